@@ -1,0 +1,1 @@
+"""The gRPC service for Erqiwang, and the command `erqiwang`."""
