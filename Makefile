@@ -1,0 +1,61 @@
+# Everything happens in .venv, with the versions pinned in requirements/. Needs Python 3.11 or later, make and git.
+
+.PHONY: help setup test lint generate bench demo lock clean
+.DEFAULT_GOAL := help
+SHELL := /bin/bash -euo pipefail
+
+# The first one that really runs: a version manager's python3.11 may be a shim with nothing behind it.
+PYTHON ?= $(shell for p in python3.11 python3 python; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+BIN := .venv/bin
+# Test processes; `logical` is one a core.
+WORKERS ?= logical
+# What the wire and the stored events must stay compatible with: the last tag, or main.
+BASE ?= $(shell git describe --tags --abbrev=0 2>/dev/null || git rev-parse -q --verify origin/main || git rev-parse -q --verify main)
+
+help:  ## Say what can be made
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' Makefile
+
+setup: .venv/.done  ## Make .venv, with everything pinned
+
+.venv/.done: requirements/dev.txt pyproject.toml core/pyproject.toml
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or later is needed" >&2; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e core -e .
+	@touch $@
+
+test: lint  ## Check everything: lint, then all tests, with the branches of the core that they reach
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --cov --cov-report=term --cov-report=json:.coverage.json --cov-fail-under=98
+	@$(BIN)/python -c 'import json, sys; t = json.load(open(".coverage.json"))["totals"]; \
+	b = 100 * t["covered_branches"] / (t["num_branches"] or 1); \
+	print(f"branches of the core reached by tests: {b:.1f} % (98 % are asked for)"); sys.exit(b < 98)'
+
+lint: setup  ## Check style, types, who imports whom, and the schemas
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+ifneq ($(wildcard proto/erqiwang/*/*.proto),)
+	$(BIN)/buf lint
+	@if git cat-file -e "$(BASE):buf.yaml" 2>/dev/null && git cat-file -e "$(BASE):proto/erqiwang" 2>/dev/null; then \
+		echo "$(BIN)/buf breaking, against $(BASE)"; \
+		git archive $(BASE) buf.yaml proto | $(BIN)/buf breaking --against '-#format=tar'; fi
+	$(BIN)/python proto/generate.py --check
+endif
+
+generate: setup  ## Generate Python from the schemas in proto/
+	$(BIN)/python proto/generate.py
+
+bench: setup  ## Measure the core
+	$(BIN)/python bench/core_bench.py
+
+demo: setup  ## Watch a match over real streams in the terminal
+	$(BIN)/erqiwang demo
+
+lock: setup  ## Pin requirements/*.in again; UPGRADE=--upgrade takes the newest versions
+	for set in run dev; do $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header \
+		$(UPGRADE) requirements/$$set.in -o requirements/$$set.txt; done
+
+clean:  ## Remove .venv and all caches
+	rm -rf .venv .coverage* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist
