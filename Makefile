@@ -35,7 +35,7 @@ lint: setup  ## Check style, types, who imports whom, and the schemas
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-logo
 ifneq ($(wildcard proto/erqiwang/*/*.proto),)
 	$(BIN)/buf lint
 	@if git cat-file -e "$(BASE):buf.yaml" 2>/dev/null && git cat-file -e "$(BASE):proto/erqiwang" 2>/dev/null; then \

@@ -120,8 +120,10 @@ def main() -> None:
             path.write_text(want[name], encoding="utf-8")
         else:
             path.unlink()
-    # Written by hand, but without it the folder below is no package that would be installed.
-    (package / "stored" / "__init__.py").touch()
+    # Free to hold more, but without it the folder below would not be installed.
+    stored = package / "stored" / "__init__.py"
+    if not stored.exists():
+        stored.write_text('"""What is on disk."""\n', encoding="utf-8")
     print(f"{len(want)} generated files, {len(differing)} changed")
 
 
