@@ -1,0 +1,58 @@
+"""The event log: two ports, `EventLog` and `Wakeup`, and what stands behind them.
+
+`memory` and `sqlite` keep rooms, `wakeup` carries hints within one process, `chain` is the checksum.
+"""
+
+from erqiwang_grpc.log.ports import (
+    NOTHING,
+    START,
+    Actor,
+    AppendAnswer,
+    Appended,
+    Batch,
+    Bell,
+    CommandId,
+    CommandKey,
+    Conflict,
+    Damaged,
+    Duplicate,
+    Entry,
+    EventLog,
+    EventReader,
+    Mark,
+    Period,
+    Position,
+    RoomId,
+    Tag,
+    TimeNs,
+    Unavailable,
+    Version,
+    Wakeup,
+)
+
+__all__ = [
+    "NOTHING",
+    "START",
+    "Actor",
+    "AppendAnswer",
+    "Appended",
+    "Batch",
+    "Bell",
+    "CommandId",
+    "CommandKey",
+    "Conflict",
+    "Damaged",
+    "Duplicate",
+    "Entry",
+    "EventLog",
+    "EventReader",
+    "Mark",
+    "Period",
+    "Position",
+    "RoomId",
+    "Tag",
+    "TimeNs",
+    "Unavailable",
+    "Version",
+    "Wakeup",
+]

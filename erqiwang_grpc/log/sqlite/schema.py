@@ -1,0 +1,113 @@
+"""The tables, and how a file says that it is ours and which version of them it holds."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Final, TypeAlias
+
+APPLICATION: Final = 0x45525157
+"""SQLite's application_id: "ERQW"."""
+VERSION: Final = 1
+"""SQLite's user_version: the schema below. A change to it raises this and brings a migration."""
+
+# One row is one batch, so that half a batch cannot be stored. `tags` says again what `tagged` indexes:
+# this copy is under the checksum, the index can be made anew from it.
+# AUTOINCREMENT: a position once seen by a reader is never used again, also after the newest room is deleted.
+_BATCHES: Final = """CREATE TABLE batches (
+  position INTEGER PRIMARY KEY AUTOINCREMENT,
+  room TEXT NOT NULL,
+  first_version INTEGER NOT NULL,
+  last_version INTEGER NOT NULL,
+  time_ns INTEGER NOT NULL,
+  actor TEXT NOT NULL,
+  command TEXT,
+  fingerprint BLOB,
+  rules_version INTEGER NOT NULL,
+  bodies BLOB NOT NULL,
+  tags BLOB NOT NULL,
+  chain BLOB NOT NULL
+)"""
+_BY_VERSION: Final = "CREATE UNIQUE INDEX batches_by_version ON batches (room, last_version)"
+_BY_COMMAND: Final = (
+    "CREATE UNIQUE INDEX batches_by_command ON batches (room, actor, command) WHERE command IS NOT NULL"
+)
+# Apart from the batches, so that a batch that is gone leaves a head behind that says so.
+_HEADS: Final = """CREATE TABLE heads (
+  room TEXT PRIMARY KEY,
+  version INTEGER NOT NULL,
+  chain BLOB NOT NULL
+) WITHOUT ROWID"""
+_TAGGED: Final = """CREATE TABLE tagged (
+  key TEXT NOT NULL,
+  value TEXT NOT NULL,
+  position INTEGER NOT NULL,
+  time_ns INTEGER NOT NULL,
+  PRIMARY KEY (key, value, position)
+) WITHOUT ROWID"""
+_TAGGED_BY_TIME: Final = "CREATE INDEX tagged_by_time ON tagged (key, value, time_ns, position)"
+
+_ALL: Final = (_BATCHES, _BY_VERSION, _BY_COMMAND, _HEADS, _TAGGED, _TAGGED_BY_TIME)
+
+FileError: TypeAlias = sqlite3.DatabaseError | UnicodeDecodeError
+FILE_ERRORS: Final = (sqlite3.DatabaseError, UnicodeDecodeError)
+"""What a file throws that cannot be read or written; the second when SQLite's message quotes what is damaged."""
+
+
+def create(db: sqlite3.Connection) -> None:
+    """Make the tables and sign the file, all or nothing."""
+    db.execute("BEGIN IMMEDIATE")
+    for statement in _ALL:
+        db.execute(statement)
+    db.execute(f"PRAGMA application_id = {APPLICATION}")
+    db.execute(f"PRAGMA user_version = {VERSION}")
+    db.execute("COMMIT")
+
+
+def touch(db: sqlite3.Connection) -> None:
+    """Write and take back. `FileError` if the file may not be written: BEGIN IMMEDIATE alone would not say so."""
+    db.execute("BEGIN IMMEDIATE")
+    db.execute(f"PRAGMA user_version = {VERSION}")
+    db.execute("ROLLBACK")
+
+
+def is_empty(db: sqlite3.Connection) -> bool:
+    """Whether nobody has made anything of the file yet."""
+    return application(db) == 0 and version(db) == 0 and not _definitions(db)
+
+
+def is_whole(db: sqlite3.Connection) -> bool:
+    """Whether the file's tables are those of the schema, to the letter."""
+    return _definitions(db) == set(_ALL)
+
+
+def application(db: sqlite3.Connection) -> int:
+    """Whose file it is."""
+    return _number(db, "PRAGMA application_id")
+
+
+def version(db: sqlite3.Connection) -> int:
+    """Which schema it holds."""
+    return _number(db, "PRAGMA user_version")
+
+
+def primary_code(error: FileError) -> int:
+    """SQLite's primary result code; SQLITE_ERROR for what Python itself found wrong, such as text that is no UTF-8."""
+    return extended_code(error) & 0xFF
+
+
+def extended_code(error: FileError) -> int:
+    """SQLite's extended result code, likewise."""
+    code: int = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
+    return code
+
+
+def _number(db: sqlite3.Connection, pragma: str) -> int:
+    value: int = db.execute(pragma).fetchone()[0]
+    return value
+
+
+def _definitions(db: sqlite3.Connection) -> set[str]:
+    rows: list[tuple[str]] = db.execute(
+        "SELECT sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite!_%' ESCAPE '!'"
+    ).fetchall()
+    return {sql for (sql,) in rows}
