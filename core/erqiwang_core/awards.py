@@ -1,0 +1,154 @@
+"""Awards (奖): what the snapshot of a hand earns whoever wins the deal (rules §11, part B)."""
+
+from dataclasses import dataclass
+from enum import Enum
+from itertools import takewhile
+from typing import Final, final
+
+from erqiwang_core.hand import EMPTY, JOKERS, SEVENS, TWOS, copies, count, pairs, shared, union
+from erqiwang_core.rules import AwardTable, ChainRush, DeclarerAwards
+from erqiwang_core.seats import BySeat
+from erqiwang_core.trump import Group, NoTrump, Order, SuitTrump
+from erqiwang_core.units import Awards, CardSet, Chips, KindSet
+
+
+class AwardKind(Enum):
+    """What an award is given for."""
+
+    JOKERS = "jokers"
+    """Three or four jokers."""
+    SEVENS = "sevens"
+    """Six, seven or eight 7s."""
+    TWOS = "twos"
+    """Six, seven or eight 2s."""
+    CHAIN = "chain"
+    """The chain of pairs that starts at the on-suit 7 and goes with three or four jokers."""
+    JOKER_BONUS = "joker_bonus"
+    """Every joker (傍王), where the room has chosen it."""
+    RUSH = "rush"
+    """The steps of 冲关."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Award:
+    """A number of awards of one kind."""
+
+    kind: AwardKind
+    number: Awards
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SeatAwards:
+    """All that one seat's snapshot earns."""
+
+    awards: tuple[Award, ...]
+    cards: CardSet
+    """The cards to show for it: every joker, the 7s and 2s where they count, the pairs of the chain."""
+    jokers: int
+
+    @property
+    def total(self) -> Awards:
+        """The seat's number of awards, N."""
+        return Awards(sum(award.number for award in self.awards))
+
+    @property
+    def regular(self) -> Awards:
+        """The awards other than the joker bonus (packet: `chongguan`)."""
+        return Awards(sum(award.number for award in self.awards if award.kind is not AwardKind.JOKER_BONUS))
+
+
+_JOKER_AWARDS: Final = {3: 1, 4: 3}
+_RANK_AWARDS: Final = {6: 1, 7: 2, 8: 3}
+
+
+def seat_awards(table: AwardTable, order: Order | None, snapshot: CardSet, *, declarer: bool) -> SeatAwards:
+    """What a seat's snapshot earns; `order` is None at surrender, where no trump was named (rules §11)."""
+    jokers = shared(snapshot, JOKERS)
+    match table:
+        case DeclarerAwards(joker_bonus):
+            return _declarer_awards(order, snapshot, jokers, declarer=declarer, joker_bonus=joker_bonus)
+        case ChainRush():
+            chain = _rush_chain(order, snapshot) if count(jokers) >= 3 else ()
+            steps = Awards(1 + len(chain)) if count(jokers) >= 3 else Awards(0)
+            cards = _with_pairs(jokers, chain)
+            return SeatAwards(_given((AwardKind.RUSH, steps)), cards, count(jokers))
+
+
+def _declarer_awards(
+    order: Order | None, snapshot: CardSet, jokers: CardSet, *, declarer: bool, joker_bonus: bool
+) -> SeatAwards:
+    held = count(jokers)
+    bonus = (AwardKind.JOKER_BONUS, Awards(held if joker_bonus else 0))
+    if not declarer:
+        return SeatAwards(_given(bonus), jokers, held)
+    chain = _declarer_chain(order, snapshot) if held >= 3 else ()
+    sevens, twos = shared(snapshot, SEVENS), shared(snapshot, TWOS)
+    cards = _with_pairs(jokers, chain)
+    for rank in (sevens, twos):
+        if count(rank) in _RANK_AWARDS:
+            cards = union(cards, rank)
+    awards = _given(
+        (AwardKind.JOKERS, Awards(_JOKER_AWARDS.get(held, 0))),
+        (AwardKind.SEVENS, Awards(_RANK_AWARDS.get(count(sevens), 0))),
+        (AwardKind.TWOS, Awards(_RANK_AWARDS.get(count(twos), 0))),
+        (AwardKind.CHAIN, Awards(len(chain))),
+        bonus,
+    )
+    return SeatAwards(awards, cards, held)
+
+
+def _given(*numbers: tuple[AwardKind, Awards]) -> tuple[Award, ...]:
+    return tuple(Award(kind, number) for kind, number in numbers if number)
+
+
+def _with_pairs(cards: CardSet, chain: tuple[KindSet, ...]) -> CardSet:
+    for level in chain:
+        cards = union(cards, copies(level))
+    return cards
+
+
+def _chain(snapshot: CardSet, levels: tuple[KindSet, ...]) -> tuple[KindSet, ...]:
+    """The pairs on each of `levels` in turn, up to the first level that holds none."""
+    held = pairs(snapshot)
+    return tuple(takewhile(bool, (KindSet(level & held) for level in levels)))
+
+
+def _below_jokers(order: Order) -> tuple[KindSet, ...]:
+    """The trump levels from the highest 7 down."""
+    levels = tuple(level for level in reversed(order.rungs[Group.TRUMPS]) if level)
+    return levels[2:]
+
+
+def _declarer_chain(order: Order | None, snapshot: CardSet) -> tuple[KindSet, ...]:
+    return () if order is None else _chain(snapshot, _below_jokers(order))
+
+
+def _rush_chain(order: Order | None, snapshot: CardSet) -> tuple[KindSet, ...]:
+    """On-suit 7, off-suit 7, on-suit 2, off-suit 2; without a trump suit 7 and 2 alone (part B)."""
+    if order is None:
+        return ()
+    match order.trump:
+        case SuitTrump():
+            return _chain(snapshot, _below_jokers(order)[:4])
+        case NoTrump():
+            return _chain(snapshot, _below_jokers(order)[:2])
+
+
+def award_chips(unit: Chips, totals: BySeat[Awards]) -> BySeat[Chips]:
+    """What each seat gets and pays for awards: `unit` chips for each award, from every other seat (rules §11)."""
+    everybody = sum(totals)
+    return totals.map(lambda own: Chips(unit * (len(totals) * own - everybody)))
+
+
+def award_unit(table: AwardTable, stake: Chips, base: Chips) -> Chips:
+    """What one award is worth: the deal's stake X, or in 冲关 the unit of the bid alone (rules §11, part B)."""
+    match table:
+        case DeclarerAwards():
+            return stake
+        case ChainRush():
+            return base
+
+
+NO_AWARDS: Final = SeatAwards((), EMPTY, 0)

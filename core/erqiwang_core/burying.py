@@ -1,0 +1,91 @@
+"""Burying: the declarer puts 8 cards back, and play begins (埋牌, rules §5)."""
+
+from dataclasses import dataclass
+from typing import final
+
+from erqiwang_core.contract import Contract
+from erqiwang_core.dealing import Dealt, parse_cards
+from erqiwang_core.disclosure import Disclosure, Statement, disclosure, newly_void, statements
+from erqiwang_core.hand import cards_of, count, without
+from erqiwang_core.playing import Playing, begin
+from erqiwang_core.refusals import NotYourTurn, Refusal, WrongNumberOfCards
+from erqiwang_core.rules import KITTY_SIZE
+from erqiwang_core.seats import BySeat
+from erqiwang_core.trump import Order
+from erqiwang_core.units import CardSet, Seat
+from erqiwang_core.valuation import cheapest
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Burying:
+    """The declarer holds the kitty, has named trump, and is to bury."""
+
+    dealt: Dealt
+    contract: Contract
+    order: Order
+    hands: BySeat[CardSet]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Bury:
+    """Bury these cards, as raw ids."""
+
+    cards: tuple[int, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CardsBuried:
+    """The declarer has buried; what is told as play begins comes with it."""
+
+    cards: CardSet
+    disclosure: Disclosure | None
+    """What the defenders are told of the hand that is kept."""
+    void: tuple[Seat, ...]
+    """The seats that hold no trump as play begins."""
+    statements: tuple[Statement, ...]
+
+
+def decide(state: Burying, seat: Seat, command: Bury) -> CardsBuried | Refusal:
+    """What `command` by `seat` brings about, or why it may not stand."""
+    declarer = state.contract.declarer
+    if seat != declarer:
+        return NotYourTurn(declarer)
+    hand = state.hands[declarer]
+    cards = parse_cards(hand, command.cards)
+    if not isinstance(cards, int):
+        return cards
+    if count(cards) != KITTY_SIZE:
+        return WrongNumberOfCards(KITTY_SIZE, count(cards))
+    rules, kept = state.dealt.rules, without(hand, cards)
+    hands = state.hands.put(declarer, kept)
+    void = newly_void(rules, state.order, hands, ())
+    return CardsBuried(
+        cards=cards,
+        disclosure=disclosure(rules, state.order, kept),
+        void=void,
+        statements=statements(rules, state.order, hands, (), void),
+    )
+
+
+def evolve(state: Burying, event: CardsBuried) -> Playing:
+    """Play begins with what was buried and told."""
+    declarer = state.contract.declarer
+    hands = state.hands.put(declarer, without(state.hands[declarer], event.cards))
+    return begin(
+        state.dealt,
+        state.contract,
+        state.order,
+        hands,
+        event.cards,
+        event.disclosure,
+        event.void,
+        event.statements,
+    )
+
+
+def suggested_burial(state: Burying) -> CardSet:
+    """The 8 cheapest cards of the declarer's hand."""
+    return cards_of(cheapest(state.order, state.hands[state.contract.declarer], KITTY_SIZE))

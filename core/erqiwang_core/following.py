@@ -1,0 +1,333 @@
+"""Following: what a lead compels (rules §7).
+
+Everything here rests on one value, the *answer*: how fully a set of cards of the led group could answer the lead.
+A play of enough such cards is legal if and only if its answer is the hand's own; a card must be played if and only if
+the hand without it could not give that answer any more. No subset of a hand is ever enumerated.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias, final
+
+from erqiwang_core.hand import EMPTY, copies, ids, kind_list, pairs
+from erqiwang_core.shapes import (
+    Lead,
+    Pair,
+    Shape,
+    Single,
+    Throw,
+    Tractor,
+    longest,
+    pairs_in,
+    size,
+    starts,
+    take,
+    tractors,
+)
+from erqiwang_core.trump import BOTTOM_PLANE, Group, Ladder, Order
+from erqiwang_core.units import CardId, CardSet, KindSet
+
+Answer: TypeAlias = tuple[int, ...]
+"""To a pair: (1,) or (). To a tractor: the lengths played, in order, a loose pair counting 1. To a throw: 1 or 0 for each
+thrown tractor, longest first, then the number of pairs. Of two answers of one lead the fuller is the greater."""
+
+Cost: TypeAlias = Callable[[CardId], int]
+"""How dear a card is to its holder."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class WholeGroupNotPlayed:
+    """Fewer cards of the led group are held than were led: all of them must be played."""
+
+    group: Group
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class GroupNotFollowed:
+    """Enough cards of the led group are held, so nothing else may be played."""
+
+    group: Group
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TractorNotPlayed:
+    """A tractor of `length` pairs is held and was called for."""
+
+    length: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class PairsNotPlayed:
+    """`number` pairs at least are held and were called for."""
+
+    number: int
+
+
+Breach: TypeAlias = WholeGroupNotPlayed | GroupNotFollowed | TractorNotPlayed | PairsNotPlayed
+
+
+def answer(shape: Shape, ladder: Ladder) -> Answer:
+    """How fully pairs on that ladder can answer `shape`, singles being free."""
+    match shape:
+        case Single():
+            return ()
+        case Pair():
+            return (1,) if ladder else ()
+        case Tractor(length=length):
+            return _chain(ladder, length)
+        case Throw():
+            lengths = tractors(shape)
+            return (*_answered(ladder, lengths), min(size(ladder), pairs_in(shape)))
+
+
+def _chain(ladder: Ladder, need: int) -> Answer:
+    """The longest tractor, again and again, then pairs, until `need` pairs are found.
+
+    Which of equally long tractors is taken makes no difference to what follows: while more is needed than the longest
+    holds, those taken are whole runs with gaps between them.
+    """
+    lengths: list[int] = []
+    while ladder and need:
+        length = min(need, longest(ladder))
+        if length == 1:
+            lengths.extend([1] * min(need, size(ladder)))
+            break
+        lengths.append(length)
+        need -= length
+        ladder = take(ladder, _lowest(starts(ladder, length)), length)
+    return tuple(lengths)
+
+
+def _lowest(row: int) -> int:
+    return (row & -row).bit_length() - 1
+
+
+def _levels(row: int) -> list[int]:
+    return [level for level in range(row.bit_length()) if row >> level & 1]
+
+
+def _answered(ladder: Ladder, lengths: tuple[int, ...]) -> Answer:
+    """For each thrown tractor whether it can be answered beside those answered before it."""
+    together: tuple[int, ...] = ()
+    flags: list[int] = []
+    for length in lengths:
+        fits = _fit(ladder, (*together, length))
+        flags.append(int(fits))
+        if fits:
+            together = (*together, length)
+    return tuple(flags)
+
+
+def _fit(ladder: Ladder, lengths: tuple[int, ...], first: int = 0) -> bool:
+    """Whether disjoint tractors of those lengths, longest first, can be taken together, the first from level `first` up."""
+    if not lengths:
+        return True
+    if sum(lengths) > size(ladder):
+        return False
+    length, rest = lengths[0], lengths[1:]
+    for low in _levels(starts(ladder, length)):
+        # Tractors of one length are placed in order of level, so that no set of places is tried twice.
+        after = low if rest and rest[0] == length else 0
+        if low >= first and _fit(take(ladder, low, length), rest, after):
+            return True
+    return False
+
+
+def breach(order: Order, lead: Lead, hand: CardSet, play: CardSet) -> Breach | None:
+    """Why `play` does not follow `lead`, or None where it does.
+
+    `play` is part of `hand` and holds as many cards as were led.
+    """
+    of_group = order.cards[lead.group]
+    held = hand & of_group
+    shown = play & of_group
+    if held.bit_count() < lead.count:
+        return None if shown == held else WholeGroupNotPlayed(lead.group)
+    if shown != play:
+        return GroupNotFollowed(lead.group)
+    if isinstance(lead.shape, Single):
+        return None
+    given = answer(lead.shape, order.pair_ladder(lead.group, play))
+    called = answer(lead.shape, order.pair_ladder(lead.group, CardSet(held)))
+    return None if given == called else _difference(lead.shape, given, called)
+
+
+def is_legal(order: Order, lead: Lead, hand: CardSet, play: CardSet) -> bool:
+    """Whether `play`, part of `hand` and as many cards as were led, follows `lead`."""
+    return breach(order, lead, hand, play) is None
+
+
+def _difference(shape: Shape, given: Answer, called: Answer) -> Breach:
+    match shape:
+        case Single() | Pair():
+            return PairsNotPlayed(1)
+        case Tractor():
+            place = next(i for i, length in enumerate(called) if given[i : i + 1] != (length,))
+            return TractorNotPlayed(called[place]) if called[place] > 1 else PairsNotPlayed(sum(called))
+        case Throw():
+            for length, missed in zip(
+                tractors(shape), (c > g for c, g in zip(called, given, strict=True)), strict=False
+            ):
+                if missed:
+                    return TractorNotPlayed(length)
+            return PairsNotPlayed(called[-1])
+
+
+def must(order: Order, lead: Lead, hand: CardSet) -> CardSet:
+    """The cards that every legal play holds."""
+    held = CardSet(hand & order.cards[lead.group])
+    if held.bit_count() <= lead.count:
+        return hand if hand.bit_count() == lead.count else held
+    ladder = order.pair_ladder(lead.group, held)
+    called = answer(lead.shape, ladder)
+    needed = 0
+    if _pairs_called(lead.shape, called):
+        for level in _levels(ladder & BOTTOM_PLANE):
+            if answer(lead.shape, take(ladder, level, 1)) != called:
+                needed |= 1 << level
+    return copies(_pairs_on(order, lead.group, held, needed))
+
+
+def may(order: Order, lead: Lead, hand: CardSet) -> CardSet:
+    """The cards that some legal play holds."""
+    held = CardSet(hand & order.cards[lead.group])
+    if held.bit_count() < lead.count:
+        return hand
+    ladder = order.pair_ladder(lead.group, held)
+    called = answer(lead.shape, ladder)
+    if held.bit_count() == lead.count or lead.count > 2 * _pairs_called(lead.shape, called):
+        return held
+    return copies(_pairs_on(order, lead.group, held, _usable(lead.shape, ladder, called)))
+
+
+def _pairs_called(shape: Shape, called: Answer) -> int:
+    match shape:
+        case Single():
+            return 0
+        case Pair() | Tractor():
+            return sum(called)
+        case Throw():
+            return called[-1]
+
+
+def _pairs_on(order: Order, group: Group, held: CardSet, levels: int) -> KindSet:
+    rungs = order.rungs[group]
+    chosen = 0
+    for level in _levels(levels):
+        chosen |= rungs[level]
+    return KindSet(chosen & pairs(held))
+
+
+def _usable(shape: Shape, ladder: Ladder, called: Answer) -> int:
+    """The levels whose pairs some legal play holds, where legal plays are pairs and nothing else."""
+    match shape:
+        case Single() | Pair():
+            return ladder & BOTTOM_PLANE
+        case Tractor():
+            return _usable_in_chain(ladder, called)
+        case Throw():
+            lengths = tuple(length for length, yes in zip(tractors(shape), called, strict=False) if yes)
+            if sum(lengths) < called[-1]:
+                return ladder & BOTTOM_PLANE
+            return _usable_in_fit(ladder, lengths)
+
+
+def _usable_in_chain(ladder: Ladder, called: Answer) -> int:
+    found = 0
+    for length in called:
+        found |= _spanned(starts(ladder, length), length)
+        ladder = take(ladder, _lowest(starts(ladder, length)), length)
+    return found
+
+
+def _spanned(row: int, length: int) -> int:
+    spanned = 0
+    for step in range(length):
+        spanned |= row << step
+    return spanned
+
+
+def _usable_in_fit(ladder: Ladder, lengths: tuple[int, ...]) -> int:
+    found = 0
+    for place, length in enumerate(lengths):
+        rest = (*lengths[:place], *lengths[place + 1 :])
+        for low in _levels(starts(ladder, length)):
+            if _fit(take(ladder, low, length), rest):
+                found |= ((1 << length) - 1) << low
+    return found
+
+
+def follow(order: Order, lead: Lead, hand: CardSet, cost: Cost) -> CardSet:
+    """One legal play, choosing the cheapest by `cost` wherever the rules leave a choice; `hand` holds enough cards."""
+    held = CardSet(hand & order.cards[lead.group])
+    short = lead.count - held.bit_count()
+    if short >= 0:
+        return CardSet(held | _cheapest(CardSet(hand & ~held), short, cost))
+    chosen = _answering_pairs(order, lead, held, cost)
+    loose = CardSet(held & ~chosen & ~copies(pairs(held)))
+    fill = lead.count - chosen.bit_count()
+    # Loose cards first: a pair is broken only where there are not enough of them.
+    picked = _cheapest(loose, min(fill, loose.bit_count()), cost)
+    broken = _cheapest(CardSet(held & ~chosen & ~picked), fill - picked.bit_count(), cost)
+    return CardSet(chosen | picked | broken)
+
+
+def _cheapest(cards: CardSet, number: int, cost: Cost) -> CardSet:
+    if not number:
+        return EMPTY
+    return CardSet(sum(1 << card for card in sorted(ids(cards), key=cost)[:number]))
+
+
+def _answering_pairs(order: Order, lead: Lead, held: CardSet, cost: Cost) -> CardSet:
+    left = pairs(held)
+    ladder = order.ladder(lead.group, left)
+    called = answer(lead.shape, ladder)
+    if not _pairs_called(lead.shape, called):
+        return EMPTY
+    taken = 0
+    for length, after in _runs_called(lead.shape, called):
+        options = [
+            _cheapest_run(order, lead.group, KindSet(left & ~taken), low, length, cost)
+            for low in _levels(starts(ladder, length))
+        ]
+        options.sort(key=lambda run: _total(run, cost))
+        for run in options:
+            rest = order.ladder(lead.group, KindSet(left & ~taken & ~run))
+            if _fit(rest, after):
+                taken |= run
+                ladder = rest
+                break
+    return copies(KindSet(taken))
+
+
+def _runs_called(shape: Shape, called: Answer) -> list[tuple[int, tuple[int, ...]]]:
+    """The runs of pairs to take in turn, each with the runs that must still be there after it."""
+    match shape:
+        case Single():
+            return []
+        case Pair() | Tractor():
+            return [(length, ()) for length in called]
+        case Throw():
+            lengths = [length for length, yes in zip(tractors(shape), called, strict=False) if yes]
+            runs = [(length, tuple(lengths[place + 1 :])) for place, length in enumerate(lengths)]
+            return [*runs, *((1, ()) for _ in range(called[-1] - sum(lengths)))]
+
+
+def _cheapest_run(order: Order, group: Group, left: KindSet, low: int, length: int, cost: Cost) -> KindSet:
+    chosen = 0
+    for rung in order.rungs[group][low : low + length]:
+        chosen |= 1 << min(kind_list(KindSet(rung & left)), key=lambda kind: cost(CardId(kind)))
+    return KindSet(chosen)
+
+
+def _total(run: KindSet, cost: Cost) -> int:
+    return sum(cost(CardId(kind)) for kind in kind_list(run))
+
+
+def by_price(prices: Sequence[int]) -> Cost:
+    """The cost that a table of prices, one a card id, gives."""
+    return lambda card: prices[card]

@@ -1,0 +1,109 @@
+"""Sets of cards as integers.
+
+A set of cards is two masks over the 54 kinds, the first deck's in the low half and the second deck's in the high one,
+so that the pairs of a hand are one `&` and every question of the rules is a few operations on whole masks.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from erqiwang_core.cards import CARDS, JOKER_KINDS, KINDS, POINTS, Rank, kinds_of_rank
+from erqiwang_core.units import CardId, CardSet, Kind, KindSet, Points
+
+EMPTY: Final = CardSet(0)
+_KINDS_MASK: Final = (1 << KINDS) - 1
+
+
+def cards_of(ids: Iterable[CardId]) -> CardSet:
+    """The set of those cards."""
+    mask = 0
+    for card in ids:
+        mask |= 1 << card
+    return CardSet(mask)
+
+
+def ids(cards: CardSet) -> tuple[CardId, ...]:
+    """The cards of a set, lowest id first."""
+    return tuple(_bits(cards))
+
+
+def _bits(mask: int) -> Iterator[CardId]:
+    while mask:
+        low = mask & -mask
+        yield CardId(low.bit_length() - 1)
+        mask ^= low
+
+
+def count(cards: CardSet) -> int:
+    """How many cards there are."""
+    return cards.bit_count()
+
+
+def union(cards: CardSet, others: CardSet) -> CardSet:
+    """All cards of both sets."""
+    return CardSet(cards | others)
+
+
+def without(cards: CardSet, others: CardSet) -> CardSet:
+    """The cards that are not among `others`."""
+    return CardSet(cards & ~others)
+
+
+def within(cards: CardSet, others: CardSet) -> bool:
+    """Whether all `cards` are among `others`."""
+    return not cards & ~others
+
+
+def shared(cards: CardSet, others: CardSet) -> CardSet:
+    """The cards that are in both sets."""
+    return CardSet(cards & others)
+
+
+def kinds(cards: CardSet) -> KindSet:
+    """The kinds of which there is a copy at least."""
+    return KindSet((cards | cards >> KINDS) & _KINDS_MASK)
+
+
+def pairs(cards: CardSet) -> KindSet:
+    """The kinds of which there are both copies (对子, rules §3)."""
+    return KindSet(cards & cards >> KINDS & _KINDS_MASK)
+
+
+def copies(chosen: KindSet) -> CardSet:
+    """Both copies of every chosen kind."""
+    return CardSet(chosen | chosen << KINDS)
+
+
+def kind_list(chosen: KindSet) -> tuple[Kind, ...]:
+    """The kinds of a set, lowest first."""
+    return tuple(Kind(number) for number in _bits(chosen))
+
+
+def kind_set(chosen: Iterable[Kind]) -> KindSet:
+    """The set of those kinds."""
+    mask = 0
+    for kind in chosen:
+        mask |= 1 << kind
+    return KindSet(mask)
+
+
+def count_pairs(cards: CardSet) -> int:
+    """How many pairs there are."""
+    return (cards & cards >> KINDS & _KINDS_MASK).bit_count()
+
+
+JOKERS: Final = copies(kind_set(JOKER_KINDS))
+SEVENS: Final = copies(kind_set(kinds_of_rank(Rank.SEVEN)))
+TWOS: Final = copies(kind_set(kinds_of_rank(Rank.TWO)))
+FIXED_TRUMPS: Final = CardSet(JOKERS | SEVENS | TWOS)
+"""Trumps whatever is named (固定主牌): jokers, 7s and 2s."""
+
+_FIVE_POINTS: Final = copies(kind_set(Kind(k) for k in range(KINDS) if POINTS[k] == 5))
+_TEN_POINTS: Final = copies(kind_set(Kind(k) for k in range(KINDS) if POINTS[k] == 10))
+POINT_CARDS: Final = CardSet(_FIVE_POINTS | _TEN_POINTS)
+ALL_CARDS: Final = CardSet((1 << CARDS) - 1)
+
+
+def points(cards: CardSet) -> Points:
+    """The points those cards hold."""
+    return Points(5 * (cards & _FIVE_POINTS).bit_count() + 10 * (cards & _TEN_POINTS).bit_count())

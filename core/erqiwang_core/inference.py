@@ -1,0 +1,48 @@
+"""Suit inference: what the plays themselves prove of a seat, and never what its hidden hand would tell (rules §12)."""
+
+from dataclasses import dataclass
+from typing import Final, final
+
+from erqiwang_core.hand import count, count_pairs, shared
+from erqiwang_core.seats import BySeat, by_seat
+from erqiwang_core.shapes import Lead, pairs_in
+from erqiwang_core.trump import Group, Order
+from erqiwang_core.units import CardSet, Seat
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Proven:
+    """What is proven of one seat: the groups it is void of, and those in which it holds no pair."""
+
+    void: tuple[Group, ...] = ()
+    no_pair: tuple[Group, ...] = ()
+
+
+_NOTHING: Final = Proven()
+
+
+def nothing_proven(seats: int) -> BySeat[Proven]:
+    """What is known before the first play."""
+    return by_seat(seats, lambda _: _NOTHING)
+
+
+def after_follow(order: Order, proven: BySeat[Proven], lead: Lead, seat: Seat, cards: CardSet) -> BySeat[Proven]:
+    """What is proven once `seat` has answered `lead` with `cards`.
+
+    Fewer cards of the led group than were led: void of it. Fewer pairs than the lead holds: no pair left in it.
+    """
+    shown = shared(cards, order.cards[lead.group])
+    void = count(shown) < lead.count
+    if not void and count_pairs(shown) >= pairs_in(lead.shape):
+        return proven
+    known = proven[seat]
+    found = Proven(
+        void=_with(known.void, lead.group) if void else known.void,
+        no_pair=_with(known.no_pair, lead.group),
+    )
+    return proven if found == known else proven.put(seat, found)
+
+
+def _with(groups: tuple[Group, ...], group: Group) -> tuple[Group, ...]:
+    return groups if group in groups else tuple(sorted((*groups, group)))

@@ -1,0 +1,367 @@
+"""A match (大局): seats are taken, deals are played one after another, and scores add up (rules §4, §13)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import NewType, TypeAlias, final
+
+from erqiwang_core import deal as deals, playing
+from erqiwang_core.bidding import Bidding, DeclarerFound
+from erqiwang_core.burying import Burying, CardsBuried
+from erqiwang_core.contract import BidMade, BidPassed
+from erqiwang_core.deal import Deal
+from erqiwang_core.dealing import Shuffled, dealt
+from erqiwang_core.hand import EMPTY
+from erqiwang_core.naming import Naming, TrumpNamed
+from erqiwang_core.playing import Aside, CardsFollowed, CardsLed, Playing, Request
+from erqiwang_core.refusals import (
+    NoSuchSeat,
+    Phase,
+    Refusal,
+    SeatedElsewhere,
+    SeatFree,
+    SeatOccupied,
+    WrongPhase,
+)
+from erqiwang_core.rules import RoomOptions, Rules, rules
+from erqiwang_core.seats import BySeat, by_seat
+from erqiwang_core.settled import DealSettled, Settled, Settlement, next_first_bidder, settle_disband, settled
+from erqiwang_core.trick import Trick
+from erqiwang_core.units import Chips, Seat
+
+Player = NewType("Player", str)
+"""Who sits on a seat, in the platform's own words; opaque to the core."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Chair:
+    """A seat before and during the match."""
+
+    player: Player | None
+    epoch: int
+    """How often the seat has been taken or left: what was given for an earlier epoch is void."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Gathering:
+    """Seats are still free; the first deal starts when the last is taken."""
+
+    options: RoomOptions
+    chairs: BySeat[Chair]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A deal is in progress, or settled and waiting for every seat to be ready."""
+
+    options: RoomOptions
+    chairs: BySeat[Chair]
+    deal: Deal
+    settled: tuple[BySeat[Chips], ...]
+    """The scores of every settled deal, in order."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Over:
+    """The match is settled: all deals are played, or it was disbanded."""
+
+    options: RoomOptions
+    chairs: BySeat[Chair]
+    account: "Account"
+    last: Settled | None
+    """The deal the match ended with; None where it never began."""
+
+
+Match: TypeAlias = Gathering | Running | Over
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Account:
+    """How a match ended for every seat, in chips (大局结算)."""
+
+    disbanded: bool
+    deals: tuple[BySeat[Chips], ...]
+    """The scores of every deal; one in progress at a disband counts 0 for all."""
+    totals: BySeat[Chips]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TakeSeat:
+    """Seat a player."""
+
+    seat: int
+    player: Player
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class LeaveSeat:
+    """Free a seat, before the match starts."""
+
+    seat: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Disband:
+    """End the match now (解散)."""
+
+
+HouseCommand: TypeAlias = TakeSeat | LeaveSeat | Disband
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """Ready for the next deal (准备)."""
+
+
+Command: TypeAlias = deals.Command | Ready
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SeatTaken:
+    """A player has sat down, or was given the same seat again."""
+
+    seat: Seat
+    player: Player
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SeatLeft:
+    """A seat is free again."""
+
+    seat: Seat
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class DealStarted:
+    """A deal has been dealt."""
+
+    number: int
+    """Which deal of the match, from 1."""
+    first_bidder: Seat
+    rules: Rules
+    shuffled: Shuffled
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SeatReady:
+    """A seat is ready for the next deal."""
+
+    seat: Seat
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class MatchEnded:
+    """The match is settled."""
+
+    account: Account
+    cut_short: Settlement | None
+    """The settlement, 0 for all, of a deal in progress at a disband."""
+
+
+Event: TypeAlias = SeatTaken | SeatLeft | DealStarted | deals.Event | SeatReady | MatchEnded
+
+Shuffle: TypeAlias = Callable[[], Shuffled]
+"""Where the next deal's cards come from; asked only when a deal starts."""
+
+
+def begin(options: RoomOptions) -> Match:
+    """A match that nobody has joined yet."""
+    return Gathering(options, by_seat(_rules(options).seats, lambda _: Chair(None, 0)))
+
+
+def _rules(options: RoomOptions) -> Rules:
+    return rules(options.game, options.review)
+
+
+def phase(match: Match) -> Phase:
+    """Where a match stands."""
+    match match:
+        case Gathering():
+            return Phase.OPEN
+        case Running(deal=deal):
+            return deals.phase(deal)
+        case Over():
+            return Phase.OVER
+
+
+def scores(match: Match) -> tuple[BySeat[Chips], ...]:
+    """The scores of every deal that counts so far, in order."""
+    match match:
+        case Gathering():
+            return ()
+        case Running(settled=by_deal):
+            return by_deal
+        case Over(account=account):
+            return account.deals
+
+
+def totals(seats: int, by_deal: tuple[BySeat[Chips], ...]) -> BySeat[Chips]:
+    """The accumulated score of every seat."""
+    return by_seat(seats, lambda seat: Chips(sum(scores[seat] for scores in by_deal)))
+
+
+def decide(match: Match, seat: Seat, command: Command, shuffle: Shuffle) -> tuple[Event, ...] | Refusal:
+    """What a seat's `command` brings about, or why it may not stand."""
+    if not 0 <= seat < len(match.chairs):
+        return NoSuchSeat(seat)
+    if not isinstance(match, Running):
+        return WrongPhase(phase(match))
+    if isinstance(command, Ready):
+        return _ready(match, seat, shuffle)
+    decided = deals.decide(match.deal, seat, command)
+    if not isinstance(decided, tuple):
+        return decided
+    if isinstance(decided[-1], DealSettled) and len(match.settled) + 1 == match.options.deals:
+        scores = (*match.settled, decided[-1].settlement.scores)
+        return (*decided, MatchEnded(_account(match, scores, disbanded=False), None))
+    return decided
+
+
+def _ready(match: Running, seat: Seat, shuffle: Shuffle) -> tuple[Event, ...] | Refusal:
+    deal = match.deal
+    if not isinstance(deal, Settled):
+        return WrongPhase(phase(match))
+    ready = deal.ready.put(seat, True)
+    if not all(ready):
+        return (SeatReady(seat),)
+    return SeatReady(seat), _start(match.options, deal.dealt.number + 1, next_first_bidder(deal), shuffle)
+
+
+def _start(options: RoomOptions, number: int, first_bidder: Seat, shuffle: Shuffle) -> DealStarted:
+    return DealStarted(number, first_bidder, _rules(options), shuffle())
+
+
+def _account(match: Match, scores: tuple[BySeat[Chips], ...], *, disbanded: bool) -> Account:
+    return Account(disbanded, scores, totals(len(match.chairs), scores))
+
+
+def answer(match: Match, seat: Seat, request: Request) -> Aside | Refusal:
+    """What a seat's `request` is answered with, and to whom; nothing of it is logged (rules §12, §13)."""
+    if not 0 <= seat < len(match.chairs):
+        return NoSuchSeat(seat)
+    if not isinstance(match, Running) or not isinstance(match.deal, Playing):
+        return WrongPhase(phase(match))
+    return playing.answer(match.deal, seat, request)
+
+
+def administer(match: Match, command: HouseCommand, shuffle: Shuffle) -> tuple[Event, ...] | Refusal:
+    """What a command of the house brings about: it seats players, frees seats, and disbands."""
+    match command:
+        case TakeSeat(seat, player):
+            return _take(match, seat, player, shuffle)
+        case LeaveSeat(seat):
+            return _leave(match, seat)
+        case Disband():
+            return WrongPhase(Phase.OVER) if isinstance(match, Over) else (_disbanded(match),)
+
+
+def _take(match: Match, seat: int, player: Player, shuffle: Shuffle) -> tuple[Event, ...] | Refusal:
+    if not 0 <= seat < len(match.chairs):
+        return NoSuchSeat(seat)
+    if isinstance(match, Over):
+        return WrongPhase(Phase.OVER)
+    taken = SeatTaken(Seat(seat), player)
+    sitting = match.chairs[taken.seat].player
+    if sitting == player:
+        # The same player again: a fresh epoch, so that what was given before is void.
+        return (taken,)
+    if sitting is not None:
+        return SeatOccupied(taken.seat)
+    for other, chair in match.chairs.items():
+        if chair.player == player:
+            return SeatedElsewhere(other)
+    if sum(chair.player is None for chair in match.chairs) > 1:
+        return (taken,)
+    return taken, _start(match.options, 1, Seat(0), shuffle)
+
+
+def _leave(match: Match, seat: int) -> tuple[Event, ...] | Refusal:
+    if not 0 <= seat < len(match.chairs):
+        return NoSuchSeat(seat)
+    if not isinstance(match, Gathering):
+        return WrongPhase(phase(match))
+    if match.chairs[Seat(seat)].player is None:
+        return SeatFree(Seat(seat))
+    return (SeatLeft(Seat(seat)),)
+
+
+def _disbanded(match: Gathering | Running) -> MatchEnded:
+    by_deal = scores(match)
+    if isinstance(match, Gathering) or isinstance(match.deal, Settled):
+        return MatchEnded(_account(match, by_deal, disbanded=True), None)
+    nothing = by_seat(len(match.chairs), lambda _: Chips(0))
+    return MatchEnded(_account(match, (*by_deal, nothing), disbanded=True), _cut_short(match.deal))
+
+
+def _cut_short(deal: Bidding | Naming | Burying | Playing) -> Settlement:
+    match deal:
+        case Bidding(dealt=dealt):
+            return settle_disband(dealt, None, None, EMPTY)
+        case Naming(dealt=dealt, contract=contract):
+            return settle_disband(dealt, contract, None, EMPTY)
+        case Burying(dealt=dealt, contract=contract, order=order):
+            return settle_disband(dealt, contract, order.trump, EMPTY)
+        case Playing(dealt=dealt, contract=contract, order=order, buried=buried):
+            return settle_disband(dealt, contract, order.trump, buried)
+
+
+def evolve(match: Match, event: Event) -> Match:
+    """The match after `event`, which this match brought about."""
+    match event:
+        case SeatTaken(seat, player):
+            return _with_chair(match, seat, player)
+        case SeatLeft(seat):
+            return _with_chair(match, seat, None)
+        case DealStarted(number, first_bidder, rules_, shuffled):
+            assert not isinstance(match, Over), "no deal starts after the end"
+            started = deals.begin(dealt(rules_, number, first_bidder, shuffled))
+            return Running(match.options, match.chairs, started, scores(match))
+        case SeatReady(seat):
+            assert isinstance(match, Running), "ready for the next deal of a match that runs"
+            assert isinstance(match.deal, Settled), "ready once a deal is settled"
+            return replace(match, deal=replace(match.deal, ready=match.deal.ready.put(seat, True)))
+        case MatchEnded(account, cut_short):
+            return Over(match.options, match.chairs, account, _last_deal(match, cut_short))
+        case DealSettled(settlement):
+            assert isinstance(match, Running), "a deal of a match that runs"
+            deal = deals.evolve(match.deal, event)
+            return replace(match, deal=deal, settled=(*match.settled, settlement.scores))
+        case BidMade() | BidPassed() | DeclarerFound() | TrumpNamed() | CardsBuried() | CardsLed() | CardsFollowed():
+            assert isinstance(match, Running), "a deal of a match that runs"
+            return Running(match.options, match.chairs, deals.evolve(match.deal, event), match.settled)
+
+
+def _with_chair(match: Match, seat: Seat, player: Player | None) -> Match:
+    chair = Chair(player, match.chairs[seat].epoch + 1)
+    return replace(match, chairs=match.chairs.put(seat, chair))
+
+
+def _last_deal(match: Match, cut_short: Settlement | None) -> Settled | None:
+    if not isinstance(match, Running):
+        return None
+    if isinstance(match.deal, Settled):
+        return match.deal
+    assert cut_short is not None, "a deal in progress is settled as it is cut short"
+    return settled(match.deal.dealt, cut_short, finished(match.deal))
+
+
+def finished(deal: Deal) -> tuple[Trick, ...]:
+    """The tricks of a deal that are complete."""
+    match deal:
+        case Bidding() | Naming() | Burying():
+            return ()
+        case Playing(finished=tricks) | Settled(finished=tricks):
+            return tricks

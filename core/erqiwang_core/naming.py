@@ -1,0 +1,100 @@
+"""Naming: the declarer, who holds the kitty now, names trump or surrenders (选主 / 投降, rules §5)."""
+
+from dataclasses import dataclass
+from typing import TypeAlias, final
+
+from erqiwang_core.burying import Burying
+from erqiwang_core.contract import Contract
+from erqiwang_core.dealing import Dealt
+from erqiwang_core.hand import count, count_pairs
+from erqiwang_core.refusals import NotATrump, NotYourTurn, Refusal, SurrenderNotAllowed
+from erqiwang_core.rules import Rules
+from erqiwang_core.seats import BySeat
+from erqiwang_core.settled import DealSettled, Settled, settle_surrender, settled
+from erqiwang_core.trump import NoTrump, SuitTrump, Trump, order
+from erqiwang_core.units import CardSet, Seat
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """The declarer has taken the kitty and is to name trump."""
+
+    dealt: Dealt
+    contract: Contract
+    hands: BySeat[CardSet]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class NameTrump:
+    """Name trump, as a raw number: a suit's, or 0 for no trump."""
+
+    trump: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Surrender:
+    """Give the deal up (投降)."""
+
+
+Command: TypeAlias = NameTrump | Surrender
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TrumpNamed:
+    """The declarer has named trump."""
+
+    trump: Trump
+
+
+Event: TypeAlias = TrumpNamed | DealSettled
+
+
+def number(trump: Trump) -> int:
+    """The number a trump choice is named by: its suit's, or 0 for no trump."""
+    match trump:
+        case SuitTrump(suit):
+            return suit.value
+        case NoTrump():
+            return 0
+
+
+def _parse(rules: Rules, raw: int) -> Trump | NotATrump:
+    return next((trump for trump in rules.trumps if number(trump) == raw), NotATrump(raw))
+
+
+def decide(state: Naming, seat: Seat, command: Command) -> Event | Refusal:
+    """What `command` by `seat` brings about, or why it may not stand."""
+    if seat != state.contract.declarer:
+        return NotYourTurn(state.contract.declarer)
+    match command:
+        case NameTrump(raw):
+            trump = _parse(state.dealt.rules, raw)
+            return trump if isinstance(trump, NotATrump) else TrumpNamed(trump)
+        case Surrender():
+            if state.contract.row.surrender is None:
+                return SurrenderNotAllowed(state.contract.row.bid)
+            return settle_surrender(state.dealt, state.contract, state.hands)
+
+
+def evolve(state: Naming, event: Event) -> Burying | Settled:
+    """The deal after `event`."""
+    match event:
+        case TrumpNamed(trump):
+            return Burying(state.dealt, state.contract, order(trump), state.hands)
+        case DealSettled(settlement):
+            return settled(state.dealt, settlement)
+
+
+def suggested_trump(state: Naming) -> Trump:
+    """The trump choice that leaves the declarer most trumps; among equals the one with most pairs, a suit before none."""
+    hand = state.hands[state.contract.declarer]
+
+    def strength(trump: Trump) -> tuple[int, int]:
+        trumps = order(trump).trumps(hand)
+        return count(trumps), count_pairs(trumps)
+
+    return max(state.dealt.rules.trumps, key=strength)

@@ -1,0 +1,403 @@
+"""Playing: leads, throws and follows until the hands are empty (rules §6 to §9, §12)."""
+
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from typing import TypeAlias, final
+
+from erqiwang_core.contract import Contract
+from erqiwang_core.dealing import Dealt, parse_cards
+from erqiwang_core.disclosure import Disclosure, Statement, newly_void, statements
+from erqiwang_core.following import breach, follow, must
+from erqiwang_core.hand import POINT_CARDS, cards_of, count, ids, points, shared, union, without
+from erqiwang_core.inference import Proven, after_follow, nothing_proven
+from erqiwang_core.refusals import (
+    DeclarerMayNotSignal,
+    IllegalFollow,
+    IllegalLead,
+    NobodyIsVoid,
+    NotASignal,
+    NotInThisRoom,
+    NotYourTurn,
+    Refusal,
+    WrongNumberOfCards,
+)
+from erqiwang_core.rules import Rules, VoidNotice
+from erqiwang_core.scoring import KittyCapture, outcome
+from erqiwang_core.seats import BySeat, next_seat
+from erqiwang_core.settled import DealSettled, Settled, settle_play, settled
+from erqiwang_core.shapes import (
+    Lead,
+    SeveralGroups,
+    Shape,
+    SideSuitThrow,
+    Single,
+    Throw,
+    capture_multiplier,
+    classify,
+    component,
+    holds_higher,
+)
+from erqiwang_core.trick import Played, Trick, ahead_after
+from erqiwang_core.trump import Group, Order
+from erqiwang_core.units import CardSet, Points, Seat
+from erqiwang_core.valuation import cheapest, cheapness
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Playing:
+    """A deal in play. Whose turn it is leads where the trick on the table is missing or complete."""
+
+    dealt: Dealt
+    contract: Contract
+    order: Order
+    buried: CardSet
+    snapshot: BySeat[CardSet]
+    """What awards are counted on: the hands as play began (rules §11)."""
+    disclosure: Disclosure | None
+    hands: BySeat[CardSet]
+    turn: Seat
+    trick: Trick | None
+    """The trick on the table: a finished one lies there until the next lead."""
+    finished: tuple[Trick, ...]
+    captured: CardSet
+    """The point cards the defenders have captured."""
+    points: Points
+    """What those hold, and no kitty capture."""
+    proven: BySeat[Proven]
+    void: tuple[Seat, ...]
+    """The seats announced to hold no trump, in order."""
+    statements: tuple[Statement, ...]
+
+    @property
+    def rules(self) -> Rules:
+        """The rules of the deal."""
+        return self.dealt.rules
+
+    @property
+    def to_follow(self) -> Lead | None:
+        """The lead that whoever's turn it is must follow; None where that seat leads."""
+        if self.trick is None or len(self.trick.plays) == self.rules.seats:
+            return None
+        return self.trick.lead
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Play:
+    """Lead or follow with these cards, as raw ids."""
+
+    cards: tuple[int, ...]
+
+
+class SignalKind(IntEnum):
+    """What a defender may signal (提示), numbered as the packets' `tip`."""
+
+    CAN_BEAT = 1
+    NO_POINTS = 2
+    HAS_POINTS = 3
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """A defender's signal to the other defenders, as a raw number."""
+
+    signal: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ShowTrumps:
+    """Ask to see the other seats' trumps (明牌)."""
+
+
+Request: TypeAlias = Signal | ShowTrumps
+"""What is answered to its addressees and never logged."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TrickTaken:
+    """How a trick ended."""
+
+    winner: Seat
+    points: Points
+    """What the trick holds."""
+    captured: bool
+    """Whether a defender took it; else its points are gone."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CardsLed:
+    """A seat has led."""
+
+    seat: Seat
+    cards: CardSet
+    """What lies on the table: after a failed throw the one forced card."""
+    lead: Lead
+    attempted: CardSet | None
+    """The throw that failed; None where nothing failed."""
+    void: tuple[Seat, ...]
+    """The seats announced void of trump by this."""
+    statements: tuple[Statement, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CardsFollowed:
+    """A seat has followed."""
+
+    seat: Seat
+    cards: CardSet
+    ahead: Seat
+    """Who is ahead now."""
+    taken: TrickTaken | None
+    """How the trick ended; None while it has not."""
+    void: tuple[Seat, ...]
+    statements: tuple[Statement, ...]
+
+
+Event: TypeAlias = CardsLed | CardsFollowed | DealSettled
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Signalled:
+    """A signal, to the other defenders alone."""
+
+    sender: Seat
+    signal: SignalKind
+    to: tuple[Seat, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TrumpsShown:
+    """The other seats' trumps, to whoever asked."""
+
+    to: Seat
+    trumps: tuple[tuple[Seat, CardSet], ...]
+
+
+Aside: TypeAlias = Signalled | TrumpsShown
+
+
+def begin(
+    dealt: Dealt,
+    contract: Contract,
+    order: Order,
+    hands: BySeat[CardSet],
+    buried: CardSet,
+    told: Disclosure | None,
+    void: tuple[Seat, ...],
+    stated: tuple[Statement, ...],
+) -> Playing:
+    """The first lead is the declarer's; `void` and `stated` are announced as play begins."""
+    return Playing(
+        dealt=dealt,
+        contract=contract,
+        order=order,
+        buried=buried,
+        snapshot=hands,
+        disclosure=told,
+        hands=hands,
+        turn=contract.declarer,
+        trick=None,
+        finished=(),
+        captured=CardSet(0),
+        points=Points(0),
+        proven=nothing_proven(dealt.rules.seats),
+        void=void,
+        statements=stated,
+    )
+
+
+def decide(state: Playing, seat: Seat, command: Play) -> tuple[Event, ...] | Refusal:
+    """What `command` by `seat` brings about, or why it may not stand."""
+    if seat != state.turn:
+        return NotYourTurn(state.turn)
+    cards = parse_cards(state.hands[seat], command.cards)
+    if not isinstance(cards, int):
+        return cards
+    lead = state.to_follow
+    if lead is None:
+        return _lead(state, seat, cards)
+    return _follow(state, seat, cards, lead)
+
+
+def _lead(state: Playing, seat: Seat, cards: CardSet) -> tuple[Event, ...] | Refusal:
+    if not cards:
+        return WrongNumberOfCards(0, 0)
+    lead = classify(state.order, cards)
+    match lead:
+        case SeveralGroups() | SideSuitThrow():
+            return IllegalLead(lead, suggested_play(state))
+        case Lead(shape=shape):
+            if isinstance(shape, Throw) and not _stands(state, seat, shape):
+                forced = lowest(state.order, cards)
+                single = Lead(Group.TRUMPS, Single(state.order.top(Group.TRUMPS, forced)), 1)
+                return (_led(state, seat, forced, single, cards),)
+            return (_led(state, seat, cards, lead, None),)
+
+
+def _stands(state: Playing, seat: Seat, throw: Throw) -> bool:
+    """Whether no other seat, partner included, holds a higher trump component of any of the throw's shapes (rules §6)."""
+    others = [hand for other, hand in state.hands.items() if other != seat]
+    return not any(holds_higher(state.order, Group.TRUMPS, hand, part) for hand in others for part in throw.components)
+
+
+def lowest(order: Order, cards: CardSet) -> CardSet:
+    """The card of lowest level, among equals the one of lowest id (rules §6)."""
+    return cards_of([min(ids(cards), key=lambda card: (order.strength[card % 54], card))])
+
+
+def _led(state: Playing, seat: Seat, cards: CardSet, lead: Lead, attempted: CardSet | None) -> CardsLed:
+    hands = state.hands.put(seat, without(state.hands[seat], cards))
+    void, stated = _void_after(state, hands, last_trick=not hands[seat])
+    return CardsLed(seat, cards, lead, attempted, void, stated)
+
+
+def _void_after(
+    state: Playing, hands: BySeat[CardSet], *, last_trick: bool
+) -> tuple[tuple[Seat, ...], tuple[Statement, ...]]:
+    if last_trick or not state.rules.review:
+        return (), ()
+    void = newly_void(state.rules, state.order, hands, state.void)
+    if not void:
+        return (), ()
+    return void, statements(state.rules, state.order, hands, state.void, void)
+
+
+def _follow(state: Playing, seat: Seat, cards: CardSet, lead: Lead) -> tuple[Event, ...] | Refusal:
+    hand = state.hands[seat]
+    if count(cards) != lead.count:
+        return WrongNumberOfCards(lead.count, count(cards))
+    broken = breach(state.order, lead, hand, cards)
+    if broken is not None:
+        return IllegalFollow(broken, must(state.order, lead, hand), suggested_play(state))
+    followed = _followed(state, seat, cards)
+    hands_empty = followed.taken is not None and cards == hand
+    return (followed, _settlement(state, followed)) if hands_empty else (followed,)
+
+
+def _followed(state: Playing, seat: Seat, cards: CardSet) -> CardsFollowed:
+    trick = state.trick
+    assert trick is not None, "who follows follows a trick"
+    ahead = ahead_after(state.order, trick, seat, cards)
+    taken = None
+    if next_seat(seat, state.rules.seats) == trick.leader:
+        held = Points(points(trick.cards()) + points(cards))
+        taken = TrickTaken(ahead, held, ahead != state.contract.declarer)
+    hands = state.hands.put(seat, without(state.hands[seat], cards))
+    void, stated = _void_after(state, hands, last_trick=not hands[trick.leader])
+    return CardsFollowed(seat, cards, ahead, taken, void, stated)
+
+
+def _settlement(state: Playing, last: CardsFollowed) -> DealSettled:
+    end = _after_follow(state, last)
+    assert end.trick is not None, "the last trick lies on the table"
+    capture = _kitty_capture(end, end.trick)
+    grade = Points(end.points + (capture.captured if capture else 0))
+    return settle_play(
+        end.dealt,
+        end.contract,
+        end.order.trump,
+        end.buried,
+        end.snapshot,
+        end.points,
+        capture,
+        outcome(end.contract.row, grade),
+    )
+
+
+def _kitty_capture(end: Playing, trick: Trick) -> KittyCapture | None:
+    """The capture of the buried cards, if a defender took the last trick with trumps alone (rules §9)."""
+    cards = trick.ahead_cards()
+    if trick.ahead == end.contract.declarer or without(cards, end.order.cards[Group.TRUMPS]):
+        return None
+    shape: Shape | None = trick.lead.shape
+    if trick.ahead != trick.leader:
+        shape = component(end.order, Group.TRUMPS, cards)
+    assert shape is not None, "what took a trick has the shape that was led"
+    return KittyCapture(points(end.buried), capture_multiplier(shape))
+
+
+def evolve(state: Playing, event: Event) -> Playing | Settled:
+    """The deal after `event`."""
+    match event:
+        case CardsLed():
+            return _after_lead(state, event)
+        case CardsFollowed():
+            return _after_follow(state, event)
+        case DealSettled(settlement):
+            return settled(state.dealt, settlement, state.finished)
+
+
+def _after_lead(state: Playing, event: CardsLed) -> Playing:
+    return replace(
+        state,
+        hands=state.hands.put(event.seat, without(state.hands[event.seat], event.cards)),
+        turn=next_seat(event.seat, state.rules.seats),
+        trick=Trick(event.lead, (Played(event.seat, event.cards),), event.seat, event.attempted is not None),
+        void=state.void + event.void,
+        statements=state.statements + event.statements,
+    )
+
+
+def _after_follow(state: Playing, event: CardsFollowed) -> Playing:
+    before, taken = state.trick, event.taken
+    assert before is not None, "who followed followed a trick"
+    trick = Trick(before.lead, (*before.plays, Played(event.seat, event.cards)), event.ahead, before.failed_throw)
+    hands = state.hands.put(event.seat, without(state.hands[event.seat], event.cards))
+    proven = after_follow(state.order, state.proven, before.lead, event.seat, event.cards)
+    void, stated = state.void + event.void, state.statements + event.statements
+    if taken is None:
+        turn = next_seat(event.seat, state.rules.seats)
+        return replace(state, hands=hands, turn=turn, trick=trick, proven=proven, void=void, statements=stated)
+    gained = shared(trick.cards(), POINT_CARDS) if taken.captured else CardSet(0)
+    return replace(
+        state,
+        hands=hands,
+        turn=taken.winner,
+        trick=trick,
+        finished=(*state.finished, trick),
+        captured=union(state.captured, gained),
+        points=Points(state.points + (taken.points if taken.captured else 0)),
+        proven=proven,
+        void=void,
+        statements=stated,
+    )
+
+
+def suggested_play(state: Playing) -> CardSet:
+    """One whole legal play for whoever's turn it is, the cheapest sensible one, from that seat's hand alone."""
+    hand, lead = state.hands[state.turn], state.to_follow
+    if lead is None:
+        return cards_of(cheapest(state.order, hand, 1))
+    return follow(state.order, lead, hand, cheapness(state.order, hand))
+
+
+def counts_open(state: Playing) -> bool:
+    """Whether every seat now sees the others' trump counts and may have their trumps shown (rules §12)."""
+    return state.rules.review and state.rules.void_notice is VoidNotice.COUNTS and bool(state.void)
+
+
+def answer(state: Playing, seat: Seat, request: Request) -> Aside | Refusal:
+    """What `request` by `seat` is answered with, and to whom (rules §12, §13)."""
+    match request:
+        case Signal(number):
+            if number not in tuple(SignalKind):
+                return NotASignal(number)
+            if seat == state.contract.declarer:
+                return DeclarerMayNotSignal()
+            partners = tuple(s for s in state.hands.seats() if s not in (seat, state.contract.declarer))
+            return Signalled(seat, SignalKind(number), partners)
+        case ShowTrumps():
+            if not state.rules.review or state.rules.void_notice is not VoidNotice.COUNTS:
+                return NotInThisRoom()
+            if not state.void:
+                return NobodyIsVoid()
+            others = ((other, hand) for other, hand in state.hands.items() if other != seat)
+            return TrumpsShown(seat, tuple((other, state.order.trumps(hand)) for other, hand in others))

@@ -1,0 +1,310 @@
+"""Rules as data: what differs between the games, and what a room may choose (rules §4, §10, §14, part B)."""
+
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache
+from typing import Final, TypeAlias, final
+
+from erqiwang_core.cards import FULL_DECK, SHORT_DECK, Suit
+from erqiwang_core.trump import NoTrump, SuitTrump, Trump
+from erqiwang_core.units import CardId, Chips, Points
+
+RULES_VERSION: Final = 1
+"""Raised when a ruling changes, so that a stored deal tells what it was played under."""
+
+KITTY_SIZE: Final = 8
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class BidRow:
+    """All that one bid decides beforehand."""
+
+    bid: Points
+    base: Chips
+    """Base chips (基础子数)."""
+    step: Points
+    """Q: the border between near shutout and made, and the width of an upgrade."""
+    target: Points
+    """What the defenders must capture to win."""
+    surrender: Chips | None
+    """What a surrender costs, to each defender; None where it is not open."""
+    kitty_shown: bool
+    """Whether the kitty is shown to every seat before the declarer takes it."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class DeclarerAwards:
+    """The awards of the three-player game: the declarer's alone, and the joker bonus (傍王) of every seat if chosen."""
+
+    joker_bonus: bool
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ChainRush:
+    """冲关 of the four-player game: every seat's, each step worth the unit of the bid."""
+
+
+AwardTable: TypeAlias = DeclarerAwards | ChainRush
+
+
+class VoidNotice(Enum):
+    """What follows, in a review room, when seats hold no trump any more."""
+
+    COUNTS = "counts"
+    """Every seat sees the others' trumps and trump pairs from then on, and may have the trumps shown (rules §12)."""
+    STATEMENTS = "statements"
+    """When two seats are void the others tell, once, how many trumps they hold and whether a pair (part B)."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """One game, as chosen by a room."""
+
+    seats: int
+    deck: tuple[CardId, ...]
+    rows: tuple[BidRow, ...]
+    """The bids, highest first; the last ends the bidding at once."""
+    trumps: tuple[Trump, ...]
+    awards: AwardTable
+    void_notice: VoidNotice
+    disclosure: bool
+    """Whether the declarer's disclosure (亮牌) exists."""
+    review: bool
+    """Whether past tricks and trump counts may be looked back at (查牌)."""
+    version: int = RULES_VERSION
+
+    @property
+    def hand_size(self) -> int:
+        """How many cards each seat is dealt."""
+        return (len(self.deck) - KITTY_SIZE) // self.seats
+
+    @property
+    def bids(self) -> tuple[Points, ...]:
+        """The bids, highest first."""
+        return tuple(row.bid for row in self.rows)
+
+    def row(self, bid: Points) -> BidRow:
+        """The row of a bid of this game."""
+        return next(row for row in self.rows if row.bid == bid)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ThreePlayer:
+    """The three-player game and the options it alone has."""
+
+    joker_bonus: bool = False
+    climb: bool = False
+
+
+class Deck(Enum):
+    """The decks of the four-player game."""
+
+    SHORT = "short"
+    """Without 3s and 4s: 92 cards, 21 a seat."""
+    FULL = "full"
+    """With them: 108 cards, 25 a seat."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class FourPlayer:
+    """The four-player game and the option it alone has."""
+
+    deck: Deck = Deck.SHORT
+
+
+Game: TypeAlias = ThreePlayer | FourPlayer
+
+
+class Payer(Enum):
+    """Who pays the room cards."""
+
+    OWNER = "owner"
+    EACH = "each"
+
+
+class Length(Enum):
+    """How many deals a match has."""
+
+    SIX = 6
+    TWELVE = 12
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Countdowns:
+    """Seconds shown to whoever is to act. Nothing ever happens when they run out (rules §13)."""
+
+    bid: int = 15
+    trump: int = 20
+    bury: int = 40
+    play: int = 20
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class RoomOptions:
+    """What the owner of a room chooses."""
+
+    game: Game = ThreePlayer()
+    length: Length = Length.SIX
+    payer: Payer = Payer.OWNER
+    review: bool = True
+    countdowns: Countdowns = Countdowns()
+
+    @property
+    def deals(self) -> int:
+        """How many deals the match has."""
+        return self.length.value
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CardCost:
+    """Room cards to pay (rules §14)."""
+
+    owner: int
+    """By the owner, for opening the room."""
+    joiner: int
+    """By every other player, for joining."""
+
+
+_COSTS: Final[dict[tuple[Payer, Length], CardCost]] = {
+    (Payer.OWNER, Length.SIX): CardCost(2, 0),
+    (Payer.OWNER, Length.TWELVE): CardCost(4, 0),
+    (Payer.EACH, Length.SIX): CardCost(1, 1),
+    (Payer.EACH, Length.TWELVE): CardCost(2, 2),
+}
+
+
+def card_cost(options: RoomOptions) -> CardCost:
+    """What a room with those options costs (rules §14)."""
+    return _COSTS[options.payer, options.length]
+
+
+def parse_roomtype(text: object, game: Game | None = None) -> RoomOptions:
+    """The options that a `roomtype` string stands for; whatever is missing or no string counts as '0' (rules §14).
+
+    Its bits for joker bonus and climb speak of the three-player game and are passed over when another `game` is given.
+    """
+    digits = (text if isinstance(text, str) else "").ljust(5, "0")
+    twelve, each, joker_bonus, climb, no_review = (digit == "1" for digit in digits[:5])
+    return RoomOptions(
+        game=game if isinstance(game, FourPlayer) else ThreePlayer(joker_bonus, climb),
+        length=Length.TWELVE if twelve else Length.SIX,
+        payer=Payer.EACH if each else Payer.OWNER,
+        review=not no_review,
+    )
+
+
+def roomtype(options: RoomOptions) -> str:
+    """The `roomtype` string of those options; the two bits a four-player room lacks are '0'."""
+    three = options.game if isinstance(options.game, ThreePlayer) else ThreePlayer()
+    bits = (
+        options.length is Length.TWELVE,
+        options.payer is Payer.EACH,
+        three.joker_bonus,
+        three.climb,
+        not options.review,
+    )
+    return "".join("1" if bit else "0" for bit in bits)
+
+
+@cache
+def rules(game: Game, review: bool) -> Rules:
+    """The rules of a game, in a review room or not."""
+    match game:
+        case ThreePlayer(joker_bonus, climb):
+            return Rules(
+                seats=3,
+                deck=SHORT_DECK,
+                rows=_three_player_rows(_CLIMB if climb else _REGULAR),
+                trumps=_SUIT_TRUMPS,
+                awards=DeclarerAwards(joker_bonus),
+                void_notice=VoidNotice.COUNTS,
+                disclosure=True,
+                review=review,
+            )
+        case FourPlayer(deck):
+            return Rules(
+                seats=4,
+                deck=FULL_DECK if deck is Deck.FULL else SHORT_DECK,
+                rows=_FOUR_PLAYER_ROWS,
+                trumps=(*_SUIT_TRUMPS, NoTrump()),
+                awards=ChainRush(),
+                void_notice=VoidNotice.STATEMENTS,
+                disclosure=False,
+                review=review,
+            )
+
+
+_SUIT_TRUMPS: Final[tuple[Trump, ...]] = tuple(SuitTrump(suit) for suit in Suit)
+
+_REGULAR: Final = {
+    70: (2, 40),
+    65: (2, 40),
+    60: (3, 40),
+    55: (4, 40),
+    **dict.fromkeys(range(50, 0, -5), (6, 40)),
+}
+"""Bid → base chips and step Q (rules §10)."""
+
+_CLIMB: Final = {
+    70: (2, 40),
+    65: (2, 40),
+    60: (3, 40),
+    55: (4, 40),
+    50: (6, 40),
+    45: (7, 40),
+    40: (8, 20),
+    35: (9, 20),
+    30: (10, 15),
+    25: (11, 15),
+    20: (12, 10),
+    15: (13, 10),
+    10: (14, 5),
+    5: (15, 5),
+}
+"""The same with climb (爬坡)."""
+
+
+def _three_player_rows(table: dict[int, tuple[int, int]]) -> tuple[BidRow, ...]:
+    return tuple(
+        BidRow(
+            bid=Points(bid),
+            base=Chips(base),
+            step=Points(step),
+            target=Points(bid),
+            surrender=Chips(1) if bid == 70 else None,
+            kitty_shown=bid == 70,
+        )
+        for bid, (base, step) in table.items()
+    )
+
+
+def _unit(bid: int) -> Chips:
+    if bid >= 85:
+        return Chips(1)
+    if bid >= 45:
+        return Chips(2)
+    return Chips(4) if bid >= 5 else Chips(8)
+
+
+_FOUR_PLAYER_ROWS: Final = tuple(
+    BidRow(
+        bid=Points(bid),
+        base=_unit(bid),
+        step=Points(40),
+        # Points come in fives: at bid 0 the defenders need the first of them.
+        target=Points(max(bid, 5)),
+        surrender=_unit(bid) if bid > 80 else None,
+        kitty_shown=True,
+    )
+    for bid in range(120, -5, -5)
+)
+"""Part B."""

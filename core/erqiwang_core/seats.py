@@ -1,0 +1,63 @@
+"""The seats of a table: who comes next, and one value for every seat."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Generic, TypeVar, final
+
+from erqiwang_core.units import Seat
+
+T = TypeVar("T")
+U = TypeVar("U")
+
+
+def seats(count: int) -> tuple[Seat, ...]:
+    """All seats of a table of `count`."""
+    return tuple(Seat(number) for number in range(count))
+
+
+def next_seat(seat: Seat, count: int) -> Seat:
+    """The next seat (下家), counter-clockwise (rules §1)."""
+    return Seat((seat + 1) % count)
+
+
+def seats_after(seat: Seat, count: int) -> tuple[Seat, ...]:
+    """Every other seat, in the order of play from `seat`."""
+    return tuple(Seat((seat + step) % count) for step in range(1, count))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class BySeat(Generic[T]):
+    """One value for every seat, seat 0 first."""
+
+    values: tuple[T, ...]
+
+    def __getitem__(self, seat: Seat) -> T:
+        return self.values[seat]
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(self.values)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def seats(self) -> tuple[Seat, ...]:
+        """All seats of the table."""
+        return seats(len(self.values))
+
+    def items(self) -> Iterator[tuple[Seat, T]]:
+        """Each seat with its value, seat 0 first."""
+        return zip(self.seats(), self.values, strict=True)
+
+    def put(self, seat: Seat, value: T) -> "BySeat[T]":
+        """The same, with `value` at `seat`."""
+        return BySeat((*self.values[:seat], value, *self.values[seat + 1 :]))
+
+    def map(self, function: Callable[[T], U]) -> "BySeat[U]":
+        """`function` of every seat's value."""
+        return BySeat(tuple(function(value) for value in self.values))
+
+
+def by_seat(count: int, function: Callable[[Seat], T]) -> BySeat[T]:
+    """`function` of every seat of a table of `count`."""
+    return BySeat(tuple(function(seat) for seat in seats(count)))

@@ -1,0 +1,76 @@
+"""A trick: the lead, the plays, and who is ahead (rules §8)."""
+
+from dataclasses import dataclass
+from typing import final
+
+from erqiwang_core.hand import without
+from erqiwang_core.seats import next_seat
+from erqiwang_core.shapes import Component, Lead, Throw, beats, component, same_shape
+from erqiwang_core.trump import Group, Order
+from erqiwang_core.units import CardSet, Seat
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Played:
+    """The cards one seat put into a trick."""
+
+    seat: Seat
+    cards: CardSet
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Trick:
+    """A trick as it lies on the table, complete or not."""
+
+    lead: Lead
+    plays: tuple[Played, ...]
+    """In the order of play, the lead first."""
+    ahead: Seat
+    """Who would take the trick as it lies."""
+    failed_throw: bool
+    """Whether the lead is the single that a failed throw came to (甩错)."""
+
+    @property
+    def leader(self) -> Seat:
+        """Who led."""
+        return self.plays[0].seat
+
+    @property
+    def last(self) -> Seat:
+        """Who played last."""
+        return self.plays[-1].seat
+
+    def turn(self, seats: int) -> Seat:
+        """Who plays next at a table of `seats`, while the trick is not complete."""
+        return next_seat(self.last, seats)
+
+    def cards(self) -> CardSet:
+        """All cards of the trick."""
+        return CardSet(sum(played.cards for played in self.plays))
+
+    def ahead_cards(self) -> CardSet:
+        """The cards that are ahead."""
+        return next(played.cards for played in self.plays if played.seat == self.ahead)
+
+
+def ahead_after(order: Order, trick: Trick, seat: Seat, cards: CardSet) -> Seat:
+    """Who is ahead once `seat` has added `cards`: equals stay behind, and a standing throw stays ahead (rules §8)."""
+    if isinstance(trick.lead.shape, Throw):
+        return trick.ahead
+    for group in (trick.lead.group, Group.TRUMPS):
+        if not without(cards, order.cards[group]):
+            shape = component(order, group, cards)
+            return seat if shape is not None and _overtakes(order, trick, group, shape) else trick.ahead
+    return trick.ahead
+
+
+def _overtakes(order: Order, trick: Trick, group: Group, shape: Component) -> bool:
+    standing = trick.ahead_cards()
+    if not without(standing, order.cards[group]):
+        best = component(order, group, standing)
+        return best is not None and beats(shape, best)
+    # What is ahead is of the led side suit: every ruff of the shape that was led beats it.
+    led = trick.lead.shape
+    return group is Group.TRUMPS and not isinstance(led, Throw) and same_shape(shape, led)

@@ -1,0 +1,600 @@
+"""The view: all that one seat may see, in parts, each built from nothing out of what that seat may know.
+
+A view is assigned to, never worked out: whoever holds one and puts the parts of every notice in their places holds the
+view (see `notices`). Nothing hidden from the seat has a place in it.
+"""
+
+from dataclasses import dataclass
+from typing import Final, TypeAlias, final
+
+from erqiwang_core import bidding, burying, deal as deals, naming, playing
+from erqiwang_core.bidding import Bidding, Contested, Opening
+from erqiwang_core.burying import Burying
+from erqiwang_core.contract import Called, Contract
+from erqiwang_core.deal import Deal
+from erqiwang_core.disclosure import Disclosure, Statement, TrumpCount, trump_count
+from erqiwang_core.following import may, must
+from erqiwang_core.hand import EMPTY, count_pairs
+from erqiwang_core.inference import Proven
+from erqiwang_core.match import Account, Gathering, Match, Over, Player, Running, finished, phase, scores, totals
+from erqiwang_core.naming import Naming
+from erqiwang_core.playing import Playing
+from erqiwang_core.refusals import Phase
+from erqiwang_core.rules import KITTY_SIZE, Countdowns, RoomOptions
+from erqiwang_core.scoring import multiplier, outcome
+from erqiwang_core.seats import BySeat
+from erqiwang_core.settled import Settled, Settlement
+from erqiwang_core.trick import Trick
+from erqiwang_core.trump import Trump, order
+from erqiwang_core.units import CardId, CardSet, Chips, Points, Seat
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Chairs:
+    """Who sits where; None on a free seat."""
+
+    players: BySeat[Player | None]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where the match stands."""
+
+    phase: Phase
+    deal: int
+    """The deal in progress or last settled, from 1; 0 before the first."""
+    deals: int
+    totals: BySeat[Chips]
+    """Accumulated scores (packet: `PlayerInfo`)."""
+    first_bidder: Seat | None
+    commitment: bytes
+    """What was published of the deck as it was dealt; empty where nothing was."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Who is to act. The countdown is shown and nothing happens when it runs out (rules §13)."""
+
+    seat: Seat | None
+    countdown: int
+    """Seconds; 0 where nobody is to act."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Hand:
+    """The seat's own cards."""
+
+    cards: CardSet
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Auction:
+    """The calls so far; no calls, nobody ahead and 0 base chips outside the bidding."""
+
+    calls: tuple[Called, ...]
+    leader: Seat | None
+    standing: Points | None
+    base: Chips
+    """The base chips of the standing bid."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Agreed:
+    """What the bidding came to, and the trump once it is named."""
+
+    declarer: Seat
+    bid: Points
+    base: Chips
+    may_surrender: bool
+    """Whether surrender is open now, instead of naming trump."""
+    trump: Trump | None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ContractPart:
+    """The contract; nothing before there is a declarer and after the settlement."""
+
+    agreed: Agreed | None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Kitty:
+    """The 8 cards of the kitty (底牌), to the declarer until burying; empty to everyone else and at other times."""
+
+    cards: CardSet
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Buried:
+    """The 8 buried cards (埋牌底牌), to the declarer in play; empty to everyone else and at other times."""
+
+    cards: CardSet
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The trick on the table, finished or not: it lies there until the next lead, also after the settlement."""
+
+    number: int
+    """Which trick of the deal, from 1; 0 before the first lead."""
+    trick: Trick | None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """What the defenders have captured in tricks so far."""
+
+    points: Points
+    multiplier: int
+    """The running multiplier (packet: `curmultiple`); 0 until there is a declarer."""
+    cards: CardSet
+    """The captured point cards, to defenders; empty to the declarer."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class History:
+    """The finished tricks of the deal, in review rooms; nothing in others (rules §12)."""
+
+    tricks: tuple[Trick, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Inference:
+    """What the plays have proven of every seat, in review rooms while play goes on; nothing otherwise."""
+
+    proven: BySeat[Proven] | None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TrumpVoid:
+    """The seats announced to hold no trump, and what is told because of it; nothing in no-review rooms."""
+
+    announced: tuple[Seat, ...]
+    counts: tuple[tuple[Seat, TrumpCount], ...]
+    """Of every other seat, once any is announced, where the game counts."""
+    statements: tuple[Statement, ...]
+    """What seats told as the second was announced, where the game has them tell."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Disclosed:
+    """The declarer's disclosure, to the defenders in a review room."""
+
+    disclosure: Disclosure | None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CallAdvice:
+    """What the seat may call."""
+
+    bids: tuple[Points, ...]
+    """Highest first."""
+    may_pass: bool
+    suggestion: bidding.Command
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class NameAdvice:
+    """What the seat may name."""
+
+    trumps: tuple[tuple[Trump, int], ...]
+    """Each choice, with the pairs of trumps that the seat would hold."""
+    may_surrender: bool
+    suggestion: Trump
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class BuryAdvice:
+    """How many cards the seat is to bury."""
+
+    number: int
+    suggestion: CardSet
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class LeadAdvice:
+    """The seat leads."""
+
+    suggestion: CardSet
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class FollowAdvice:
+    """The seat follows. Must and may guide; they do not decide (rules §7)."""
+
+    number: int
+    must: CardSet
+    may: CardSet
+    suggestion: CardSet
+
+
+Choice: TypeAlias = CallAdvice | NameAdvice | BuryAdvice | LeadAdvice | FollowAdvice
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What the seat may do, and one whole legal action, where it is its turn; from its own hand alone."""
+
+    choice: Choice | None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A settled deal: every part of its sum, who is ready, and the deck it was dealt from."""
+
+    settlement: Settlement
+    ready: BySeat[bool]
+    deck: tuple[CardId, ...]
+    """All cards in dealing order: opens the commitment."""
+    salt: bytes
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SettlementPart:
+    """The settled deal, until the next one starts; nothing during a deal."""
+
+    result: Result | None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class AccountPart:
+    """How the match ended; nothing while it goes on."""
+
+    account: Account | None
+
+
+Part: TypeAlias = (
+    Chairs
+    | Progress
+    | Turn
+    | Hand
+    | Auction
+    | ContractPart
+    | Kitty
+    | Buried
+    | Table
+    | Captured
+    | History
+    | Inference
+    | TrumpVoid
+    | Disclosed
+    | Advice
+    | SettlementPart
+    | AccountPart
+)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class View:
+    """All that one seat may see."""
+
+    seat: Seat
+    options: RoomOptions
+    chairs: Chairs
+    progress: Progress
+    turn: Turn
+    hand: Hand
+    auction: Auction
+    contract: ContractPart
+    kitty: Kitty
+    buried: Buried
+    table: Table
+    captured: Captured
+    history: History
+    inference: Inference
+    trump_void: TrumpVoid
+    disclosed: Disclosed
+    advice: Advice
+    settlement: SettlementPart
+    account: AccountPart
+
+
+def view(match: Match, seat: Seat) -> View:
+    """What `seat` may see of a match."""
+    return View(
+        seat=seat,
+        options=match.options,
+        chairs=chairs(match),
+        progress=progress(match),
+        turn=turn(match),
+        hand=hand(match, seat),
+        auction=auction(match),
+        contract=contract(match),
+        kitty=kitty(match, seat),
+        buried=buried(match, seat),
+        table=table(match),
+        captured=captured(match, seat),
+        history=history(match),
+        inference=inference(match),
+        trump_void=trump_void(match, seat),
+        disclosed=disclosed(match, seat),
+        advice=advice(match, seat),
+        settlement=settlement(match),
+        account=account(match),
+    )
+
+
+def current_deal(match: Match) -> Deal | None:
+    """The deal in progress or last settled; None before the first."""
+    match match:
+        case Gathering():
+            return None
+        case Running(deal=deal):
+            return deal
+        case Over(last=last):
+            return last
+
+
+def chairs(match: Match) -> Chairs:
+    """Who sits where."""
+    return Chairs(match.chairs.map(lambda chair: chair.player))
+
+
+def progress(match: Match) -> Progress:
+    """Where the match stands."""
+    deal = current_deal(match)
+    return Progress(
+        phase=phase(match),
+        deal=deal.dealt.number if deal else 0,
+        deals=match.options.deals,
+        totals=totals(len(match.chairs), scores(match)),
+        first_bidder=deal.dealt.first_bidder if deal else None,
+        commitment=deal.dealt.shuffled.commitment if deal else b"",
+    )
+
+
+_NOBODY: Final = Turn(None, 0)
+
+
+def turn(match: Match) -> Turn:
+    """Who is to act."""
+    if not isinstance(match, Running):
+        return _NOBODY
+    seat = deals.turn(match.deal)
+    return _NOBODY if seat is None else Turn(seat, _countdown(match.options.countdowns, match.deal))
+
+
+def _countdown(countdowns: Countdowns, deal: Deal) -> int:
+    match deal:
+        case Bidding():
+            return countdowns.bid
+        case Naming():
+            return countdowns.trump
+        case Burying():
+            return countdowns.bury
+        case Playing():
+            return countdowns.play
+        case Settled():
+            return 0
+
+
+def hand(match: Match, seat: Seat) -> Hand:
+    """The seat's own cards."""
+    if not isinstance(match, Running):
+        return Hand(EMPTY)
+    match match.deal:
+        case Bidding(dealt=dealt):
+            return Hand(dealt.hands[seat])
+        case Naming(hands=hands) | Burying(hands=hands) | Playing(hands=hands):
+            return Hand(hands[seat])
+        case Settled():
+            return Hand(EMPTY)
+
+
+_NO_AUCTION: Final = Auction((), None, None, Chips(0))
+
+
+def auction(match: Match) -> Auction:
+    """The calls of a deal that is being bid for."""
+    if not isinstance(match, Running) or not isinstance(match.deal, Bidding):
+        return _NO_AUCTION
+    deal = match.deal
+    match deal.auction:
+        case Opening():
+            return _NO_AUCTION
+        case Contested(leader, standing, _):
+            return Auction(deal.calls, leader, standing, deal.dealt.rules.row(standing).base)
+
+
+_NO_CONTRACT: Final = ContractPart(None)
+
+
+def contract(match: Match) -> ContractPart:
+    """Declarer, bid and trump of the deal in progress."""
+    if not isinstance(match, Running):
+        return _NO_CONTRACT
+    match match.deal:
+        case Bidding() | Settled():
+            return _NO_CONTRACT
+        case Naming(contract=agreed):
+            return _agreed(agreed, None, may_surrender=agreed.row.surrender is not None)
+        case Burying(contract=agreed, order=tables) | Playing(contract=agreed, order=tables):
+            return _agreed(agreed, tables.trump, may_surrender=False)
+
+
+def _agreed(agreed: Contract, trump: Trump | None, *, may_surrender: bool) -> ContractPart:
+    return ContractPart(Agreed(agreed.declarer, agreed.row.bid, agreed.row.base, may_surrender, trump))
+
+
+_NO_KITTY: Final = Kitty(EMPTY)
+
+
+def kitty(match: Match, seat: Seat) -> Kitty:
+    """The kitty, to the declarer who is about to name or to bury."""
+    if not isinstance(match, Running):
+        return _NO_KITTY
+    match match.deal:
+        case Naming(dealt=dealt, contract=agreed) | Burying(dealt=dealt, contract=agreed):
+            return Kitty(dealt.kitty) if agreed.declarer == seat else _NO_KITTY
+        case Bidding() | Playing() | Settled():
+            return _NO_KITTY
+
+
+_NOT_BURIED: Final = Buried(EMPTY)
+
+
+def buried(match: Match, seat: Seat) -> Buried:
+    """The buried cards, to the declarer in play."""
+    playing_ = _in_play(match)
+    if playing_ is None or playing_.contract.declarer != seat:
+        return _NOT_BURIED
+    return Buried(playing_.buried)
+
+
+def _in_play(match: Match) -> Playing | None:
+    if isinstance(match, Running) and isinstance(match.deal, Playing):
+        return match.deal
+    return None
+
+
+_BARE: Final = Table(0, None)
+
+
+def table(match: Match) -> Table:
+    """The trick on the table."""
+    deal = current_deal(match)
+    if isinstance(deal, Playing):
+        under_way = deal.to_follow is not None
+        return Table(len(deal.finished) + under_way, deal.trick) if deal.trick else _BARE
+    tricks = finished(deal) if deal else ()
+    return Table(len(tricks), tricks[-1]) if tricks else _BARE
+
+
+_NOT_CAPTURED: Final = Captured(Points(0), 0, EMPTY)
+
+
+def captured(match: Match, seat: Seat) -> Captured:
+    """What the defenders have captured in the deal in progress."""
+    if not isinstance(match, Running):
+        return _NOT_CAPTURED
+    match match.deal:
+        case Bidding() | Settled():
+            return _NOT_CAPTURED
+        case Naming(contract=agreed) | Burying(contract=agreed):
+            return Captured(Points(0), multiplier(outcome(agreed.row, Points(0))), EMPTY)
+        case Playing(contract=agreed, points=points, captured=cards):
+            shown = EMPTY if agreed.declarer == seat else cards
+            return Captured(points, multiplier(outcome(agreed.row, points)), shown)
+
+
+_NO_HISTORY: Final = History(())
+
+
+def history(match: Match) -> History:
+    """The finished tricks, in a review room."""
+    deal = current_deal(match)
+    if deal is None or not match.options.review:
+        return _NO_HISTORY
+    return History(finished(deal))
+
+
+_NO_INFERENCE: Final = Inference(None)
+
+
+def inference(match: Match) -> Inference:
+    """What the plays have proven, in a review room."""
+    deal = _in_play(match)
+    if deal is None or not deal.rules.review:
+        return _NO_INFERENCE
+    return Inference(deal.proven)
+
+
+_NOT_VOID: Final = TrumpVoid((), (), ())
+
+
+def trump_void(match: Match, seat: Seat) -> TrumpVoid:
+    """The seats announced void of trump, and what is told because of it."""
+    deal = _in_play(match)
+    if deal is None or not deal.void:
+        return _NOT_VOID
+    others = tuple((other, held) for other, held in deal.hands.items() if other != seat)
+    counts = tuple((other, trump_count(deal.order, held)) for other, held in others if playing.counts_open(deal))
+    return TrumpVoid(deal.void, counts, deal.statements)
+
+
+_NOT_DISCLOSED: Final = Disclosed(None)
+
+
+def disclosed(match: Match, seat: Seat) -> Disclosed:
+    """The declarer's disclosure, to the defenders."""
+    deal = _in_play(match)
+    if deal is None or deal.contract.declarer == seat:
+        return _NOT_DISCLOSED
+    return Disclosed(deal.disclosure)
+
+
+_NO_ADVICE: Final = Advice(None)
+
+
+def advice(match: Match, seat: Seat) -> Advice:
+    """What the seat may do, where it is its turn."""
+    if not isinstance(match, Running) or deals.turn(match.deal) != seat:
+        return _NO_ADVICE
+    match match.deal:
+        case Bidding() as deal:
+            may_pass = isinstance(deal.auction, Contested)
+            return Advice(CallAdvice(bidding.legal_bids(deal), may_pass, bidding.suggested_call(deal)))
+        case Naming() as deal:
+            held = deal.hands[seat]
+            pairs = tuple((trump, count_pairs(order(trump).trumps(held))) for trump in deal.dealt.rules.trumps)
+            may_surrender = deal.contract.row.surrender is not None
+            return Advice(NameAdvice(pairs, may_surrender, naming.suggested_trump(deal)))
+        case Burying() as deal:
+            return Advice(BuryAdvice(KITTY_SIZE, burying.suggested_burial(deal)))
+        case Playing() as deal:
+            return Advice(_play_advice(deal, seat))
+        case Settled():
+            return _NO_ADVICE
+
+
+def _play_advice(deal: Playing, seat: Seat) -> LeadAdvice | FollowAdvice:
+    lead, suggestion = deal.to_follow, playing.suggested_play(deal)
+    if lead is None:
+        return LeadAdvice(suggestion)
+    held = deal.hands[seat]
+    return FollowAdvice(lead.count, must(deal.order, lead, held), may(deal.order, lead, held), suggestion)
+
+
+_NOT_SETTLED: Final = SettlementPart(None)
+
+
+def settlement(match: Match) -> SettlementPart:
+    """The settled deal."""
+    deal = current_deal(match)
+    if not isinstance(deal, Settled):
+        return _NOT_SETTLED
+    shuffled = deal.dealt.shuffled
+    return SettlementPart(Result(deal.settlement, deal.ready, shuffled.order, shuffled.salt))
+
+
+_NO_ACCOUNT: Final = AccountPart(None)
+
+
+def account(match: Match) -> AccountPart:
+    """How the match ended."""
+    return AccountPart(match.account) if isinstance(match, Over) else _NO_ACCOUNT
