@@ -28,7 +28,7 @@ class Naming:
 @final
 @dataclass(frozen=True, slots=True)
 class NameTrump:
-    """Name trump, as a raw number: a suit's, or 0 for no trump."""
+    """Name trump, as a raw number: a suit's, or 5 for no trump."""
 
     trump: int
 
@@ -54,12 +54,12 @@ Event: TypeAlias = TrumpNamed | DealSettled
 
 
 def number(trump: Trump) -> int:
-    """The number a trump choice is named by: its suit's, or 0 for no trump."""
+    """The number a trump choice is named by: its suit's, or 5 for no trump."""
     match trump:
         case SuitTrump(suit):
             return suit.value
         case NoTrump():
-            return 0
+            return 5
 
 
 def _parse(rules: Rules, raw: int) -> Trump | NotATrump:
