@@ -91,7 +91,7 @@ def advice(refused: OpenRefused) -> str:
         case DamagedFile(path, why):
             return f"{path} is damaged ({why}) and was left alone: restore a backup beside it, and keep this one"
         case OutOfReach(path, why):
-            return f"{path} cannot be opened ({why}): see that its folder exists and belongs to this user"
+            return f"{path} cannot be opened ({why}): see that its folder exists and this user may write in it"
 
 
 @final
