@@ -1,0 +1,138 @@
+"""Notation: cards as short text, to read and to write.
+
+`♠7` or `s7` is a card of a suit, `🃏` or `BJ` the big joker, `🃟` or `SJ` the small one. Cards may stand apart or close
+together (`♠7 ♥10`, `s7h10`). The letter of a suit is small, because `SJ` is the small joker and `sJ` the J of spades.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Final, final
+
+from erqiwang_core.cards import FACES, KINDS, Face, Joker, Rank, Suit, Suited, kind, kind_of
+from erqiwang_core.hand import ids
+from erqiwang_core.trump import NoTrump, Order, SuitTrump, Trump, order
+from erqiwang_core.units import CardId, CardSet, Kind
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class UnreadableCard:
+    """Something that is no card stands where one is expected."""
+
+    word: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ThirdCopy:
+    """A card is written three times; there are two copies of each."""
+
+    kind: Kind
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class UnreadableTrump:
+    """What is written names no trump."""
+
+    word: str
+
+
+_SUIT_SIGNS: Final = {Suit.SPADES: "♠", Suit.HEARTS: "♥", Suit.CLUBS: "♣", Suit.DIAMONDS: "♦"}
+_SUIT_LETTERS: Final = {Suit.SPADES: "s", Suit.HEARTS: "h", Suit.CLUBS: "c", Suit.DIAMONDS: "d"}
+_RANK_SIGNS: Final = {Rank.ACE: "A", Rank.JACK: "J", Rank.QUEEN: "Q", Rank.KING: "K"}
+_JOKER_SIGNS: Final = {Joker.BIG: "🃏", Joker.SMALL: "🃟"}
+_JOKER_LETTERS: Final = {Joker.BIG: "BJ", Joker.SMALL: "SJ"}
+_NO_TRUMP: Final = "no trump"
+
+_SUITS: Final = {sign: suit for signs in (_SUIT_SIGNS, _SUIT_LETTERS) for suit, sign in signs.items()}
+_JOKERS: Final = {sign: joker for signs in (_JOKER_SIGNS, _JOKER_LETTERS) for joker, sign in signs.items()}
+_RANKS: Final = {_RANK_SIGNS.get(rank, str(rank.value)): rank for rank in Rank} | {"T": Rank.TEN}
+
+# U+FE0F, which some keyboards add to a suit's sign, asks for the coloured drawing of it.
+_CARD: Final = re.compile(
+    rf"(?P<joker>{'|'.join(_JOKERS)})|(?P<suit>[{''.join(_SUITS)}])\ufe0f?(?P<rank>(?i:{'|'.join(_RANKS)}))"
+)
+_BETWEEN: Final = re.compile(r"[\s,]*")
+_WORD: Final = re.compile(r"[^\s,]+")
+
+
+def write_card(card: Kind) -> str:
+    """The text of one card."""
+    face = FACES[card]
+    match face:
+        case Joker():
+            return _JOKER_SIGNS[face]
+        case Suited(suit, rank):
+            return _SUIT_SIGNS[suit] + _RANK_SIGNS.get(rank, str(rank.value))
+
+
+def write(cards: CardSet, trump: Trump | None = None) -> str:
+    """The text of a set of cards in the order in which a player holds them; before trump is named jokers, 7s and 2s first."""
+    return " ".join(write_card(kind(card)) for card in in_order(order(trump or NoTrump()), cards))
+
+
+def in_order(tables: Order, cards: CardSet) -> tuple[CardId, ...]:
+    """Those cards as a player holds them: trumps, then spades, hearts, clubs, diamonds, each from the highest down."""
+
+    def place(card: CardId) -> tuple[int, int, int, int]:
+        # Cards of one level lie by kind, so that the two of a pair lie together.
+        group = tables.group[card % KINDS]
+        return (-group if group else -len(tables.cards), -tables.strength[card % KINDS], -(card % KINDS), card)
+
+    return tuple(sorted(ids(cards), key=place))
+
+
+def read(text: str) -> CardSet | UnreadableCard | ThirdCopy:
+    """The cards a text names; a card that is named twice is both its copies, the first deck's first."""
+    found = 0
+    place = _end(_BETWEEN, text, 0)
+    while place < len(text):
+        face = _face_at(text, place)
+        if face is None:
+            return UnreadableCard(_word_at(text, place))
+        number = kind_of(face)
+        copy = 1 << number if not found >> number & 1 else 1 << KINDS + number
+        if found & copy:
+            return ThirdCopy(number)
+        found |= copy
+        place = _end(_BETWEEN, text, _end(_CARD, text, place))
+    return CardSet(found)
+
+
+def _face_at(text: str, place: int) -> Face | None:
+    found = _CARD.match(text, place)
+    if found is None:
+        return None
+    if found["joker"]:
+        return _JOKERS[found["joker"]]
+    return Suited(_SUITS[found["suit"]], _RANKS[found["rank"].upper()])
+
+
+def _word_at(text: str, place: int) -> str:
+    return text[place : _end(_WORD, text, place)]
+
+
+def _end(pattern: re.Pattern[str], text: str, place: int) -> int:
+    found = pattern.match(text, place)
+    return found.end() if found else place
+
+
+def write_trump(trump: Trump) -> str:
+    """The text of a trump choice."""
+    match trump:
+        case SuitTrump(suit):
+            return _SUIT_SIGNS[suit]
+        case NoTrump():
+            return _NO_TRUMP
+
+
+def read_trump(text: str) -> Trump | UnreadableTrump:
+    """The trump choice a text names: a suit by its sign, letter or name, or `no trump`, also in one word or as `nt`."""
+    word = " ".join(text.replace("\ufe0f", "").lower().replace("-", " ").split())
+    if word in (_NO_TRUMP, "notrump", "nt"):
+        return NoTrump()
+    for suit in Suit:
+        if word in (_SUIT_SIGNS[suit], _SUIT_LETTERS[suit], suit.name.lower()):
+            return SuitTrump(suit)
+    return UnreadableTrump(text)
