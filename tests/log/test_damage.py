@@ -44,6 +44,9 @@ from erqiwang_grpc.log.sqlite import (
     open_log,
     open_reader,
 )
+from erqiwang_grpc.log.sqlite.committing import Committer
+from erqiwang_grpc.log.sqlite.opening import OpenFile, open_for_writing
+from erqiwang_grpc.log.sqlite.statements import prepare
 from tests.log.contract import ALICE, FINISHED, OTHER, ROOM, batch, bodies, key, marks
 
 MARKER = b"the ace of spades"
@@ -344,6 +347,25 @@ async def test_what_fits_is_written_though_its_group_does_not(path: Path) -> Non
     assert isinstance(answers[1], Unavailable)
     assert answers[2] == Conflict(NOTHING)
     await log.close()
+
+
+def test_after_a_failed_flush_nothing_is_written_until_the_restart(path: Path) -> None:
+    file = open_for_writing(path, page_limit=None)
+    assert isinstance(file, OpenFile)
+    committer = Committer(file.db)
+
+    def flush_that_fails(db: sqlite3.Connection) -> None:
+        assert db.in_transaction
+        error = sqlite3.OperationalError("disk I/O error")
+        error.sqlite_errorcode = sqlite3.SQLITE_IOERR_FSYNC
+        raise error
+
+    lost = committer.transact(flush_that_fails)
+    assert isinstance(lost, Unavailable)
+    assert "restart" in lost.why
+    assert committer.commit([prepare(ROOM, NOTHING, batch(b"1"))]) == [lost]
+    assert committer.transact(lambda _: pytest.fail("a transaction after a failed flush")) == lost
+    file.close()
 
 
 async def test_compacting_gives_the_space_of_deleted_rooms_back(log: SqliteLog, path: Path) -> None:

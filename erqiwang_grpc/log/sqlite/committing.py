@@ -37,6 +37,8 @@ class Committer:
 
     def transact(self, work: Callable[[sqlite3.Connection], T]) -> T | Unavailable:
         """Do `work` in a transaction of its own."""
+        if self._is_lost:
+            return _LOST
         try:
             return self._in_transaction(work)
         except schema.FILE_ERRORS as error:
