@@ -53,6 +53,21 @@ def turn(deal: Deal) -> Seat | None:
             return None
 
 
+def turns(deal: Deal) -> int:
+    """How many bids, choices, burials and plays the deal has had; 0 once it is settled."""
+    match deal:
+        case Bidding(calls=calls):
+            return len(calls)
+        case Naming(contract=contract):
+            return len(contract.calls)
+        case Burying(contract=contract):
+            return len(contract.calls) + 1
+        case Playing(contract=contract) as state:
+            return len(contract.calls) + 2 + playing.plays(state)
+        case Settled():
+            return 0
+
+
 def decide(deal: Deal, seat: Seat, command: Command) -> tuple[Event, ...] | Refusal:
     """What `command` by `seat` brings about, or why it may not stand."""
     match command:

@@ -14,7 +14,7 @@ from erqiwang_core.contract import BidMade, BidPassed
 from erqiwang_core.disclosure import Statement
 from erqiwang_core.match import DealStarted, Event, Match, MatchEnded, Running, SeatLeft, SeatReady, SeatTaken
 from erqiwang_core.naming import TrumpNamed
-from erqiwang_core.playing import CardsFollowed, CardsLed, Playing
+from erqiwang_core.playing import CardsFollowed, CardsLed, Playing, counts_open
 from erqiwang_core.rules import RoomOptions
 from erqiwang_core.settled import DealSettled
 from erqiwang_core.shapes import Lead
@@ -176,10 +176,8 @@ def _changed_by_play(before: Match, event: CardsLed | CardsFollowed, after: Matc
     assert isinstance(after, Running), "a play alone ends no match"
     assert isinstance(after.deal, Playing), "a play alone settles nothing"
     was, now = before.deal, after.deal
-    parts: list[Part] = [views.table(after)]
     turn = views.turn(after)
-    if turn.seat != was.turn:
-        parts.append(turn)
+    parts: list[Part] = [turn, views.table(after)]
     if seat == event.seat:
         parts.append(views.hand(after, seat))
     if seat in (was.turn, turn.seat):
@@ -191,10 +189,9 @@ def _changed_by_play(before: Match, event: CardsLed | CardsFollowed, after: Matc
             parts.append(views.history(after))
     if now.proven is not was.proven and now.rules.review:
         parts.append(Inference(now.proven))
-    if now.void:
-        void = views.trump_void(after, seat)
-        if event.void or void != views.trump_void(before, seat):
-            parts.append(void)
+    counted = seat != event.seat and counts_open(now) and now.order.trumps(event.cards)
+    if event.void or counted:
+        parts.append(views.trump_void(after, seat))
     return tuple(parts)
 
 

@@ -61,6 +61,8 @@ class Turn:
     seat: Seat | None
     countdown: int
     """Seconds; 0 where nobody is to act."""
+    number: int
+    """Which turn of the deal it is, from 1, so that a seat that acts twice running is seen to; 0 likewise."""
 
 
 @final
@@ -368,7 +370,7 @@ def progress(match: Match) -> Progress:
     )
 
 
-_NOBODY: Final = Turn(None, 0)
+_NOBODY: Final = Turn(None, 0, 0)
 
 
 def turn(match: Match) -> Turn:
@@ -376,7 +378,9 @@ def turn(match: Match) -> Turn:
     if not isinstance(match, Running):
         return _NOBODY
     seat = deals.turn(match.deal)
-    return _NOBODY if seat is None else Turn(seat, _countdown(match.options.countdowns, match.deal))
+    if seat is None:
+        return _NOBODY
+    return Turn(seat, _countdown(match.options.countdowns, match.deal), deals.turns(match.deal) + 1)
 
 
 def _countdown(countdowns: Countdowns, deal: Deal) -> int:

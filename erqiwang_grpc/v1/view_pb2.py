@@ -32,15 +32,15 @@ from erqiwang_grpc.v1 import settlement_pb2 as erqiwang_dot_v1_dot_settlement__p
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16\x65rqiwang/v1/view.proto\x12\x0b\x65rqiwang.v1\x1a\x19\x65rqiwang/v1/bidding.proto\x1a\x19\x65rqiwang/v1/burying.proto\x1a\x16\x65rqiwang/v1/card.proto\x1a\x18\x65rqiwang/v1/naming.proto\x1a\x19\x65rqiwang/v1/playing.proto\x1a\x16\x65rqiwang/v1/room.proto\x1a\x1c\x65rqiwang/v1/settlement.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"s\n\x04View\x12\x0f\n\x07room_id\x18\x01 \x01(\t\x12\x0c\n\x04seat\x18\x02 \x01(\r\x12)\n\x07options\x18\x03 \x01(\x0b\x32\x18.erqiwang.v1.RoomOptions\x12!\n\x05parts\x18\x04 \x01(\x0b\x32\x12.erqiwang.v1.Parts\"\xe3\x05\n\x05Parts\x12\'\n\x06\x63hairs\x18\x01 \x01(\x0b\x32\x17.erqiwang.v1.ChairsPart\x12+\n\x08progress\x18\x02 \x01(\x0b\x32\x19.erqiwang.v1.ProgressPart\x12#\n\x04turn\x18\x03 \x01(\x0b\x32\x15.erqiwang.v1.TurnPart\x12#\n\x04hand\x18\x04 \x01(\x0b\x32\x15.erqiwang.v1.HandPart\x12)\n\x07\x61uction\x18\x05 \x01(\x0b\x32\x18.erqiwang.v1.AuctionPart\x12+\n\x08\x63ontract\x18\x06 \x01(\x0b\x32\x19.erqiwang.v1.ContractPart\x12%\n\x05kitty\x18\x07 \x01(\x0b\x32\x16.erqiwang.v1.KittyPart\x12\'\n\x06\x62uried\x18\x08 \x01(\x0b\x32\x17.erqiwang.v1.BuriedPart\x12%\n\x05table\x18\t \x01(\x0b\x32\x16.erqiwang.v1.TablePart\x12+\n\x08\x63\x61ptured\x18\n \x01(\x0b\x32\x19.erqiwang.v1.CapturedPart\x12)\n\x07history\x18\x0b \x01(\x0b\x32\x18.erqiwang.v1.HistoryPart\x12-\n\tinference\x18\x0c \x01(\x0b\x32\x1a.erqiwang.v1.InferencePart\x12.\n\ntrump_void\x18\r \x01(\x0b\x32\x1a.erqiwang.v1.TrumpVoidPart\x12/\n\ndisclosure\x18\x0e \x01(\x0b\x32\x1b.erqiwang.v1.DisclosurePart\x12\'\n\x06\x61\x64vice\x18\x0f \x01(\x0b\x32\x17.erqiwang.v1.AdvicePart\x12/\n\nsettlement\x18\x10 \x01(\x0b\x32\x1b.erqiwang.v1.SettlementPart\x12)\n\x07\x61\x63\x63ount\x18\x11 \x01(\x0b\x32\x18.erqiwang.v1.AccountPart\"\x1d\n\nChairsPart\x12\x0f\n\x07players\x18\x01 \x03(\t\"\x9e\x01\n\x0cProgressPart\x12!\n\x05phase\x18\x01 \x01(\x0e\x32\x12.erqiwang.v1.Phase\x12\x0c\n\x04\x64\x65\x61l\x18\x02 \x01(\r\x12\r\n\x05\x64\x65\x61ls\x18\x03 \x01(\r\x12\x0e\n\x06totals\x18\x04 \x03(\x11\x12\x19\n\x0c\x66irst_bidder\x18\x05 \x01(\rH\x00\x88\x01\x01\x12\x12\n\ncommitment\x18\x06 \x01(\x0c\x42\x0f\n\r_first_bidder\"d\n\x08TurnPart\x12\x11\n\x04seat\x18\x01 \x01(\rH\x00\x88\x01\x01\x12\x11\n\tcountdown\x18\x02 \x01(\r\x12)\n\x05\x62\x65gan\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x07\n\x05_seat\"\x19\n\x08HandPart\x12\r\n\x05\x63\x61rds\x18\x01 \x03(\r\"\x81\x01\n\x0b\x41uctionPart\x12 \n\x05\x63\x61lls\x18\x01 \x03(\x0b\x32\x11.erqiwang.v1.Call\x12\x13\n\x06leader\x18\x02 \x01(\rH\x00\x88\x01\x01\x12\x15\n\x08standing\x18\x03 \x01(\rH\x01\x88\x01\x01\x12\x0c\n\x04\x62\x61se\x18\x04 \x01(\rB\t\n\x07_leaderB\x0b\n\t_standing\"\x94\x01\n\x0c\x43ontractPart\x12\x15\n\x08\x64\x65\x63larer\x18\x01 \x01(\rH\x00\x88\x01\x01\x12\x10\n\x03\x62id\x18\x02 \x01(\rH\x01\x88\x01\x01\x12\x0c\n\x04\x62\x61se\x18\x03 \x01(\r\x12\x15\n\rmay_surrender\x18\x04 \x01(\x08\x12!\n\x05trump\x18\x05 \x01(\x0e\x32\x12.erqiwang.v1.TrumpB\x0b\n\t_declarerB\x06\n\x04_bid\"\x1a\n\tKittyPart\x12\r\n\x05\x63\x61rds\x18\x01 \x03(\r\"\x1b\n\nBuriedPart\x12\r\n\x05\x63\x61rds\x18\x01 \x03(\r\">\n\tTablePart\x12\x0e\n\x06number\x18\x01 \x01(\r\x12!\n\x05trick\x18\x02 \x01(\x0b\x32\x12.erqiwang.v1.Trick\"A\n\x0c\x43\x61pturedPart\x12\x0e\n\x06points\x18\x01 \x01(\r\x12\x12\n\nmultiplier\x18\x02 \x01(\r\x12\r\n\x05\x63\x61rds\x18\x03 \x03(\r\"1\n\x0bHistoryPart\x12\"\n\x06tricks\x18\x01 \x03(\x0b\x32\x12.erqiwang.v1.Trick\"^\n\x06Proven\x12\'\n\x0bvoid_groups\x18\x01 \x03(\x0e\x32\x12.erqiwang.v1.Group\x12+\n\x0fpairless_groups\x18\x02 \x03(\x0e\x32\x12.erqiwang.v1.Group\"3\n\rInferencePart\x12\"\n\x05seats\x18\x01 \x03(\x0b\x32\x13.erqiwang.v1.Proven\"9\n\nTrumpCount\x12\x0c\n\x04seat\x18\x01 \x01(\r\x12\x0e\n\x06trumps\x18\x02 \x01(\r\x12\r\n\x05pairs\x18\x03 \x01(\r\"}\n\rTrumpVoidPart\x12\x12\n\nvoid_seats\x18\x01 \x03(\r\x12\'\n\x06\x63ounts\x18\x02 \x03(\x0b\x32\x17.erqiwang.v1.TrumpCount\x12/\n\nstatements\x18\x03 \x03(\x0b\x32\x1b.erqiwang.v1.TrumpStatement\"=\n\x0e\x44isclosurePart\x12+\n\ndisclosure\x18\x01 \x01(\x0b\x32\x17.erqiwang.v1.Disclosure\"\x85\x01\n\nCallAdvice\x12\x0c\n\x04\x62ids\x18\x01 \x03(\r\x12\x10\n\x08may_pass\x18\x02 \x01(\x08\x12\x1f\n\x03\x62id\x18\x03 \x01(\x0b\x32\x10.erqiwang.v1.BidH\x00\x12(\n\x08pass_bid\x18\x04 \x01(\x0b\x32\x14.erqiwang.v1.PassBidH\x00\x42\x0c\n\nsuggestion\"\xbc\x01\n\nNameAdvice\x12/\n\x07\x63hoices\x18\x01 \x03(\x0b\x32\x1e.erqiwang.v1.NameAdvice.Choice\x12\x15\n\rmay_surrender\x18\x02 \x01(\x08\x12*\n\nsuggestion\x18\x03 \x01(\x0b\x32\x16.erqiwang.v1.NameTrump\x1a:\n\x06\x43hoice\x12!\n\x05trump\x18\x01 \x01(\x0e\x32\x12.erqiwang.v1.Trump\x12\r\n\x05pairs\x18\x02 \x01(\r\"B\n\nBuryAdvice\x12\r\n\x05\x63ount\x18\x01 \x01(\r\x12%\n\nsuggestion\x18\x02 \x01(\x0b\x32\x11.erqiwang.v1.Bury\"8\n\nLeadAdvice\x12*\n\nsuggestion\x18\x01 \x01(\x0b\x32\x16.erqiwang.v1.PlayCards\"d\n\x0c\x46ollowAdvice\x12\r\n\x05\x63ount\x18\x01 \x01(\r\x12\x0c\n\x04must\x18\x02 \x03(\r\x12\x0b\n\x03may\x18\x03 \x03(\r\x12*\n\nsuggestion\x18\x04 \x01(\x0b\x32\x16.erqiwang.v1.PlayCards\"\xe7\x01\n\nAdvicePart\x12\'\n\x04\x63\x61ll\x18\x01 \x01(\x0b\x32\x17.erqiwang.v1.CallAdviceH\x00\x12\'\n\x04name\x18\x02 \x01(\x0b\x32\x17.erqiwang.v1.NameAdviceH\x00\x12\'\n\x04\x62ury\x18\x03 \x01(\x0b\x32\x17.erqiwang.v1.BuryAdviceH\x00\x12\'\n\x04lead\x18\x04 \x01(\x0b\x32\x17.erqiwang.v1.LeadAdviceH\x00\x12+\n\x06\x66ollow\x18\x05 \x01(\x0b\x32\x19.erqiwang.v1.FollowAdviceH\x00\x42\x08\n\x06\x63hoice\"h\n\x0eSettlementPart\x12+\n\nsettlement\x18\x01 \x01(\x0b\x32\x17.erqiwang.v1.Settlement\x12\r\n\x05ready\x18\x02 \x03(\x08\x12\x0c\n\x04\x64\x65\x63k\x18\x03 \x03(\r\x12\x0c\n\x04salt\x18\x04 \x01(\x0c\"4\n\x0b\x41\x63\x63ountPart\x12%\n\x07\x61\x63\x63ount\x18\x01 \x01(\x0b\x32\x14.erqiwang.v1.Account*\x9c\x01\n\x05Phase\x12\x15\n\x11PHASE_UNSPECIFIED\x10\x00\x12\x0e\n\nPHASE_OPEN\x10\x01\x12\x11\n\rPHASE_BIDDING\x10\x02\x12\x10\n\x0cPHASE_NAMING\x10\x03\x12\x11\n\rPHASE_BURYING\x10\x04\x12\x11\n\rPHASE_PLAYING\x10\x05\x12\x11\n\rPHASE_SETTLED\x10\x06\x12\x0e\n\nPHASE_OVER\x10\x07\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16\x65rqiwang/v1/view.proto\x12\x0b\x65rqiwang.v1\x1a\x19\x65rqiwang/v1/bidding.proto\x1a\x19\x65rqiwang/v1/burying.proto\x1a\x16\x65rqiwang/v1/card.proto\x1a\x18\x65rqiwang/v1/naming.proto\x1a\x19\x65rqiwang/v1/playing.proto\x1a\x16\x65rqiwang/v1/room.proto\x1a\x1c\x65rqiwang/v1/settlement.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"s\n\x04View\x12\x0f\n\x07room_id\x18\x01 \x01(\t\x12\x0c\n\x04seat\x18\x02 \x01(\r\x12)\n\x07options\x18\x03 \x01(\x0b\x32\x18.erqiwang.v1.RoomOptions\x12!\n\x05parts\x18\x04 \x01(\x0b\x32\x12.erqiwang.v1.Parts\"\xe3\x05\n\x05Parts\x12\'\n\x06\x63hairs\x18\x01 \x01(\x0b\x32\x17.erqiwang.v1.ChairsPart\x12+\n\x08progress\x18\x02 \x01(\x0b\x32\x19.erqiwang.v1.ProgressPart\x12#\n\x04turn\x18\x03 \x01(\x0b\x32\x15.erqiwang.v1.TurnPart\x12#\n\x04hand\x18\x04 \x01(\x0b\x32\x15.erqiwang.v1.HandPart\x12)\n\x07\x61uction\x18\x05 \x01(\x0b\x32\x18.erqiwang.v1.AuctionPart\x12+\n\x08\x63ontract\x18\x06 \x01(\x0b\x32\x19.erqiwang.v1.ContractPart\x12%\n\x05kitty\x18\x07 \x01(\x0b\x32\x16.erqiwang.v1.KittyPart\x12\'\n\x06\x62uried\x18\x08 \x01(\x0b\x32\x17.erqiwang.v1.BuriedPart\x12%\n\x05table\x18\t \x01(\x0b\x32\x16.erqiwang.v1.TablePart\x12+\n\x08\x63\x61ptured\x18\n \x01(\x0b\x32\x19.erqiwang.v1.CapturedPart\x12)\n\x07history\x18\x0b \x01(\x0b\x32\x18.erqiwang.v1.HistoryPart\x12-\n\tinference\x18\x0c \x01(\x0b\x32\x1a.erqiwang.v1.InferencePart\x12.\n\ntrump_void\x18\r \x01(\x0b\x32\x1a.erqiwang.v1.TrumpVoidPart\x12/\n\ndisclosure\x18\x0e \x01(\x0b\x32\x1b.erqiwang.v1.DisclosurePart\x12\'\n\x06\x61\x64vice\x18\x0f \x01(\x0b\x32\x17.erqiwang.v1.AdvicePart\x12/\n\nsettlement\x18\x10 \x01(\x0b\x32\x1b.erqiwang.v1.SettlementPart\x12)\n\x07\x61\x63\x63ount\x18\x11 \x01(\x0b\x32\x18.erqiwang.v1.AccountPart\"\x1d\n\nChairsPart\x12\x0f\n\x07players\x18\x01 \x03(\t\"\x9e\x01\n\x0cProgressPart\x12!\n\x05phase\x18\x01 \x01(\x0e\x32\x12.erqiwang.v1.Phase\x12\x0c\n\x04\x64\x65\x61l\x18\x02 \x01(\r\x12\r\n\x05\x64\x65\x61ls\x18\x03 \x01(\r\x12\x0e\n\x06totals\x18\x04 \x03(\x11\x12\x19\n\x0c\x66irst_bidder\x18\x05 \x01(\rH\x00\x88\x01\x01\x12\x12\n\ncommitment\x18\x06 \x01(\x0c\x42\x0f\n\r_first_bidder\"t\n\x08TurnPart\x12\x11\n\x04seat\x18\x01 \x01(\rH\x00\x88\x01\x01\x12\x11\n\tcountdown\x18\x02 \x01(\r\x12)\n\x05\x62\x65gan\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0e\n\x06number\x18\x04 \x01(\rB\x07\n\x05_seat\"\x19\n\x08HandPart\x12\r\n\x05\x63\x61rds\x18\x01 \x03(\r\"\x81\x01\n\x0b\x41uctionPart\x12 \n\x05\x63\x61lls\x18\x01 \x03(\x0b\x32\x11.erqiwang.v1.Call\x12\x13\n\x06leader\x18\x02 \x01(\rH\x00\x88\x01\x01\x12\x15\n\x08standing\x18\x03 \x01(\rH\x01\x88\x01\x01\x12\x0c\n\x04\x62\x61se\x18\x04 \x01(\rB\t\n\x07_leaderB\x0b\n\t_standing\"\x94\x01\n\x0c\x43ontractPart\x12\x15\n\x08\x64\x65\x63larer\x18\x01 \x01(\rH\x00\x88\x01\x01\x12\x10\n\x03\x62id\x18\x02 \x01(\rH\x01\x88\x01\x01\x12\x0c\n\x04\x62\x61se\x18\x03 \x01(\r\x12\x15\n\rmay_surrender\x18\x04 \x01(\x08\x12!\n\x05trump\x18\x05 \x01(\x0e\x32\x12.erqiwang.v1.TrumpB\x0b\n\t_declarerB\x06\n\x04_bid\"\x1a\n\tKittyPart\x12\r\n\x05\x63\x61rds\x18\x01 \x03(\r\"\x1b\n\nBuriedPart\x12\r\n\x05\x63\x61rds\x18\x01 \x03(\r\">\n\tTablePart\x12\x0e\n\x06number\x18\x01 \x01(\r\x12!\n\x05trick\x18\x02 \x01(\x0b\x32\x12.erqiwang.v1.Trick\"A\n\x0c\x43\x61pturedPart\x12\x0e\n\x06points\x18\x01 \x01(\r\x12\x12\n\nmultiplier\x18\x02 \x01(\r\x12\r\n\x05\x63\x61rds\x18\x03 \x03(\r\"1\n\x0bHistoryPart\x12\"\n\x06tricks\x18\x01 \x03(\x0b\x32\x12.erqiwang.v1.Trick\"^\n\x06Proven\x12\'\n\x0bvoid_groups\x18\x01 \x03(\x0e\x32\x12.erqiwang.v1.Group\x12+\n\x0fpairless_groups\x18\x02 \x03(\x0e\x32\x12.erqiwang.v1.Group\"3\n\rInferencePart\x12\"\n\x05seats\x18\x01 \x03(\x0b\x32\x13.erqiwang.v1.Proven\"9\n\nTrumpCount\x12\x0c\n\x04seat\x18\x01 \x01(\r\x12\x0e\n\x06trumps\x18\x02 \x01(\r\x12\r\n\x05pairs\x18\x03 \x01(\r\"}\n\rTrumpVoidPart\x12\x12\n\nvoid_seats\x18\x01 \x03(\r\x12\'\n\x06\x63ounts\x18\x02 \x03(\x0b\x32\x17.erqiwang.v1.TrumpCount\x12/\n\nstatements\x18\x03 \x03(\x0b\x32\x1b.erqiwang.v1.TrumpStatement\"=\n\x0e\x44isclosurePart\x12+\n\ndisclosure\x18\x01 \x01(\x0b\x32\x17.erqiwang.v1.Disclosure\"\x85\x01\n\nCallAdvice\x12\x0c\n\x04\x62ids\x18\x01 \x03(\r\x12\x10\n\x08may_pass\x18\x02 \x01(\x08\x12\x1f\n\x03\x62id\x18\x03 \x01(\x0b\x32\x10.erqiwang.v1.BidH\x00\x12(\n\x08pass_bid\x18\x04 \x01(\x0b\x32\x14.erqiwang.v1.PassBidH\x00\x42\x0c\n\nsuggestion\"\xbc\x01\n\nNameAdvice\x12/\n\x07\x63hoices\x18\x01 \x03(\x0b\x32\x1e.erqiwang.v1.NameAdvice.Choice\x12\x15\n\rmay_surrender\x18\x02 \x01(\x08\x12*\n\nsuggestion\x18\x03 \x01(\x0b\x32\x16.erqiwang.v1.NameTrump\x1a:\n\x06\x43hoice\x12!\n\x05trump\x18\x01 \x01(\x0e\x32\x12.erqiwang.v1.Trump\x12\r\n\x05pairs\x18\x02 \x01(\r\"B\n\nBuryAdvice\x12\r\n\x05\x63ount\x18\x01 \x01(\r\x12%\n\nsuggestion\x18\x02 \x01(\x0b\x32\x11.erqiwang.v1.Bury\"8\n\nLeadAdvice\x12*\n\nsuggestion\x18\x01 \x01(\x0b\x32\x16.erqiwang.v1.PlayCards\"d\n\x0c\x46ollowAdvice\x12\r\n\x05\x63ount\x18\x01 \x01(\r\x12\x0c\n\x04must\x18\x02 \x03(\r\x12\x0b\n\x03may\x18\x03 \x03(\r\x12*\n\nsuggestion\x18\x04 \x01(\x0b\x32\x16.erqiwang.v1.PlayCards\"\xe7\x01\n\nAdvicePart\x12\'\n\x04\x63\x61ll\x18\x01 \x01(\x0b\x32\x17.erqiwang.v1.CallAdviceH\x00\x12\'\n\x04name\x18\x02 \x01(\x0b\x32\x17.erqiwang.v1.NameAdviceH\x00\x12\'\n\x04\x62ury\x18\x03 \x01(\x0b\x32\x17.erqiwang.v1.BuryAdviceH\x00\x12\'\n\x04lead\x18\x04 \x01(\x0b\x32\x17.erqiwang.v1.LeadAdviceH\x00\x12+\n\x06\x66ollow\x18\x05 \x01(\x0b\x32\x19.erqiwang.v1.FollowAdviceH\x00\x42\x08\n\x06\x63hoice\"h\n\x0eSettlementPart\x12+\n\nsettlement\x18\x01 \x01(\x0b\x32\x17.erqiwang.v1.Settlement\x12\r\n\x05ready\x18\x02 \x03(\x08\x12\x0c\n\x04\x64\x65\x63k\x18\x03 \x03(\r\x12\x0c\n\x04salt\x18\x04 \x01(\x0c\"4\n\x0b\x41\x63\x63ountPart\x12%\n\x07\x61\x63\x63ount\x18\x01 \x01(\x0b\x32\x14.erqiwang.v1.Account*\x9c\x01\n\x05Phase\x12\x15\n\x11PHASE_UNSPECIFIED\x10\x00\x12\x0e\n\nPHASE_OPEN\x10\x01\x12\x11\n\rPHASE_BIDDING\x10\x02\x12\x10\n\x0cPHASE_NAMING\x10\x03\x12\x11\n\rPHASE_BURYING\x10\x04\x12\x11\n\rPHASE_PLAYING\x10\x05\x12\x11\n\rPHASE_SETTLED\x10\x06\x12\x0e\n\nPHASE_OVER\x10\x07\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'erqiwang.v1.view_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_PHASE']._serialized_start=3307
-  _globals['_PHASE']._serialized_end=3463
+  _globals['_PHASE']._serialized_start=3323
+  _globals['_PHASE']._serialized_end=3479
   _globals['_VIEW']._serialized_start=257
   _globals['_VIEW']._serialized_end=372
   _globals['_PARTS']._serialized_start=375
@@ -50,49 +50,49 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_PROGRESSPART']._serialized_start=1148
   _globals['_PROGRESSPART']._serialized_end=1306
   _globals['_TURNPART']._serialized_start=1308
-  _globals['_TURNPART']._serialized_end=1408
-  _globals['_HANDPART']._serialized_start=1410
-  _globals['_HANDPART']._serialized_end=1435
-  _globals['_AUCTIONPART']._serialized_start=1438
-  _globals['_AUCTIONPART']._serialized_end=1567
-  _globals['_CONTRACTPART']._serialized_start=1570
-  _globals['_CONTRACTPART']._serialized_end=1718
-  _globals['_KITTYPART']._serialized_start=1720
-  _globals['_KITTYPART']._serialized_end=1746
-  _globals['_BURIEDPART']._serialized_start=1748
-  _globals['_BURIEDPART']._serialized_end=1775
-  _globals['_TABLEPART']._serialized_start=1777
-  _globals['_TABLEPART']._serialized_end=1839
-  _globals['_CAPTUREDPART']._serialized_start=1841
-  _globals['_CAPTUREDPART']._serialized_end=1906
-  _globals['_HISTORYPART']._serialized_start=1908
-  _globals['_HISTORYPART']._serialized_end=1957
-  _globals['_PROVEN']._serialized_start=1959
-  _globals['_PROVEN']._serialized_end=2053
-  _globals['_INFERENCEPART']._serialized_start=2055
-  _globals['_INFERENCEPART']._serialized_end=2106
-  _globals['_TRUMPCOUNT']._serialized_start=2108
-  _globals['_TRUMPCOUNT']._serialized_end=2165
-  _globals['_TRUMPVOIDPART']._serialized_start=2167
-  _globals['_TRUMPVOIDPART']._serialized_end=2292
-  _globals['_DISCLOSUREPART']._serialized_start=2294
-  _globals['_DISCLOSUREPART']._serialized_end=2355
-  _globals['_CALLADVICE']._serialized_start=2358
-  _globals['_CALLADVICE']._serialized_end=2491
-  _globals['_NAMEADVICE']._serialized_start=2494
-  _globals['_NAMEADVICE']._serialized_end=2682
-  _globals['_NAMEADVICE_CHOICE']._serialized_start=2624
-  _globals['_NAMEADVICE_CHOICE']._serialized_end=2682
-  _globals['_BURYADVICE']._serialized_start=2684
-  _globals['_BURYADVICE']._serialized_end=2750
-  _globals['_LEADADVICE']._serialized_start=2752
-  _globals['_LEADADVICE']._serialized_end=2808
-  _globals['_FOLLOWADVICE']._serialized_start=2810
-  _globals['_FOLLOWADVICE']._serialized_end=2910
-  _globals['_ADVICEPART']._serialized_start=2913
-  _globals['_ADVICEPART']._serialized_end=3144
-  _globals['_SETTLEMENTPART']._serialized_start=3146
-  _globals['_SETTLEMENTPART']._serialized_end=3250
-  _globals['_ACCOUNTPART']._serialized_start=3252
-  _globals['_ACCOUNTPART']._serialized_end=3304
+  _globals['_TURNPART']._serialized_end=1424
+  _globals['_HANDPART']._serialized_start=1426
+  _globals['_HANDPART']._serialized_end=1451
+  _globals['_AUCTIONPART']._serialized_start=1454
+  _globals['_AUCTIONPART']._serialized_end=1583
+  _globals['_CONTRACTPART']._serialized_start=1586
+  _globals['_CONTRACTPART']._serialized_end=1734
+  _globals['_KITTYPART']._serialized_start=1736
+  _globals['_KITTYPART']._serialized_end=1762
+  _globals['_BURIEDPART']._serialized_start=1764
+  _globals['_BURIEDPART']._serialized_end=1791
+  _globals['_TABLEPART']._serialized_start=1793
+  _globals['_TABLEPART']._serialized_end=1855
+  _globals['_CAPTUREDPART']._serialized_start=1857
+  _globals['_CAPTUREDPART']._serialized_end=1922
+  _globals['_HISTORYPART']._serialized_start=1924
+  _globals['_HISTORYPART']._serialized_end=1973
+  _globals['_PROVEN']._serialized_start=1975
+  _globals['_PROVEN']._serialized_end=2069
+  _globals['_INFERENCEPART']._serialized_start=2071
+  _globals['_INFERENCEPART']._serialized_end=2122
+  _globals['_TRUMPCOUNT']._serialized_start=2124
+  _globals['_TRUMPCOUNT']._serialized_end=2181
+  _globals['_TRUMPVOIDPART']._serialized_start=2183
+  _globals['_TRUMPVOIDPART']._serialized_end=2308
+  _globals['_DISCLOSUREPART']._serialized_start=2310
+  _globals['_DISCLOSUREPART']._serialized_end=2371
+  _globals['_CALLADVICE']._serialized_start=2374
+  _globals['_CALLADVICE']._serialized_end=2507
+  _globals['_NAMEADVICE']._serialized_start=2510
+  _globals['_NAMEADVICE']._serialized_end=2698
+  _globals['_NAMEADVICE_CHOICE']._serialized_start=2640
+  _globals['_NAMEADVICE_CHOICE']._serialized_end=2698
+  _globals['_BURYADVICE']._serialized_start=2700
+  _globals['_BURYADVICE']._serialized_end=2766
+  _globals['_LEADADVICE']._serialized_start=2768
+  _globals['_LEADADVICE']._serialized_end=2824
+  _globals['_FOLLOWADVICE']._serialized_start=2826
+  _globals['_FOLLOWADVICE']._serialized_end=2926
+  _globals['_ADVICEPART']._serialized_start=2929
+  _globals['_ADVICEPART']._serialized_end=3160
+  _globals['_SETTLEMENTPART']._serialized_start=3162
+  _globals['_SETTLEMENTPART']._serialized_end=3266
+  _globals['_ACCOUNTPART']._serialized_start=3268
+  _globals['_ACCOUNTPART']._serialized_end=3320
 # @@protoc_insertion_point(module_scope)

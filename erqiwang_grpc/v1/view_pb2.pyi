@@ -312,13 +312,16 @@ class TurnPart(_message.Message):
     SEAT_FIELD_NUMBER: _builtins.int
     COUNTDOWN_FIELD_NUMBER: _builtins.int
     BEGAN_FIELD_NUMBER: _builtins.int
+    NUMBER_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
     """The seat; absent where nobody is to act, or every seat is to be ready."""
     countdown: _builtins.int
     """The whole countdown in seconds, not what is left of it; 0 where nobody is to act."""
+    number: _builtins.int
+    """Which turn of the deal it is, from 1; 0 where nobody is to act."""
     @_builtins.property
     def began(self) -> _timestamp_pb2.Timestamp:
-        """When the turn began."""
+        """When the turn began; absent where nobody is to act."""
 
     def __init__(
         self,
@@ -326,10 +329,11 @@ class TurnPart(_message.Message):
         seat: _builtins.int | None = ...,
         countdown: _builtins.int = ...,
         began: _timestamp_pb2.Timestamp | None = ...,
+        number: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "began", b"began", "seat", b"seat"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "began", b"began", "countdown", b"countdown", "seat", b"seat"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "began", b"began", "countdown", b"countdown", "number", b"number", "seat", b"seat"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__seat: _TypeAlias = _typing.Literal["seat"]  # noqa: Y015
     _WhichOneofArgType__seat: _TypeAlias = _typing.Literal["_seat", b"_seat"]  # noqa: Y015
