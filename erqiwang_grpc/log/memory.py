@@ -33,10 +33,6 @@ class _Placed:
     mark: Mark
     batch: Batch
 
-    @property
-    def first(self) -> int:
-        return self.mark.version - len(self.batch.bodies) + 1
-
     def entries(self) -> tuple[Entry, ...]:
         batch = self.batch
         return tuple(
@@ -49,7 +45,7 @@ class _Placed:
                 rules_version=batch.rules_version,
                 body=body,
             )
-            for version, body in enumerate(batch.bodies, start=self.first)
+            for version, body in enumerate(batch.bodies, start=self.mark.first)
         )
 
 
@@ -143,7 +139,7 @@ class MemoryLog:
     def _place(self, room: RoomId, head: Version, batch: Batch) -> Version:
         self._last = Position(self._last + 1)
         last = Version(head + len(batch.bodies))
-        placed = _Placed(Mark(self._last, room, last, batch.time), batch)
+        placed = _Placed(Mark(self._last, room, Version(head + 1), last, batch.time), batch)
         self._all.append(placed)
         self._rooms.setdefault(room, []).append(placed)
         if batch.command is not None:

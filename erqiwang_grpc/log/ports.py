@@ -132,10 +132,11 @@ class Unavailable:
 @final
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Where a batch is: `version` is its last. Also the cursor behind which a listing goes on."""
+    """Where a batch is: the versions `first` to `version`. Also the cursor behind which a listing goes on."""
 
     position: Position
     room: RoomId
+    first: Version
     version: Version
     time: TimeNs
 

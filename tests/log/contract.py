@@ -194,7 +194,7 @@ class EventLogContract:
 
     async def test_a_cursor_outside_the_period_lists_no_more_than_the_period(self, log: EventLog) -> None:
         await log.append(ROOM, NOTHING, batch(b"1", time=5, tags=(FINISHED,)))
-        later = Mark(Position(99), ROOM, Version(1), TimeNs(50))
+        later = Mark(Position(99), ROOM, Version(1), Version(1), TimeNs(50))
         assert await log.listing(FINISHED, Period(TimeNs(0), TimeNs(5)), 10, later) == ()
 
     async def test_old_rooms_are_deleted_whole(self, log: EventLog) -> None:

@@ -51,12 +51,12 @@ _SET_HEAD: Final = """INSERT INTO heads (room, version, chain) VALUES (?, ?, ?)
   ON CONFLICT (room) DO UPDATE SET version = excluded.version, chain = excluded.chain"""
 _TAG: Final = "INSERT INTO tagged (key, value, position, time_ns) VALUES (?, ?, ?, ?)"
 _ROOMS: Final = "SELECT room FROM heads WHERE room > ? ORDER BY room LIMIT ?"
-_FEED: Final = """SELECT position, room, last_version, time_ns FROM batches
+_FEED: Final = """SELECT position, room, first_version, last_version, time_ns FROM batches
   WHERE position > ? ORDER BY position LIMIT ?"""
-_TAGGED_FEED: Final = """SELECT position, room, last_version, batches.time_ns
+_TAGGED_FEED: Final = """SELECT position, room, first_version, last_version, batches.time_ns
   FROM tagged CROSS JOIN batches USING (position)
   WHERE key = ? AND value = ? AND position > ? ORDER BY position LIMIT ?"""
-_LISTING: Final = """SELECT position, room, last_version, batches.time_ns
+_LISTING: Final = """SELECT position, room, first_version, last_version, batches.time_ns
   FROM tagged CROSS JOIN batches USING (position)
   WHERE key = ? AND value = ? AND tagged.time_ns >= ? AND (tagged.time_ns, position) < (?, ?)
   ORDER BY tagged.time_ns DESC, position DESC LIMIT ?"""
@@ -315,8 +315,8 @@ def _marks(rows: Iterable[tuple[object, ...]]) -> tuple[Mark, ...]:
     marks: list[Mark] = []
     for row in rows:
         match row:
-            case (int(position), str(room), int(version), int(time)):
-                marks.append(Mark(Position(position), RoomId(room), Version(version), TimeNs(time)))
+            case (int(position), str(room), int(first), int(version), int(time)):
+                marks.append(Mark(Position(position), RoomId(room), Version(first), Version(version), TimeNs(time)))
             case _:
                 pass  # the room itself says what is wrong when it is read
     return tuple(marks)
