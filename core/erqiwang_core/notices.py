@@ -142,6 +142,8 @@ def notice(before: Match, event: Event, after: Match, seat: Seat) -> Notice:
 def cause(before: Match, event: Event, seat: Seat) -> Cause:
     """The event as `seat` may know it."""
     match event:
+        case CardsFollowed():
+            return event
         case DealStarted(number, first_bidder, _, shuffled):
             return Dealt(number, first_bidder, shuffled.commitment)
         case CardsBuried():
@@ -156,16 +158,7 @@ def cause(before: Match, event: Event, seat: Seat) -> Cause:
             return DealEnded()
         case MatchEnded(account):
             return MatchOver(account.disbanded)
-        case (
-            SeatTaken()
-            | SeatLeft()
-            | BidMade()
-            | BidPassed()
-            | DeclarerFound()
-            | TrumpNamed()
-            | CardsFollowed()
-            | SeatReady()
-        ):
+        case SeatTaken() | SeatLeft() | BidMade() | BidPassed() | DeclarerFound() | TrumpNamed() | SeatReady():
             return event
 
 

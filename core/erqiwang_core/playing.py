@@ -77,7 +77,7 @@ class Playing:
     @property
     def to_follow(self) -> Lead | None:
         """The lead that whoever's turn it is must follow; None where that seat leads."""
-        if self.trick is None or len(self.trick.plays) == self.rules.seats:
+        if self.trick is None or len(self.trick.plays) == len(self.hands):
             return None
         return self.trick.lead
 
@@ -286,7 +286,7 @@ def _followed(state: Playing, seat: Seat, cards: CardSet) -> CardsFollowed:
     assert trick is not None, "who follows follows a trick"
     ahead = ahead_after(state.order, trick, seat, cards)
     taken = None
-    if next_seat(seat, state.rules.seats) == trick.leader:
+    if next_seat(seat, len(state.hands)) == trick.leader:
         held = Points(points(trick.cards()) + points(cards))
         taken = TrickTaken(ahead, held, ahead != state.contract.declarer)
     hands = state.hands.put(seat, without(state.hands[seat], cards))
@@ -336,7 +336,7 @@ def evolve(state: Playing, event: Event) -> Playing | Settled:
 
 def _after_lead(state: Playing, event: CardsLed) -> Playing:
     trick = Trick(event.lead, (Played(event.seat, event.cards),), event.seat, event.attempted is not None)
-    return _moved(state, event, next_seat(event.seat, state.rules.seats), trick, state.proven)
+    return _moved(state, event, next_seat(event.seat, len(state.hands)), trick, state.proven)
 
 
 def _after_follow(state: Playing, event: CardsFollowed) -> Playing:
@@ -345,7 +345,7 @@ def _after_follow(state: Playing, event: CardsFollowed) -> Playing:
     trick = Trick(before.lead, (*before.plays, Played(event.seat, event.cards)), event.ahead, before.failed_throw)
     proven = after_follow(state.order, state.proven, before.lead, event.seat, event.cards)
     if taken is None:
-        return _moved(state, event, next_seat(event.seat, state.rules.seats), trick, proven)
+        return _moved(state, event, next_seat(event.seat, len(state.hands)), trick, proven)
     return _moved(state, event, taken.winner, trick, proven, taken)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Generic, TypeVar, final
 
 from erqiwang_core.units import Seat
@@ -10,6 +11,7 @@ T = TypeVar("T")
 U = TypeVar("U")
 
 
+@cache
 def seats(count: int) -> tuple[Seat, ...]:
     """All seats of a table of `count`."""
     return tuple(Seat(number) for number in range(count))

@@ -5,7 +5,7 @@ from typing import Final
 
 from erqiwang_core.cards import CARDS, KINDS, POINTS
 from erqiwang_core.following import Cost
-from erqiwang_core.hand import count, pairs
+from erqiwang_core.hand import count, ids, pairs
 from erqiwang_core.trump import Group, Order, Trump, order
 from erqiwang_core.units import CardId, CardSet
 
@@ -40,6 +40,5 @@ def cheapness(tables: Order, hand: CardSet) -> Cost:
 def cheapest(tables: Order, hand: CardSet, number: int) -> tuple[CardId, ...]:
     """The `number` cheapest cards of `hand`; ties go to the lower id, so that the answer is always the same."""
     cost = cheapness(tables, hand)
-    found = [CardId(card) for card in range(hand.bit_length()) if hand >> card & 1]
     assert number <= count(hand)
-    return tuple(sorted(found, key=cost)[:number])
+    return tuple(sorted(ids(hand), key=cost)[:number])
