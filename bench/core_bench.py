@@ -1,0 +1,175 @@
+"""How fast the rules core is, in interpreted CPython, on positions that play reaches: medians beside their targets.
+
+python bench/core_bench.py [--matches N] [--seed S] [--json]
+"""
+
+import argparse
+import json
+import sys
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from functools import partial
+from random import Random
+from statistics import median, quantiles
+from time import perf_counter_ns
+from typing import Final, TypeAlias
+
+from erqiwang_core import match as matches
+from erqiwang_core.dealing import Shuffled
+from erqiwang_core.following import follow, is_legal
+from erqiwang_core.hand import cards_of
+from erqiwang_core.match import Running
+from erqiwang_core.notices import notice
+from erqiwang_core.players import Policy, RandomLegal, Step, contest, shuffles
+from erqiwang_core.playing import Play, Playing
+from erqiwang_core.rules import Deck, FourPlayer, RoomOptions, ThreePlayer, rules
+from erqiwang_core.seats import by_seat, next_seat
+from erqiwang_core.shapes import Lead, all_components, classify
+from erqiwang_core.units import CardId
+from erqiwang_core.valuation import cheapness
+from rich.console import Console
+from rich.table import Column, Table
+
+REPEATS: Final = 7
+
+Work: TypeAlias = Callable[[], object]
+
+GAMES: Final = {
+    "three-player": RoomOptions(ThreePlayer()),
+    "four-player, full deck": RoomOptions(FourPlayer(Deck.FULL)),
+}
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One figure; all times in microseconds."""
+
+    game: str
+    name: str
+    median: float
+    ninetieth: float
+    positions: int
+    target: float
+
+
+_COLUMNS: Final = ("median", "90 %", "target", "ratio", "positions")
+
+
+def main() -> None:
+    options = _arguments()
+    measures = [measure for game in GAMES for measure in _measures(game, options.matches, options.seed)]
+    if options.json:
+        json.dump([asdict(measure) for measure in measures], sys.stdout, indent=2)
+        print()
+    else:
+        Console(width=120).print(_table(measures))
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--matches", type=int, default=20, help="matches of 6 deals to take positions from")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--json", action="store_true", help="print figures as JSON")
+    return parser.parse_args()
+
+
+def _measures(game: str, number: int, seed: int) -> Iterator[Measure]:
+    options = GAMES[game]
+    steps = [step for place in range(number) for step in _match(options, seed + place)]
+    notices = len(steps[0].before.chairs)
+    yield _measure(game, "legality, full hand, as played", list(_checks(steps)), 5)
+    yield _measure(game, "legality, full hand, every pair and tractor led", list(_harder_checks(steps)), 5)
+    yield _measure(game, f"a play: decide, evolve, {notices} notices", list(_plays(steps)), 60)
+    yield _deals(game, "a random-legal deal with must and may", options, number, seed)
+
+
+def _match(options: RoomOptions, seed: int) -> Iterator[Step]:
+    random = Random(seed)
+    policy: Policy = RandomLegal()
+    policies = by_seat(rules(options.game, options.review).seats, lambda _: policy)
+    return contest(options, policies, random, shuffles(options, random))
+
+
+def _in_play(step: Step) -> Playing | None:
+    return step.before.deal if isinstance(step.before, Running) and isinstance(step.before.deal, Playing) else None
+
+
+def _checks(steps: list[Step]) -> Iterator[Work]:
+    """The check of each answer to a first lead."""
+    for step in steps:
+        deal = _in_play(step)
+        if deal is not None and not deal.finished and deal.to_follow is not None and isinstance(step.command, Play):
+            play = cards_of(CardId(card) for card in step.command.cards)
+            yield partial(is_legal, deal.order, deal.to_follow, deal.hands[step.seat], play)
+
+
+def _harder_checks(steps: list[Step]) -> Iterator[Work]:
+    """The check of a defender's suggested answer to every pair and tractor that the declarer might have led first."""
+    for step in steps:
+        deal = _in_play(step)
+        if deal is None or deal.trick is not None:
+            continue
+        hand = deal.hands[next_seat(step.seat, len(deal.hands))]
+        for cards in all_components(deal.order, deal.hands[step.seat]):
+            lead = classify(deal.order, cards)
+            if isinstance(lead, Lead) and lead.count > 1:
+                play = follow(deal.order, lead, hand, cheapness(deal.order, hand))
+                yield partial(is_legal, deal.order, lead, hand, play)
+
+
+def _plays(steps: list[Step]) -> Iterator[Work]:
+    """Each play but those that end a deal, which bring a settlement besides."""
+    return (partial(_told, step) for step in steps if _in_play(step) is not None and len(step.events) == 1)
+
+
+def _told(step: Step) -> None:
+    events = matches.decide(step.before, step.seat, step.command, _no_deal)
+    assert isinstance(events, tuple)
+    after = matches.evolve(step.before, events[0])
+    for seat in step.before.chairs.seats():
+        notice(step.before, events[0], after, seat)
+
+
+def _no_deal() -> Shuffled:
+    raise AssertionError("a play starts no deal")
+
+
+def _measure(game: str, name: str, positions: list[Work], target: float) -> Measure:
+    """The medians of REPEATS runs of each position, and of all those their median and ninetieth percentile."""
+    times = [median(_microseconds(work) for _ in range(REPEATS)) for work in positions]
+    return Measure(game, name, median(times), quantiles(times, n=10)[-1], len(times), target)
+
+
+def _deals(game: str, name: str, options: RoomOptions, number: int, seed: int) -> Measure:
+    """Whole matches, played and asked again, divided by their deals."""
+    times = [
+        _microseconds(partial(deque, _match(options, seed + place), maxlen=0)) / options.deals
+        for place in range(number)
+    ]
+    return Measure(game, name, median(times), quantiles(times, n=10)[-1], number * options.deals, 10_000)
+
+
+def _microseconds(work: Work) -> float:
+    start = perf_counter_ns()
+    work()
+    return (perf_counter_ns() - start) / 1e3
+
+
+def _table(measures: list[Measure]) -> Table:
+    table = Table("in µs", "", *(Column(name, justify="right", no_wrap=True) for name in _COLUMNS))
+    for measure in measures:
+        table.add_row(
+            measure.game,
+            measure.name,
+            f"{measure.median:,.1f}",
+            f"{measure.ninetieth:,.1f}",
+            f"{measure.target:,.0f}",
+            f"{measure.median / measure.target:.2f}",
+            f"{measure.positions:,}",
+        )
+    return table
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,79 @@
+"""A player who knows what is legal and nothing more: for tests, and as the measure of better ones."""
+
+from random import Random
+from typing import Final, final
+
+from erqiwang_core.bidding import Bid, Pass
+from erqiwang_core.burying import Bury
+from erqiwang_core.cards import CARDS
+from erqiwang_core.following import by_price, follow, is_legal
+from erqiwang_core.hand import cards_of, count, ids
+from erqiwang_core.match import Command, Ready
+from erqiwang_core.naming import NameTrump, Surrender, number
+from erqiwang_core.players.reading import lead_to_follow, may_signal, needs_ready, tables
+from erqiwang_core.playing import Play, Signal, SignalKind
+from erqiwang_core.shapes import all_components
+from erqiwang_core.trump import Order
+from erqiwang_core.units import CardSet
+from erqiwang_core.view import BuryAdvice, CallAdvice, Choice, FollowAdvice, LeadAdvice, NameAdvice, View
+
+# How often chance does what a player rarely would, one time in so many.
+_PASS: Final = 2
+_SURRENDER: Final = 10
+_THROW: Final = 8
+_SIGNAL: Final = 10
+
+
+@final
+class RandomLegal:
+    """Any legal action, each kind of them often enough to be met."""
+
+    def act(self, view: View, random: Random) -> Command | None:
+        """What the seat does now; None where it has nothing to do."""
+        if needs_ready(view):
+            return Ready()
+        choice = view.advice.choice
+        return None if choice is None else _choose(choice, view, random)
+
+    def signal(self, view: View, random: Random) -> Signal | None:
+        """Now and then any signal, true or not."""
+        if not may_signal(view) or random.randrange(_SIGNAL):
+            return None
+        return Signal(random.choice(tuple(SignalKind)))
+
+
+def _choose(choice: Choice, view: View, random: Random) -> Command:
+    hand = view.hand.cards
+    match choice:
+        case CallAdvice(bids, may_pass, _):
+            return Pass() if may_pass and not random.randrange(_PASS) else Bid(random.choice(bids))
+        case NameAdvice(trumps, may_surrender, _):
+            if may_surrender and not random.randrange(_SURRENDER):
+                return Surrender()
+            return NameTrump(number(random.choice(trumps)[0]))
+        case BuryAdvice(size, _):
+            return Bury(tuple(random.sample(ids(hand), size)))
+        case LeadAdvice():
+            return Play(ids(_lead(tables(view), hand, random)))
+        case FollowAdvice():
+            return Play(ids(_follow(tables(view), view, choice, random)))
+
+
+def _lead(order: Order, hand: CardSet, random: Random) -> CardSet:
+    trumps = ids(order.trumps(hand))
+    if len(trumps) > 1 and not random.randrange(_THROW):
+        return cards_of(random.sample(trumps, random.randint(2, len(trumps))))
+    return random.choice(all_components(order, hand))
+
+
+def _follow(order: Order, view: View, advice: FollowAdvice, random: Random) -> CardSet:
+    """Any cards that a legal play may hold, where they happen to make one; else a legal play at random prices.
+
+    The first breaks up pairs wherever the rules let a player do so, which the second avoids.
+    """
+    lead = lead_to_follow(view)
+    free = ids(CardSet(advice.may & ~advice.must))
+    tried = CardSet(advice.must | cards_of(random.sample(free, advice.number - count(advice.must))))
+    if is_legal(order, lead, view.hand.cards, tried):
+        return tried
+    return follow(order, lead, view.hand.cards, by_price(random.sample(range(CARDS), CARDS)))

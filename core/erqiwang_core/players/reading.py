@@ -1,0 +1,109 @@
+"""What a player reads off a view: what to follow, which cards are out, who is on whose side."""
+
+from typing import Final
+
+from erqiwang_core.hand import EMPTY, cards_of
+from erqiwang_core.refusals import Phase
+from erqiwang_core.rules import Rules, rules
+from erqiwang_core.seats import seats_after
+from erqiwang_core.shapes import Lead
+from erqiwang_core.trick import Trick
+from erqiwang_core.trump import Group, Order, order
+from erqiwang_core.units import CardSet, Seat
+from erqiwang_core.view import Agreed, View
+
+_IN_PLAY: Final = Phase.PLAYING
+
+
+def rules_of(view: View) -> Rules:
+    """The rules of the match."""
+    return rules(view.options.game, view.options.review)
+
+
+def needs_ready(view: View) -> bool:
+    """Whether the next deal waits for this seat to say that it is ready."""
+    result = view.settlement.result
+    return view.progress.phase is Phase.SETTLED and result is not None and not result.ready[view.seat]
+
+
+def may_signal(view: View) -> bool:
+    """Whether the seat is a defender in play."""
+    return view.progress.phase is _IN_PLAY and agreed(view).declarer != view.seat
+
+
+def agreed(view: View) -> Agreed:
+    """The contract, which the caller knows there to be."""
+    contract = view.contract.agreed
+    assert contract is not None, "a declarer has been found"
+    return contract
+
+
+def tables(view: View) -> Order:
+    """The order of the trump named, which the caller knows there to be."""
+    trump = agreed(view).trump
+    assert trump is not None, "trump has been named"
+    return order(trump)
+
+
+def trick_under_way(view: View) -> Trick | None:
+    """The trick that others have led to and that is not complete."""
+    trick = view.table.trick
+    return None if trick is None or len(trick.plays) == len(view.chairs.players) else trick
+
+
+def lead_to_follow(view: View) -> Lead:
+    """What the seat follows; the caller knows that it does not lead."""
+    trick = trick_under_way(view)
+    assert trick is not None, "who follows follows a trick"
+    return trick.lead
+
+
+def is_partner(view: View, seat: Seat) -> bool:
+    """Whether `seat` is on the side of the view's own seat."""
+    declarer = agreed(view).declarer
+    return (seat == declarer) == (view.seat == declarer)
+
+
+def opponents(view: View, among: tuple[Seat, ...]) -> tuple[Seat, ...]:
+    """Those of `among` who are on the other side."""
+    return tuple(seat for seat in among if not is_partner(view, seat))
+
+
+def others(view: View) -> tuple[Seat, ...]:
+    """Every other seat, next first."""
+    return seats_after(view.seat, len(view.chairs.players))
+
+
+def still_to_play(view: View) -> tuple[Seat, ...]:
+    """The seats that play to the present trick after this one."""
+    trick = trick_under_way(view)
+    played = () if trick is None else tuple(played.seat for played in trick.plays)
+    return tuple(seat for seat in others(view) if seat not in played)
+
+
+def unseen(view: View) -> CardSet:
+    """The cards that may be in another hand: all that the seat does not hold, did not bury, and cannot see played.
+
+    Past tricks count in review rooms alone; elsewhere the seat knows the captured point cards and the table.
+    """
+    seen = view.hand.cards | view.buried.cards | view.captured.cards
+    for trick in view.history.tricks:
+        seen |= trick.cards()
+    if view.table.trick is not None:
+        seen |= view.table.trick.cards()
+    return CardSet(cards_of(rules_of(view).deck) & ~seen)
+
+
+def is_void(view: View, seat: Seat, group: Group) -> bool:
+    """Whether it is known that `seat` holds no card of `group`."""
+    if group is Group.TRUMPS and seat in view.trump_void.announced:
+        return True
+    proven = view.inference.proven
+    return proven is not None and group in proven[seat].void
+
+
+def out_against(view: View, cards: CardSet, group: Group, seats: tuple[Seat, ...]) -> CardSet:
+    """Those of `cards` of `group` that one of `seats` may hold, as far as is known."""
+    if all(is_void(view, seat, group) for seat in seats):
+        return EMPTY
+    return CardSet(cards & tables(view).cards[group])
