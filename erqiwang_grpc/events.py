@@ -1,0 +1,23 @@
+"""What a room's log holds: its opening, and then everything that the match brings about."""
+
+from dataclasses import dataclass
+from typing import TypeAlias, final
+
+from erqiwang_core.match import Event
+from erqiwang_core.rules import RoomOptions
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class RoomOpened:
+    """A room was opened: the first event of every log."""
+
+    platform: str
+    """Whose room it is."""
+    owner: str
+    """The player who opened it, in the platform's own words."""
+    options: RoomOptions
+
+
+StoredEvent: TypeAlias = RoomOpened | Event
+"""Every event that a room logs."""

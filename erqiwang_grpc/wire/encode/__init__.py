@@ -1,0 +1,21 @@
+"""Encode: from the core's values to the messages of the wire. Total: every value has its message."""
+
+from erqiwang_grpc.wire.encode.notices import aside, missed, notice, notices
+from erqiwang_grpc.wire.encode.parts import parts, view
+from erqiwang_grpc.wire.encode.refusals import refusal
+from erqiwang_grpc.wire.encode.rooms import card_cost, room_options
+from erqiwang_grpc.wire.encode.settlements import account, settlement
+
+__all__ = [
+    "account",
+    "aside",
+    "card_cost",
+    "missed",
+    "notice",
+    "notices",
+    "parts",
+    "refusal",
+    "room_options",
+    "settlement",
+    "view",
+]

@@ -1,0 +1,117 @@
+"""Notices: what a seat is told of an event; and the asides that are answered to their addressees alone."""
+
+from collections.abc import Sequence
+
+from erqiwang_core.bidding import DeclarerFound
+from erqiwang_core.contract import BidMade, BidPassed
+from erqiwang_core.hand import EMPTY, ids
+from erqiwang_core.match import SeatLeft, SeatReady, SeatTaken
+from erqiwang_core.naming import TrumpNamed
+from erqiwang_core.notices import BuriedBy, Cause, DealEnded, Dealt, Led, MatchOver, Notice
+from erqiwang_core.playing import CardsFollowed, Signalled, TrickTaken, TrumpsShown
+
+from erqiwang_grpc.log.ports import TimeNs, Version
+from erqiwang_grpc.v1 import (
+    bidding_pb2,
+    burying_pb2,
+    naming_pb2,
+    playing_pb2,
+    room_pb2,
+    seat_service_pb2,
+    settlement_pb2,
+)
+from erqiwang_grpc.wire.encode.cards import lead, statement
+from erqiwang_grpc.wire.encode.parts import parts, timestamp
+from erqiwang_grpc.wire.numbers import NAMED, SIGNALS
+
+
+def notice(told: Notice, version: Version, time: TimeNs, began: TimeNs) -> seat_service_pb2.Notice:
+    """What a seat is told of the event that brought `version` at `time`; the turn it leads to began at `began`."""
+    message = missed(told.cause, version, time)
+    message.changed.CopyFrom(parts(told.changed, began))
+    return message
+
+
+def notices(
+    told: Sequence[Notice], version: Version, time: TimeNs, began: TimeNs
+) -> tuple[seat_service_pb2.Notice, ...]:
+    """What several seats are told of the same event, as `notice`."""
+    return tuple(notice(each, version, time, began) for each in told)
+
+
+def missed(cause: Cause, version: Version, time: TimeNs) -> seat_service_pb2.Notice:
+    """What was said once, to a seat that was away: the cause alone."""
+    message = seat_service_pb2.Notice(version=version, time=timestamp(time))
+    _put_cause(message, cause)
+    return message
+
+
+def _put_cause(into: seat_service_pb2.Notice, cause: Cause) -> None:
+    match cause:
+        case CardsFollowed():
+            into.cards_followed.CopyFrom(_followed(cause))
+        case Led():
+            into.cards_led.CopyFrom(_led(cause))
+        case BidMade(seat, points):
+            into.bid_made.CopyFrom(bidding_pb2.BidMade(seat=seat, points=points))
+        case BidPassed(seat):
+            into.bid_passed.CopyFrom(bidding_pb2.BidPassed(seat=seat))
+        case DeclarerFound(declarer, bid, shown):
+            kitty = ids(EMPTY if shown is None else shown)
+            into.declarer_found.CopyFrom(bidding_pb2.DeclarerFound(declarer=declarer, points=bid, shown_kitty=kitty))
+        case TrumpNamed(trump):
+            into.trump_named.CopyFrom(naming_pb2.TrumpNamed(trump=NAMED[trump]))
+        case BuriedBy(declarer):
+            into.cards_buried.CopyFrom(burying_pb2.CardsBuried(declarer=declarer))
+        case SeatTaken(seat, player):
+            into.seat_taken.CopyFrom(room_pb2.SeatTaken(seat=seat, player=player))
+        case SeatLeft(seat):
+            into.seat_left.CopyFrom(room_pb2.SeatLeft(seat=seat))
+        case Dealt(number, first_bidder, commitment):
+            into.deal_started.CopyFrom(
+                room_pb2.DealStarted(deal=number, first_bidder=first_bidder, commitment=commitment)
+            )
+        case DealEnded():
+            into.deal_ended.CopyFrom(settlement_pb2.DealEnded())
+        case SeatReady(seat):
+            into.seat_ready.CopyFrom(settlement_pb2.SeatReady(seat=seat))
+        case MatchOver(disbanded):
+            into.match_ended.CopyFrom(settlement_pb2.MatchEnded(disbanded=disbanded))
+
+
+def _led(cause: Led) -> playing_pb2.CardsLed:
+    return playing_pb2.CardsLed(
+        seat=cause.seat,
+        cards=ids(cause.cards),
+        lead=lead(cause.lead),
+        failed_throw=cause.failed_throw,
+        attempted=ids(EMPTY if cause.attempted is None else cause.attempted),
+        void_seats=cause.void,
+        statements=[statement(told) for told in cause.statements],
+    )
+
+
+def _followed(cause: CardsFollowed) -> playing_pb2.CardsFollowed:
+    return playing_pb2.CardsFollowed(
+        seat=cause.seat,
+        cards=ids(cause.cards),
+        ahead=cause.ahead,
+        taken=None if cause.taken is None else _taken(cause.taken),
+        void_seats=cause.void,
+        statements=[statement(told) for told in cause.statements],
+    )
+
+
+def _taken(taken: TrickTaken) -> playing_pb2.TrickTaken:
+    return playing_pb2.TrickTaken(winner=taken.winner, points=taken.points, captured=taken.captured)
+
+
+def aside(told: Signalled | TrumpsShown) -> seat_service_pb2.SeatMessage:
+    """What is told to its addressees alone and not logged."""
+    match told:
+        case Signalled(sender, signal):
+            received = playing_pb2.SignalReceived(seat=sender, signal=SIGNALS[signal])
+            return seat_service_pb2.SeatMessage(signal_received=received)
+        case TrumpsShown(_, trumps):
+            holdings = [playing_pb2.TrumpsShown.Holding(seat=seat, cards=ids(cards)) for seat, cards in trumps]
+            return seat_service_pb2.SeatMessage(trumps_shown=playing_pb2.TrumpsShown(holdings=holdings))
