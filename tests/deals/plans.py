@@ -1,0 +1,60 @@
+"""Plans: what hypothesis draws to reach a position by legal commands."""
+
+from dataclasses import dataclass
+from typing import Final, final
+
+from erqiwang_core.rules import Deck, FourPlayer, Game, Length, RoomOptions, ThreePlayer
+from hypothesis import settings, strategies as st
+
+from tests.deals.decks import Stack
+from tests.deals.manners import Burial, Calling, Following, Leading, Manners, Naming
+
+GAMES: Final[tuple[Game, ...]] = (
+    *(ThreePlayer(joker_bonus, climb) for joker_bonus in (False, True) for climb in (False, True)),
+    *(FourPlayer(deck) for deck in Deck),
+)
+"""Both games with everything a room may choose about them."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A table, a deck, and how all seats play: everything that a match depends on."""
+
+    options: RoomOptions
+    seed: int
+    stack: Stack
+    manners: Manners
+
+
+def manners() -> st.SearchStrategy[Manners]:
+    """Any combination of manners."""
+    return st.builds(
+        Manners,
+        calling=st.sampled_from(Calling),
+        naming=st.sampled_from(Naming),
+        burial=st.sampled_from(Burial),
+        leading=st.sampled_from(Leading),
+        following=st.sampled_from(Following),
+    )
+
+
+def rooms() -> st.SearchStrategy[RoomOptions]:
+    """Any table: both games, all their options, review or not."""
+    return st.builds(RoomOptions, game=st.sampled_from(GAMES), length=st.sampled_from(Length), review=st.booleans())
+
+
+def plans(options: st.SearchStrategy[RoomOptions] | None = None) -> st.SearchStrategy[Plan]:
+    """Any plan, at any table or at those given."""
+    return st.builds(
+        Plan,
+        options=options or rooms(),
+        seed=st.integers(0, 2**32 - 1),
+        stack=st.sampled_from(Stack),
+        manners=manners(),
+    )
+
+
+def examples(share: float) -> settings:
+    """So much of the profile's number of examples: whole deals are dear, and the profile sets the pace."""
+    return settings(max_examples=max(1, round(settings().max_examples * share)))

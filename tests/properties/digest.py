@@ -1,0 +1,41 @@
+"""A digest of everything that happened and was told in some matches, to compare one process with another."""
+
+import sys
+from hashlib import sha256
+from random import Random
+
+from erqiwang_core.rules import RoomOptions
+from erqiwang_core.view import view
+
+from tests.deals.decks import Stack
+from tests.deals.manners import Burial, Calling, Following, Leading, Manners, Naming
+from tests.deals.plans import GAMES, Plan
+from tests.deals.walk import steps
+
+
+def digest(seed: int) -> str:
+    """The digest of every move, event and view of one deal at each kind of table."""
+    chance, summed = Random(seed), sha256()
+    for game in GAMES:
+        for review in (False, True):
+            plan = Plan(
+                RoomOptions(game, review=review),
+                chance.randrange(2**32),
+                chance.choice(tuple(Stack)),
+                Manners(
+                    chance.choice(tuple(Calling)),
+                    chance.choice(tuple(Naming)),
+                    chance.choice(tuple(Burial)),
+                    chance.choice(tuple(Leading)),
+                    chance.choice(tuple(Following)),
+                ),
+            )
+            for step in steps(plan):
+                summed.update(repr((step.move, [change.event for change in step.changes])).encode())
+                for seat in step.after.chairs.seats():
+                    summed.update(repr(view(step.after, seat)).encode())
+    return summed.hexdigest()
+
+
+if __name__ == "__main__":
+    print(digest(int(sys.argv[1])))

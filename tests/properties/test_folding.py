@@ -1,0 +1,33 @@
+"""A seat that puts the parts of every notice in their places holds its view, and is told nothing that it has already."""
+
+from erqiwang_core.match import Disband
+from erqiwang_core.notices import difference, fold, notice
+from erqiwang_core.view import view
+from hypothesis import given
+
+from tests.deals.decks import never_shuffled
+from tests.deals.plans import Plan, plans
+from tests.deals.walk import Step, advance, steps
+
+
+def check(step: Step) -> None:
+    for change in step.changes:
+        for seat in change.after.chairs.seats():
+            old, new = view(change.before, seat), view(change.after, seat)
+            told = notice(change.before, change.event, change.after, seat)
+            assert sorted(told.changed, key=repr) == sorted(difference(old, new), key=repr)
+            assert fold(old, told) == new
+
+
+@given(plan=plans())
+def test_the_fold_of_the_notices_is_the_view(plan: Plan) -> None:
+    for step in steps(plan):
+        check(step)
+
+
+@given(plan=plans())
+def test_also_when_the_match_is_disbanded(plan: Plan) -> None:
+    for step in steps(plan):
+        disbanded = advance(step.after, Disband(), never_shuffled)
+        assert isinstance(disbanded, Step), "a match may be disbanded at any moment"
+        check(disbanded)
