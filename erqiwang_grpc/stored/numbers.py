@@ -1,0 +1,31 @@
+"""Numbers: the values of the core's closed sets, and the numbers they are stored by."""
+
+from typing import Final
+
+from erqiwang_core.awards import AwardKind
+from erqiwang_core.scoring import Disbanded, Made, NearShutout, Outcome, Shutout, Surrendered, Upgrade
+
+from erqiwang_grpc.stored.v1 import settlement_pb2
+
+AWARD_KINDS: Final = {
+    AwardKind.JOKERS: settlement_pb2.AWARD_KIND_JOKERS,
+    AwardKind.SEVENS: settlement_pb2.AWARD_KIND_SEVENS,
+    AwardKind.TWOS: settlement_pb2.AWARD_KIND_TWOS,
+    AwardKind.CHAIN: settlement_pb2.AWARD_KIND_CHAIN,
+    AwardKind.JOKER_BONUS: settlement_pb2.AWARD_KIND_JOKER_BONUS,
+    AwardKind.RUSH: settlement_pb2.AWARD_KIND_RUSH,
+}
+
+PLAIN_OUTCOMES: Final[dict[Outcome, settlement_pb2.Outcome.ValueType]] = {
+    Shutout(): settlement_pb2.OUTCOME_SHUTOUT,
+    NearShutout(): settlement_pb2.OUTCOME_NEAR_SHUTOUT,
+    Made(): settlement_pb2.OUTCOME_MADE,
+    Surrendered(): settlement_pb2.OUTCOME_SURRENDERED,
+    Disbanded(): settlement_pb2.OUTCOME_DISBANDED,
+}
+"""All outcomes but an upgrade, which has levels."""
+
+
+def outcome(result: Outcome) -> settlement_pb2.Outcome.ValueType:
+    """The number of an outcome."""
+    return settlement_pb2.OUTCOME_UPGRADE if isinstance(result, Upgrade) else PLAIN_OUTCOMES[result]
