@@ -99,7 +99,7 @@ def _put(into: view_pb2.Parts, part: Part, began: TimeNs) -> None:
 def _turn(part: core.Turn, began: TimeNs) -> view_pb2.TurnPart:
     if part.seat is None:
         return view_pb2.TurnPart()
-    return view_pb2.TurnPart(seat=part.seat, countdown=part.countdown, began=timestamp(began))
+    return view_pb2.TurnPart(seat=part.seat, countdown=part.countdown, began=timestamp(began), number=part.number)
 
 
 def timestamp(time: TimeNs) -> Timestamp:
