@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TypeAlias, final
 
-from erqiwang_core.hand import copies, count, count_pairs, kind_list, kinds, pairs, without
+from erqiwang_core.hand import copies, count, ids, kind_list, kinds, pairs, shared, without
 from erqiwang_core.trump import BOTTOM_PLANE, EVERY_PLANE, PLANE, Group, Ladder, Order, groups_of
 from erqiwang_core.units import CardSet, KindSet, Level
 
@@ -227,24 +227,24 @@ def capture_multiplier(shape: Shape) -> int:
 
 def all_components(order: Order, hand: CardSet) -> tuple[CardSet, ...]:
     """Every single, pair and tractor that may be led from `hand`, as cards: each card, each pair, each run of pairs."""
-    found = [CardSet(1 << number) for number in range(hand.bit_length()) if hand >> number & 1]
-    if count_pairs(hand):
-        for group in Group:
-            found.extend(_pairs_and_tractors(order, group, hand))
+    found = [CardSet(1 << card) for card in ids(hand)]
+    for group in Group:
+        found.extend(_pairs_and_tractors(order, group, shared(hand, order.cards[group])))
     return tuple(found)
 
 
 def _pairs_and_tractors(order: Order, group: Group, hand: CardSet) -> list[CardSet]:
     held = pairs(hand)
+    if not held:
+        return []
     found: list[CardSet] = []
     running: list[CardSet] = []
     # `running` holds every tractor that ends one level below; a level of several pairs continues each with each.
     for rung in order.rungs[group]:
-        at_level = [copies(kind) for kind in _one_by_one(held & rung)]
+        if not held & rung:
+            running = []
+            continue
+        at_level = [copies(KindSet(1 << kind)) for kind in kind_list(KindSet(held & rung))]
         running = [*at_level, *(CardSet(run | pair) for run in running for pair in at_level)]
         found.extend(running)
     return found
-
-
-def _one_by_one(chosen: int) -> list[KindSet]:
-    return [KindSet(1 << number) for number in range(chosen.bit_length()) if chosen >> number & 1]
