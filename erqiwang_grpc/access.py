@@ -1,0 +1,102 @@
+"""Who is calling: the platform key or seat token of a call's metadata, and what a refused call is ended with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import time
+from typing import Never, TypeVar, final
+
+import grpc
+from google.rpc import error_details_pb2, status_pb2
+from grpc import StatusCode
+
+from erqiwang_grpc.auth.bearer import credential
+from erqiwang_grpc.auth.files import KeyFiles
+from erqiwang_grpc.auth.keys import PlatformId
+from erqiwang_grpc.auth.tokens import SeatClaims, TokenRefused, UnixSeconds
+from erqiwang_grpc.refusals import Refused
+from erqiwang_grpc.room import Room
+from erqiwang_grpc.rooms import Rooms
+from erqiwang_grpc.wire.status import status
+
+Q = TypeVar("Q")
+R = TypeVar("R")
+
+
+@final
+class Access:
+    """Checks every call before anything else is done for it."""
+
+    def __init__(self, keys: KeyFiles, rooms: Rooms, now: Callable[[], float] = time) -> None:
+        self._keys = keys
+        self._rooms = rooms
+        self._now = now
+
+    async def platform(self, context: grpc.aio.ServicerContext[Q, R]) -> PlatformId:
+        """The platform whose key the call carries. Ends the call with UNAUTHENTICATED if it carries none."""
+        presented = _credential(context)
+        platform = None if presented is None else self._keys.current.platforms.platform(presented)
+        if platform is None:
+            await unauthenticated(context, "a platform key is required: authorization: Bearer <key>")
+        return platform
+
+    async def seat(self, context: grpc.aio.ServicerContext[Q, R]) -> tuple[SeatClaims, Room]:
+        """The seat whose token the call carries, and its room.
+
+        Ends the call with UNAUTHENTICATED if it carries none, or one that is no longer good: nothing about a room is said
+        without one.
+        """
+        presented = _credential(context)
+        if presented is None:
+            await unauthenticated(context, "a seat token is required: authorization: Bearer <token>")
+        claims = self._keys.current.tokens.verify(presented, UnixSeconds(int(self._now())))
+        if isinstance(claims, TokenRefused):
+            await unauthenticated(context, claims.fault.value)
+        room = await self._rooms.find(claims.room)
+        if not isinstance(room, Room):
+            await refuse(context, room)
+        if not holds(room, claims):
+            await unauthenticated(context, "the seat was left or taken anew: ask the platform for a fresh token")
+        return claims, room
+
+
+def holds(room: Room, claims: SeatClaims) -> bool:
+    """Whether the seat is still the token's: of this room's platform, with this player, in this epoch."""
+    if room.ledger.opened.platform != claims.platform or not 0 <= claims.seat < len(room.match.chairs):
+        return False
+    chair = room.match.chairs[claims.seat]
+    return chair.player is not None and str(chair.player) == str(claims.player) and chair.epoch == claims.epoch
+
+
+def _credential(context: grpc.aio.ServicerContext[Q, R]) -> str | None:
+    for key, value in context.invocation_metadata() or ():
+        if key == "authorization" and isinstance(value, str):
+            return credential(value)
+    return None
+
+
+async def refuse(context: grpc.aio.ServicerContext[Q, R], refused: Refused) -> Never:
+    """End a call with the status of a refusal."""
+    await end(context, status(refused))
+
+
+async def unauthenticated(context: grpc.aio.ServicerContext[Q, R], why: str) -> Never:
+    """End a call that carries no good credential."""
+    await end(context, reasoned(StatusCode.UNAUTHENTICATED, "UNAUTHENTICATED", why))
+
+
+async def end(context: grpc.aio.ServicerContext[Q, R], rich: status_pb2.Status) -> Never:
+    """End a call with a status and its details."""
+    code = next(known for known in StatusCode if known.value[0] == rich.code)
+    await context.abort(code, rich.message, (("grpc-status-details-bin", rich.SerializeToString()),))
+
+
+def reasoned(code: StatusCode, reason: str, message: str, retry_seconds: float | None = None) -> status_pb2.Status:
+    """A status that is no refusal of a command: the conversation itself cannot go on."""
+    rich = status_pb2.Status(code=code.value[0], message=message)
+    rich.details.add().Pack(error_details_pb2.ErrorInfo(reason=reason, domain="erqiwang"))
+    if retry_seconds is not None:
+        retry = error_details_pb2.RetryInfo()
+        retry.retry_delay.FromMilliseconds(int(1000 * retry_seconds))
+        rich.details.add().Pack(retry)
+    return rich

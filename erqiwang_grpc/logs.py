@@ -1,0 +1,51 @@
+"""Structured logs: one JSON object a line on standard error.
+
+They name rooms, versions and reasons; never a card, a token or a key.
+"""
+
+import json
+import logging
+import sys
+from datetime import UTC, datetime
+from typing import Final, final
+
+FIELDS: Final = ("room", "version", "why", "address", "path", "count")
+"""What a line may carry besides its message: a closed list, so that nothing slips in."""
+
+
+@final
+class JsonLines(logging.Formatter):
+    """Formats a record as one line of JSON."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line of a record. Of an exception its type and the places it passed, not its text: that may hold cards."""
+        line: dict[str, object] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "message": record.getMessage(),
+        }
+        line |= {name: value for name in FIELDS if (value := getattr(record, name, None)) is not None}
+        if record.exc_info and record.exc_info[0] is not None:
+            line["exception"] = record.exc_info[0].__name__
+            line["at"] = _places(record)
+        return json.dumps(line, ensure_ascii=False, default=str)
+
+
+def _places(record: logging.LogRecord) -> list[str]:
+    places: list[str] = []
+    trace = record.exc_info[2] if record.exc_info else None
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        places.append(f"{code.co_name}:{trace.tb_lineno}")
+        trace = trace.tb_next
+    return places
+
+
+def write_to_standard_error(level: int = logging.INFO) -> None:
+    """Send this package's logs to standard error, as lines of JSON."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines())
+    logger = logging.getLogger("erqiwang_grpc")
+    logger.handlers = [handler]
+    logger.setLevel(level)
+    logger.propagate = False

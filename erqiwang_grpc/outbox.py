@@ -1,0 +1,77 @@
+"""The outbox of one stream: what waits to be written, bounded, so that a client that does not read delays nobody."""
+
+import asyncio
+from collections.abc import Callable
+from enum import Enum
+from typing import final
+
+from erqiwang_grpc.v1 import seat_service_pb2 as pb
+
+
+class Closing(Enum):
+    """Why a stream ends."""
+
+    DETACHED = "detached"
+    """The client has left, or has nothing more to say."""
+    DISPLACED = "displaced"
+    """A newer stream of the same seat has taken over."""
+    DRAINING = "draining"
+    """The server is leaving."""
+    UNSEATED = "unseated"
+    """The seat was left or taken anew: the token that opened the stream is dead."""
+
+
+@final
+class Outbox:
+    """Messages for one stream's only writer.
+
+    A full outbox is emptied, and `snapshot` is asked for one message in place of all that was thrown away when the writer
+    comes for it: by then it holds everything.
+    """
+
+    def __init__(self, limit: int, snapshot: Callable[[], pb.SeatMessage]) -> None:
+        self._limit = limit
+        self._snapshot = snapshot
+        self._waiting: list[pb.SeatMessage] = []
+        self._behind = False
+        self._ready = asyncio.Event()
+        self.closing: Closing | None = None
+        self.resyncs = 0
+        """How often the client was too slow."""
+
+    def put(self, message: pb.SeatMessage) -> None:
+        """Leave a message for the writer. Once the stream is to end, nothing is added."""
+        if self.closing is not None:
+            return
+        if self._behind:
+            return
+        if len(self._waiting) >= self._limit:
+            self._waiting.clear()
+            self._behind = True
+            self.resyncs += 1
+        else:
+            self._waiting.append(message)
+        self._ready.set()
+
+    def close(self, why: Closing, last: pb.SeatMessage | None = None) -> None:
+        """End the stream once what waits is written, with `last` as the last message. The first reason stays."""
+        if self.closing is not None:
+            return
+        if last is not None:
+            self.put(last)
+        self.closing = why
+        self._ready.set()
+
+    async def take(self) -> list[pb.SeatMessage]:
+        """Everything that waits, in order, as soon as there is something; nothing once the stream is to end."""
+        while not self._waiting and not self._behind and self.closing is None:
+            self._ready.clear()
+            await self._ready.wait()
+        if self._behind:
+            self._behind = False
+            return [self._snapshot(), *self._drain()]
+        return self._drain()
+
+    def _drain(self) -> list[pb.SeatMessage]:
+        taken, self._waiting = self._waiting, []
+        return taken

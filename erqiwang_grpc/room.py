@@ -1,0 +1,415 @@
+"""One live room: decide, append, evolve, tell. It holds the room's only lock, and every await between the four."""
+
+import asyncio
+import hashlib
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from time import monotonic
+from typing import Final, TypeAlias, final
+
+from erqiwang_core import match as matches, notices, view as views
+from erqiwang_core.dealing import Shuffled
+from erqiwang_core.match import HouseCommand, Match, SeatLeft, SeatTaken
+from erqiwang_core.playing import ShowTrumps, Signal, Signalled, TrumpsShown
+from erqiwang_core.refusals import Refusal as RuleRefusal
+from erqiwang_core.rules import RULES_VERSION, rules
+from erqiwang_core.units import Seat
+
+from erqiwang_grpc import ledger as ledgers, stored
+from erqiwang_grpc.allowance import Allowance
+from erqiwang_grpc.ledger import Broken, Brought, Ledger
+from erqiwang_grpc.limits import Limits
+from erqiwang_grpc.log import (
+    Actor,
+    Appended,
+    Batch,
+    CommandId,
+    CommandKey,
+    Conflict,
+    Damaged,
+    Duplicate,
+    EventLog,
+    RoomId,
+    TimeNs,
+    Unavailable,
+    Version,
+    Wakeup,
+)
+from erqiwang_grpc.outbox import Closing, Outbox
+from erqiwang_grpc.refusals import (
+    CommandIdReused,
+    LogUnavailable,
+    NoCommand,
+    Refused,
+    RoomQuarantined,
+    StaleVersion,
+    TooManyCommands,
+)
+from erqiwang_grpc.shuffling import Shuffler
+from erqiwang_grpc.tagging import tags
+from erqiwang_grpc.v1 import seat_service_pb2 as pb
+from erqiwang_grpc.wire import encode
+
+log = logging.getLogger(__name__)
+
+PLATFORM: Final = Actor("platform")
+HOUSE: Final = Actor("house")
+"""Who ends a room that nobody fills."""
+_ATTEMPTS: Final = 8
+"""How often a command is decided anew because another node was faster; more would mean that something is broken."""
+
+SeatCommand: TypeAlias = matches.Command | Signal | ShowTrumps | NoCommand
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a room needs of the server it lives in."""
+
+    events: EventLog
+    wakeup: Wakeup
+    now: Callable[[], TimeNs]
+    shuffle: Shuffler
+    limits: Limits
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A command as it was sent."""
+
+    command: SeatCommand
+    key: CommandKey | None = None
+    expected_version: int | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """A command has brought the versions `first` to `last`."""
+
+    first: Version
+    last: Version
+    repeated: bool
+    """Whether it had been accepted before, and nothing was done now."""
+    notices: tuple[pb.Notice, ...] = ()
+    """What the sender is told of it, in order; nothing for a repeated command."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Whispered:
+    """A request was answered; nothing is logged of it."""
+
+    shown: TrumpsShown | None = None
+
+
+Answer: TypeAlias = Accepted | Whispered | Refused
+
+
+def command_key(command_id: str, payload: bytes) -> CommandKey | None:
+    """What makes a command recognisable when it is sent again; None for one without an id."""
+    if not command_id:
+        return None
+    return CommandKey(CommandId(command_id), hashlib.blake2b(payload, digest_size=16).digest())
+
+
+def seat_actor(seat: Seat, player: str) -> Actor:
+    """Who sends a seat's commands: another player on the same seat is another actor."""
+    return Actor(f"seat {seat} {player}")
+
+
+@final
+class Attachment:
+    """One stream of a seat: where its messages go, and when it was last heard of."""
+
+    def __init__(self, seat: Seat, outbox: Outbox) -> None:
+        self.seat = seat
+        self.outbox = outbox
+        self.heard = monotonic()
+        self.written = self.heard
+        self.present = True
+
+
+@final
+class Room:
+    """One room in memory. Whoever holds a reference may look; only these methods change anything."""
+
+    def __init__(self, room_id: RoomId, ledger: Ledger, around: Surroundings, fault: str | None = None) -> None:
+        self.id = room_id
+        self.ledger = ledger
+        self.fault = fault
+        """Why the room is quarantined; None where it is not."""
+        self.touched = monotonic()
+        self._around = around
+        self._lock = asyncio.Lock()
+        self._unsure = False
+        self._attached: dict[Seat, Attachment] = {}
+        self._allowances: dict[Seat, Allowance] = {}
+
+    # Looking
+
+    @property
+    def match(self) -> Match:
+        """The match as it stands."""
+        return self.ledger.match
+
+    @property
+    def version(self) -> Version:
+        """How many events are logged."""
+        return self.ledger.version
+
+    @property
+    def attachments(self) -> tuple[Attachment, ...]:
+        """The streams attached now."""
+        return tuple(self._attached.values())
+
+    @property
+    def in_use(self) -> bool:
+        """Whether a stream is attached or a command is under way."""
+        return bool(self._attached) or self._lock.locked()
+
+    def present(self, seat: Seat) -> bool:
+        """Whether a stream of the seat was heard of lately."""
+        attachment = self._attached.get(seat)
+        return attachment is not None and attachment.present
+
+    def snapshot(self, seat: Seat, last_version: int | None = None) -> pb.Snapshot:
+        """All that a seat may see now, and what was said once since `last_version`."""
+        missed = [] if last_version is None else self.ledger.missed(seat, last_version)
+        return pb.Snapshot(
+            version=self.version,
+            view=encode.view(views.view(self.match, seat), self.id, self.ledger.turn_began),
+            missed=[encode.missed(told, said.version, said.time) for said, told in missed],
+        )
+
+    # Streams
+
+    def attach(self, seat: Seat, last_version: int | None) -> Attachment:
+        """A new stream of a seat, which begins with a snapshot. An older one is displaced and told so."""
+        older = self._attached.get(seat)
+        if older is not None:
+            older.outbox.close(Closing.DISPLACED, _goodbye(pb.Goodbye.REASON_DISPLACED))
+        outbox = Outbox(self._around.limits.outbox, lambda: pb.SeatMessage(snapshot=self.snapshot(seat)))
+        attachment = Attachment(seat, outbox)
+        self._attached[seat] = attachment
+        outbox.put(pb.SeatMessage(snapshot=self.snapshot(seat, last_version)))
+        self._tell_presence()
+        return attachment
+
+    def detach(self, attachment: Attachment) -> None:
+        """A stream has ended. A late end of a displaced one changes nothing."""
+        self.touched = monotonic()
+        if self._attached.get(attachment.seat) is attachment:
+            del self._attached[attachment.seat]
+            self._tell_presence()
+
+    def hear(self, attachment: Attachment) -> None:
+        """A stream was heard of."""
+        attachment.heard = monotonic()
+        if not attachment.present:
+            attachment.present = True
+            self._tell_presence()
+
+    def miss(self, attachment: Attachment) -> None:
+        """A stream was not heard of for too long: its seat is shown absent, and never played for."""
+        if attachment.present:
+            attachment.present = False
+            self._tell_presence()
+
+    def close_all(self, why: Closing, last: pb.SeatMessage) -> None:
+        """End every stream of the room."""
+        for attachment in self.attachments:
+            attachment.outbox.close(why, last)
+
+    def _tell_presence(self) -> None:
+        present = [self.present(seat) for seat in self.match.chairs.seats()]
+        message = pb.SeatMessage(presence=pb.Presence(present=present))
+        for attachment in self._attached.values():
+            attachment.outbox.put(message)
+
+    # Commands
+
+    async def act(self, seat: Seat, player: str, asked: Asked) -> Answer:
+        """Carry out a seat's command or answer its request; whatever goes wrong inside stays in this room."""
+        actor = seat_actor(seat, player)
+        return await self._guarded(actor, asked.key, lambda: self._act(seat, actor, asked))
+
+    async def administer(self, actor: Actor, command: HouseCommand, key: CommandKey | None) -> Accepted | Refused:
+        """Carry out a command of the house."""
+        answer = await self._guarded(actor, key, lambda: self._administer(actor, command, key))
+        assert not isinstance(answer, Whispered), "the house is answered aloud"
+        return answer
+
+    async def _guarded(self, actor: Actor, key: CommandKey | None, work: Callable[[], Awaitable[Answer]]) -> Answer:
+        async with self._lock:
+            self.touched = monotonic()
+            try:
+                if self._unsure and not await self._catch_up():
+                    return LogUnavailable()
+                known = self._known(actor, key)
+                return await work() if known is None else known
+            except Exception:
+                self._set_apart("an unexpected exception")
+                log.exception("room quarantined", extra={"room": self.id, "version": self.version})
+                return RoomQuarantined(self.version)
+
+    def _known(self, actor: Actor, key: CommandKey | None) -> Accepted | CommandIdReused | None:
+        brought = self.ledger.commands.get((actor, key.id)) if key else None
+        if brought is None or key is None:
+            return None
+        return _again(brought, key)
+
+    async def _act(self, seat: Seat, actor: Actor, asked: Asked) -> Answer:
+        if self.fault is not None:
+            return RoomQuarantined(self.version)
+        if not self._allowance(seat).take(self._around.now()):
+            return TooManyCommands(self._around.limits.commands_per_second)
+        command = asked.command
+        if isinstance(command, NoCommand):
+            return command
+        if asked.expected_version is not None and asked.expected_version != self.version:
+            return StaleVersion(self.version)
+        if isinstance(command, Signal | ShowTrumps):
+            return self._whisper(seat, command)
+        return await self._carry_out(
+            actor, asked.key, lambda: matches.decide(self.match, seat, command, self._shuffled), seat
+        )
+
+    async def _administer(self, actor: Actor, command: HouseCommand, key: CommandKey | None) -> Answer:
+        if self.fault is not None and not isinstance(command, matches.Disband):
+            return RoomQuarantined(self.version)
+        return await self._carry_out(actor, key, lambda: matches.administer(self.match, command, self._shuffled), None)
+
+    def _allowance(self, seat: Seat) -> Allowance:
+        found = self._allowances.get(seat)
+        if found is None:
+            found = Allowance(self._around.limits.commands_per_second, self._around.now())
+            self._allowances[seat] = found
+        return found
+
+    def _shuffled(self) -> Shuffled:
+        return self._around.shuffle(rules(self.match.options.game, self.match.options.review))
+
+    def _whisper(self, seat: Seat, request: Signal | ShowTrumps) -> Whispered | Refused:
+        answer = matches.answer(self.match, seat, request)
+        if isinstance(answer, TrumpsShown):
+            return Whispered(answer)
+        if not isinstance(answer, Signalled):
+            return answer
+        message = encode.aside(answer)
+        for partner in answer.to:
+            if partner in self._attached:
+                self._attached[partner].outbox.put(message)
+        return Whispered()
+
+    async def _carry_out(
+        self,
+        actor: Actor,
+        key: CommandKey | None,
+        decide: Callable[[], tuple[matches.Event, ...] | RuleRefusal],
+        sender: Seat | None,
+    ) -> Accepted | Refused:
+        """Decide, append, evolve, tell; decide again where another node was faster."""
+        for _ in range(_ATTEMPTS):
+            decided = decide()
+            if not isinstance(decided, tuple):
+                return decided
+            time = self._around.now()
+            bodies = tuple(stored.write(event) for event in decided)
+            batch = Batch(time, actor, key, RULES_VERSION, bodies, tags(self.ledger, decided))
+            appended = await self._around.events.append(self.id, self.version, batch)
+            match appended:
+                case Appended():
+                    return self._taken_in(decided, time, actor, key, sender)
+                case Duplicate(first, last, fingerprint):
+                    await self._catch_up()
+                    assert key is not None, "only a command with an id can be a duplicate"
+                    return _again(Brought(first, last, fingerprint), key)
+                case Conflict():
+                    await self._catch_up()
+                case Damaged(why=why):
+                    self._set_apart(why)
+                    log.error("room damaged", extra={"room": self.id, "version": self.version, "why": why})
+                    return RoomQuarantined(self.version)
+                case Unavailable(why):
+                    # Whether the batch is in the log shows only when it can be read again.
+                    self._unsure = True
+                    log.error("log unavailable", extra={"room": self.id, "version": self.version, "why": why})
+                    return LogUnavailable()
+        raise RuntimeError("a room that is decided again and again never settles")
+
+    def _taken_in(
+        self,
+        events: tuple[matches.Event, ...],
+        time: TimeNs,
+        actor: Actor,
+        key: CommandKey | None,
+        sender: Seat | None,
+    ) -> Accepted:
+        first = Version(self.version + 1)
+        told: list[pb.Notice] = []
+        for event in events:
+            told += self._take(event, time, actor, sender)
+        self.ledger.remember(actor, key, first)
+        self._around.wakeup.hint(self.id)
+        return Accepted(first, self.version, repeated=False, notices=tuple(told))
+
+    def _take(self, event: matches.Event, time: TimeNs, actor: Actor, sender: Seat | None) -> list[pb.Notice]:
+        """Take one durable event in and tell every seat that listens; gives what the sender is told."""
+        before = self.match
+        self.ledger.take(event, time, actor)
+        told: list[pb.Notice] = []
+        for seat in self._hearing(sender):
+            notice = notices.notice(before, event, self.match, seat)
+            message = encode.notice(notice, self.version, time, self.ledger.turn_began)
+            if seat == sender:
+                told.append(message)
+            attachment = self._attached.get(seat)
+            if attachment is not None:
+                attachment.outbox.put(pb.SeatMessage(notice=message))
+        if isinstance(event, SeatTaken | SeatLeft):
+            self._unseat(event.seat)
+        return told
+
+    def _hearing(self, sender: Seat | None) -> Sequence[Seat]:
+        if sender is None or sender in self._attached:
+            return tuple(self._attached)
+        return (*self._attached, sender)
+
+    def _unseat(self, seat: Seat) -> None:
+        """The seat has a new epoch: a stream opened with an older token ends."""
+        attachment = self._attached.get(seat)
+        if attachment is not None:
+            attachment.outbox.close(Closing.UNSEATED, _goodbye(pb.Goodbye.REASON_UNSEATED))
+            self.detach(attachment)
+
+    async def _catch_up(self) -> bool:
+        """Take in what is in the log and was not seen here; whether that was possible."""
+        entries = await self._around.events.read(self.id, self.version)
+        if isinstance(entries, Damaged):
+            self._set_apart(entries.why)
+            return False
+        followed = ledgers.follow(self.ledger, entries)
+        if isinstance(followed, Broken):
+            self._set_apart(followed.why)
+        self._unsure = False
+        # What was missed is too old for notices: everyone starts again from what is.
+        for seat, attachment in self._attached.items():
+            attachment.outbox.put(pb.SeatMessage(snapshot=self.snapshot(seat)))
+        return True
+
+    def _set_apart(self, why: str) -> None:
+        self.fault = why
+
+
+def _again(brought: Brought, key: CommandKey) -> Accepted | CommandIdReused:
+    """The answer to a command that was sent before."""
+    if brought.fingerprint != key.fingerprint:
+        return CommandIdReused()
+    return Accepted(brought.first, brought.last, repeated=True)
+
+
+def _goodbye(reason: pb.Goodbye.Reason.ValueType) -> pb.SeatMessage:
+    return pb.SeatMessage(goodbye=pb.Goodbye(reason=reason))

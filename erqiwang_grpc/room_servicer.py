@@ -1,0 +1,316 @@
+"""`RoomService`: what a platform does with its rooms."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Coroutine
+from time import time
+from typing import Final, TypeVar, final
+
+import grpc
+from erqiwang_core.match import (
+    Disband,
+    Gathering,
+    HouseCommand,
+    LeaveSeat,
+    Match,
+    Over,
+    Player,
+    TakeSeat,
+    scores,
+    totals,
+)
+from erqiwang_core.rules import RoomOptions, card_cost, rules
+from erqiwang_core.units import Seat
+
+from erqiwang_grpc import watching
+from erqiwang_grpc.access import Access, refuse
+from erqiwang_grpc.auth.files import KeyFiles
+from erqiwang_grpc.auth.keys import PlatformId
+from erqiwang_grpc.auth.tokens import Epoch, PlayerId, SeatClaims, UnixSeconds, claims_for
+from erqiwang_grpc.events import RoomOpened
+from erqiwang_grpc.log import EventLog, Mark, Period, Position, RoomId, TimeNs, Unavailable, Version, Wakeup
+from erqiwang_grpc.refusals import InvalidCursor, InvalidOption, LogUnavailable, NoSuchRoom, Refused
+from erqiwang_grpc.room import PLATFORM, Accepted, Room, command_key
+from erqiwang_grpc.rooms import Rooms
+from erqiwang_grpc.seat_servicer import LONGEST_ID
+from erqiwang_grpc.tagging import created
+from erqiwang_grpc.v1 import room_pb2, room_service_pb2 as pb, room_service_pb2_grpc as rpc
+from erqiwang_grpc.wire import decode, encode
+from erqiwang_grpc.wire.encode.parts import timestamp
+
+T = TypeVar("T")
+Q = TypeVar("Q")
+R = TypeVar("R")
+
+LONGEST_PLAYER: Final = 128
+"""Bytes of a player's or an owner's name."""
+LARGEST_PAGE: Final = 200
+USUAL_PAGE: Final = 50
+_SCANNED: Final = 2_000
+"""How many rooms one `ListRooms` call looks at for a state before it answers with what it has."""
+_FOREVER: Final = TimeNs(2**63 - 1)
+
+
+@final
+class RoomServicer(rpc.RoomServiceServicer):
+    """Platforms open, fill, watch and end rooms here."""
+
+    def __init__(self, access: Access, rooms: Rooms, keys: KeyFiles, events: EventLog, wakeup: Wakeup) -> None:
+        self._access = access
+        self._rooms = rooms
+        self._keys = keys
+        self._events = events
+        self._wakeup = wakeup
+        self._working: set[asyncio.Task[object]] = set()
+
+    async def CreateRoom(
+        self,
+        request: pb.CreateRoomRequest,
+        context: grpc.aio.ServicerContext[pb.CreateRoomRequest, pb.CreateRoomResponse],
+    ) -> pb.CreateRoomResponse:
+        """Open a room."""
+        platform = await self._access.platform(context)
+        options = _options(request.choice)
+        wrong = _bad_name("command_id", request.command_id, LONGEST_ID) or _bad_name("owner", request.owner)
+        if isinstance(options, InvalidOption) or wrong is not None:
+            await refuse(context, wrong if wrong is not None else _refused(options))
+        key = command_key(request.command_id, request.SerializeToString(deterministic=True))
+        assert key is not None, "the command_id is required"
+        room = await self._finish(self._rooms.create(RoomOpened(platform, request.owner, options), key))
+        if not isinstance(room, Room):
+            await refuse(context, room)
+        return pb.CreateRoomResponse(room=self._status(room), cost=encode.card_cost(card_cost(options)))
+
+    async def GetRoom(
+        self, request: pb.GetRoomRequest, context: grpc.aio.ServicerContext[pb.GetRoomRequest, pb.GetRoomResponse]
+    ) -> pb.GetRoomResponse:
+        """Look at a room."""
+        room = await self._room(request.room_id, context)
+        return pb.GetRoomResponse(room=self._status(room))
+
+    async def ListRooms(
+        self, request: pb.ListRoomsRequest, context: grpc.aio.ServicerContext[pb.ListRoomsRequest, pb.ListRoomsResponse]
+    ) -> pb.ListRoomsResponse:
+        """List the platform's rooms, the newest first."""
+        platform = await self._access.platform(context)
+        if request.page_size > LARGEST_PAGE:
+            await refuse(context, InvalidOption("page_size"))
+        before = _read_page(request.page_token)
+        if isinstance(before, InvalidCursor):
+            await refuse(context, before)
+        page = await self._page(platform, request.page_size or USUAL_PAGE, before, request.state)
+        if isinstance(page, LogUnavailable):
+            await refuse(context, page)
+        return page
+
+    async def _page(
+        self, platform: PlatformId, size: int, before: Mark | None, state: room_pb2.RoomState.ValueType
+    ) -> pb.ListRoomsResponse | LogUnavailable:
+        found: list[room_pb2.Room] = []
+        scanned = 0
+        while len(found) < size and scanned < _SCANNED:
+            wanted = size - len(found)
+            marks = await self._events.listing(created(platform), Period(TimeNs(0), _FOREVER), wanted, before)
+            if isinstance(marks, Unavailable):
+                return LogUnavailable()
+            scanned += len(marks)
+            for mark in marks:
+                room = await self._rooms.find(mark.room)
+                if isinstance(room, Room) and state in (room_pb2.ROOM_STATE_UNSPECIFIED, room_state(room)):
+                    found.append(self._status(room))
+                before = mark
+            if len(marks) < wanted:
+                return pb.ListRoomsResponse(rooms=found)
+        return pb.ListRoomsResponse(rooms=found, next_page_token=_page_token(before) if before else "")
+
+    async def QuoteRoom(
+        self, request: pb.QuoteRoomRequest, context: grpc.aio.ServicerContext[pb.QuoteRoomRequest, pb.QuoteRoomResponse]
+    ) -> pb.QuoteRoomResponse:
+        """What a room would cost."""
+        await self._access.platform(context)
+        options = _options(request.choice)
+        if isinstance(options, InvalidOption):
+            await refuse(context, options)
+        seats = rules(options.game, options.review).seats
+        return pb.QuoteRoomResponse(cost=encode.card_cost(card_cost(options)), deals=options.deals, seats=seats)
+
+    async def TakeSeat(
+        self, request: pb.TakeSeatRequest, context: grpc.aio.ServicerContext[pb.TakeSeatRequest, pb.TakeSeatResponse]
+    ) -> pb.TakeSeatResponse:
+        """Seat a player and give the seat's token."""
+        platform = await self._access.platform(context)
+        room = await self._owned(request.room_id, platform, context)
+        wrong = _bad_name("player", request.player) or _long_id(request.command_id)
+        if wrong is not None:
+            await refuse(context, wrong)
+        wanted = request.seat if request.HasField("seat") else _seat_for(room.match, Player(request.player))
+        await self._administer(room, TakeSeat(wanted, Player(request.player)), request, context)
+        seat = next((seat for seat, chair in room.match.chairs.items() if chair.player == request.player), Seat(wanted))
+        claims = self._claims(platform, room, seat)
+        return pb.TakeSeatResponse(
+            room=self._status(room),
+            seat=seat,
+            seat_token=self._keys.current.tokens.issue(claims),
+            token_expire_time=timestamp(TimeNs(claims.expires * 1_000_000_000)),
+        )
+
+    def _claims(self, platform: PlatformId, room: Room, seat: Seat) -> SeatClaims:
+        chair = room.match.chairs[seat]
+        player = PlayerId(chair.player or "")
+        return claims_for(platform, room.id, seat, player, Epoch(chair.epoch), UnixSeconds(int(time())))
+
+    async def LeaveSeat(
+        self, request: pb.LeaveSeatRequest, context: grpc.aio.ServicerContext[pb.LeaveSeatRequest, pb.LeaveSeatResponse]
+    ) -> pb.LeaveSeatResponse:
+        """Free a seat before the match starts."""
+        room = await self._room(request.room_id, context)
+        await self._administer(room, LeaveSeat(request.seat), request, context)
+        return pb.LeaveSeatResponse(room=self._status(room))
+
+    async def DisbandRoom(
+        self,
+        request: pb.DisbandRoomRequest,
+        context: grpc.aio.ServicerContext[pb.DisbandRoomRequest, pb.DisbandRoomResponse],
+    ) -> pb.DisbandRoomResponse:
+        """End the match now."""
+        room = await self._room(request.room_id, context)
+        await self._administer(room, Disband(), request, context)
+        assert isinstance(room.match, Over), "a disbanded room is over"
+        return pb.DisbandRoomResponse(room=self._status(room), account=encode.account(room.match.account))
+
+    async def WatchRooms(
+        self,
+        request: pb.WatchRoomsRequest,
+        context: grpc.aio.ServicerContext[pb.WatchRoomsRequest, pb.WatchRoomsResponse],
+    ) -> None:
+        """Tell of the platform's rooms from a cursor on, until the caller leaves."""
+        platform = await self._access.platform(context)
+        cursor = watching.read_cursor(request.cursor)
+        if isinstance(cursor, InvalidCursor):
+            await refuse(context, cursor)
+        feed = watching.feed(self._events, self._wakeup, platform, cursor)
+        async with contextlib.aclosing(feed) as responses:
+            async for response in responses:
+                if isinstance(response, LogUnavailable):
+                    await refuse(context, response)
+                await context.write(response)
+
+    async def _room(self, room_id: str, context: grpc.aio.ServicerContext[Q, R]) -> Room:
+        platform = await self._access.platform(context)
+        return await self._owned(room_id, platform, context)
+
+    async def _owned(self, room_id: str, platform: PlatformId, context: grpc.aio.ServicerContext[Q, R]) -> Room:
+        """The platform's room. Another's does not exist to it."""
+        room = await self._rooms.find(RoomId(room_id))
+        if isinstance(room, Room) and room.ledger.opened.platform != platform:
+            await refuse(context, NoSuchRoom())
+        if not isinstance(room, Room):
+            await refuse(context, room)
+        return room
+
+    async def _administer(
+        self,
+        room: Room,
+        command: HouseCommand,
+        request: pb.TakeSeatRequest | pb.LeaveSeatRequest | pb.DisbandRoomRequest,
+        context: grpc.aio.ServicerContext[Q, R],
+    ) -> None:
+        wrong = _long_id(request.command_id)
+        if wrong is not None:
+            await refuse(context, wrong)
+        key = command_key(request.command_id, request.SerializeToString(deterministic=True))
+        answer = await self._finish(room.administer(PLATFORM, command, key))
+        if not isinstance(answer, Accepted):
+            await refuse(context, answer)
+
+    async def _finish(self, work: Coroutine[object, object, T]) -> T:
+        """Do it to the end even if the caller gives up: what is durable must also be told."""
+        task = asyncio.create_task(work)
+        self._working.add(task)
+        task.add_done_callback(self._working.discard)
+        return await asyncio.shield(task)
+
+    def _status(self, room: Room) -> room_pb2.Room:
+        ledger, match = room.ledger, room.match
+        return room_pb2.Room(
+            room_id=room.id,
+            state=room_state(room),
+            quarantined=room.fault is not None,
+            owner=ledger.opened.owner,
+            options=encode.room_options(match.options),
+            seats=[
+                room_pb2.SeatStatus(seat=seat, player=chair.player or "", present=room.present(seat))
+                for seat, chair in match.chairs.items()
+            ],
+            deal=_deal_number(match),
+            totals=totals(len(match.chairs), scores(match)),
+            version=room.version,
+            create_time=timestamp(ledger.created),
+            start_time=None if ledger.started is None else timestamp(ledger.started),
+            end_time=None if ledger.ended is None else timestamp(ledger.ended),
+            expire_time=timestamp(self._rooms.deadline(ledger)) if isinstance(match, Gathering) else None,
+        )
+
+
+def room_state(room: Room) -> room_pb2.RoomState.ValueType:
+    """Where a room stands."""
+    match = room.match
+    if isinstance(match, Gathering):
+        return room_pb2.ROOM_STATE_OPEN
+    if isinstance(match, Over):
+        return room_pb2.ROOM_STATE_DISBANDED if match.account.disbanded else room_pb2.ROOM_STATE_FINISHED
+    return room_pb2.ROOM_STATE_PLAYING
+
+
+def _deal_number(match: Match) -> int:
+    if isinstance(match, Gathering):
+        return 0
+    if isinstance(match, Over):
+        return match.last.dealt.number if match.last else 0
+    return match.deal.dealt.number
+
+
+def _options(choice: pb.RoomChoice) -> RoomOptions | InvalidOption:
+    return decode.room_choice(choice)
+
+
+def _refused(options: RoomOptions | InvalidOption) -> Refused:
+    assert isinstance(options, InvalidOption), "asked only where the options are wrong"
+    return options
+
+
+def _bad_name(field: str, value: str, longest: int = LONGEST_PLAYER) -> InvalidOption | None:
+    """What is wrong with a required name, if anything."""
+    return None if 0 < len(value.encode()) <= longest else InvalidOption(field)
+
+
+def _long_id(command_id: str) -> InvalidOption | None:
+    return InvalidOption("command_id") if len(command_id.encode()) > LONGEST_ID else None
+
+
+def _seat_for(match: Match, player: Player) -> int:
+    """The seat the player has, or else the first that is free; where there is neither, the first, which is refused."""
+    for seat, chair in match.chairs.items():
+        if chair.player == player:
+            return seat
+    return next((seat for seat, chair in match.chairs.items() if chair.player is None), 0)
+
+
+def _page_token(mark: Mark) -> str:
+    text = f"{mark.time}.{mark.position}.{mark.version}.{mark.room}"
+    return urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+def _read_page(token: str) -> Mark | InvalidCursor | None:
+    if not token:
+        return None
+    try:
+        time_ns, position, version, room = urlsafe_b64decode(token + "=" * (-len(token) % 4)).decode().split(".", 3)
+        return Mark(
+            Position(int(position)), RoomId(room), Version(int(version)), Version(int(version)), TimeNs(int(time_ns))
+        )
+    except ValueError:
+        return InvalidCursor()

@@ -1,0 +1,201 @@
+"""`SeatService`: one stream a seat, and its unary twins. Decode, hand over, encode; no rule and no lock lives here."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from random import uniform
+from time import monotonic
+from typing import Final, final
+
+import grpc
+from grpc import StatusCode
+
+from erqiwang_grpc.access import Access, end, reasoned, refuse
+from erqiwang_grpc.auth.tokens import SeatClaims
+from erqiwang_grpc.limits import Limits
+from erqiwang_grpc.outbox import Closing
+from erqiwang_grpc.refusals import InvalidOption
+from erqiwang_grpc.room import Accepted, Answer, Asked, Attachment, Room, Whispered, command_key
+from erqiwang_grpc.v1 import seat_service_pb2 as pb, seat_service_pb2_grpc as rpc
+from erqiwang_grpc.wire import decode, encode
+
+LONGEST_ID: Final = 64
+"""Bytes of a `command_id`."""
+
+
+@final
+class SeatServicer(rpc.SeatServiceServicer):
+    """Seats play here."""
+
+    def __init__(self, access: Access, limits: Limits) -> None:
+        self._access = access
+        self._limits = limits
+        self._acting: set[asyncio.Task[Answer]] = set()
+        self._listening: set[asyncio.Task[None]] = set()
+        self.streams = 0
+        """How many streams are open."""
+        self.draining = False
+        """Whether the server is leaving and takes no more."""
+
+    async def Play(
+        self,
+        request_iterator: AsyncIterator[pb.PlayRequest],
+        context: grpc.aio.ServicerContext[pb.PlayRequest, pb.PlayResponse],
+    ) -> None:
+        """One seat's stream, from `Attach` to its end."""
+        claims, room = await self._access.seat(context)
+        await self._admit(context)
+        self.streams += 1
+        try:
+            last_version = await self._attach_request(request_iterator, context)
+            attachment = room.attach(claims.seat, last_version)
+            try:
+                closing = await self._converse(room, claims, attachment, request_iterator, context)
+            finally:
+                room.detach(attachment)
+        finally:
+            self.streams -= 1
+        await self._part(closing, context)
+
+    async def _admit(self, context: grpc.aio.ServicerContext[pb.PlayRequest, pb.PlayResponse]) -> None:
+        if self.draining:
+            await self._part(Closing.DRAINING, context)
+        if self.streams >= self._limits.streams:
+            why = f"the server holds {self._limits.streams} streams, as many as it takes"
+            await end(context, reasoned(StatusCode.RESOURCE_EXHAUSTED, "TOO_MANY_STREAMS", why, uniform(1, 5)))
+
+    async def _attach_request(
+        self,
+        requests: AsyncIterator[pb.PlayRequest],
+        context: grpc.aio.ServicerContext[pb.PlayRequest, pb.PlayResponse],
+    ) -> int | None:
+        """The `last_version` of the `Attach` that every stream begins with."""
+        try:
+            async with asyncio.timeout(self._limits.attach_seconds):
+                first = await anext(requests, None)
+        except TimeoutError:
+            first = None
+        if first is None or first.WhichOneof("request") != "attach":
+            await end(context, reasoned(StatusCode.INVALID_ARGUMENT, "NOT_ATTACHED", "a stream begins with Attach"))
+        return first.attach.last_version if first.attach.HasField("last_version") else None
+
+    async def _converse(
+        self,
+        room: Room,
+        claims: SeatClaims,
+        attachment: Attachment,
+        requests: AsyncIterator[pb.PlayRequest],
+        context: grpc.aio.ServicerContext[pb.PlayRequest, pb.PlayResponse],
+    ) -> Closing:
+        """Listen in a task of its own, and write here: one writer a stream, never cancelled by us."""
+        listener = asyncio.create_task(self._listen(room, claims, attachment, requests))
+        # The listener ends with the stream by itself: cancelling it could lose a command that is half carried out.
+        self._listening.add(listener)
+        listener.add_done_callback(self._listening.discard)
+        outbox = attachment.outbox
+        while True:
+            messages = await outbox.take()
+            if messages:
+                attachment.written = monotonic()
+                await context.write(pb.PlayResponse(messages=messages))
+            elif outbox.closing is not None:
+                return outbox.closing
+
+    async def _listen(
+        self, room: Room, claims: SeatClaims, attachment: Attachment, requests: AsyncIterator[pb.PlayRequest]
+    ) -> None:
+        """Carry out what the seat says, one after the other, until it has nothing more to say."""
+        async for request in requests:
+            room.hear(attachment)
+            match request.WhichOneof("request"):
+                case "command":
+                    await self._command(room, claims, attachment, request)
+                case "detach":
+                    break
+                case "attach":
+                    attachment.outbox.put(pb.SeatMessage(snapshot=room.snapshot(claims.seat, _last_version(request))))
+                case "heartbeat" | None:
+                    pass
+        attachment.outbox.close(Closing.DETACHED)
+
+    async def _command(self, room: Room, claims: SeatClaims, attachment: Attachment, request: pb.PlayRequest) -> None:
+        asked = _asked(request)
+        answer = asked if isinstance(asked, InvalidOption) else await room.act(claims.seat, claims.player, asked)
+        message = _answered(request.command_id, answer, room)
+        if message is not None:
+            attachment.outbox.put(message)
+
+    async def _part(self, closing: Closing, context: grpc.aio.ServicerContext[pb.PlayRequest, pb.PlayResponse]) -> None:
+        """End a stream with the status that its closing has: OK where the client has nothing more to say."""
+        match closing:
+            case Closing.DETACHED:
+                return
+            case Closing.DISPLACED:
+                why = "a newer stream of this seat has taken over: do not reconnect by yourself"
+                await end(context, reasoned(StatusCode.ABORTED, "DISPLACED", why))
+            case Closing.DRAINING:
+                why = "the server is leaving: reconnect after the delay"
+                await end(context, reasoned(StatusCode.UNAVAILABLE, "DRAINING", why, uniform(0.1, 2)))
+            case Closing.UNSEATED:
+                why = "the seat was left or taken anew: ask the platform for a fresh token"
+                await end(context, reasoned(StatusCode.UNAUTHENTICATED, "UNSEATED", why))
+
+    async def Act(
+        self, request: pb.ActRequest, context: grpc.aio.ServicerContext[pb.ActRequest, pb.ActResponse]
+    ) -> pb.ActResponse:
+        """One command, without a stream."""
+        claims, room = await self._access.seat(context)
+        asked = _asked(request)
+        if isinstance(asked, InvalidOption):
+            await refuse(context, asked)
+        # A caller that gives up must not leave a command half carried out.
+        acting = asyncio.create_task(room.act(claims.seat, claims.player, asked))
+        self._acting.add(acting)
+        acting.add_done_callback(self._acting.discard)
+        answer = await asyncio.shield(acting)
+        if isinstance(answer, Accepted):
+            return pb.ActResponse(accepted=_accepted(request.command_id, answer), notices=answer.notices)
+        if isinstance(answer, Whispered):
+            shown = answer.shown
+            return pb.ActResponse(trumps_shown=None if shown is None else encode.aside(shown).trumps_shown)
+        return await refuse(context, answer)
+
+    async def GetView(
+        self, request: pb.GetViewRequest, context: grpc.aio.ServicerContext[pb.GetViewRequest, pb.GetViewResponse]
+    ) -> pb.GetViewResponse:
+        """The seat's view now."""
+        claims, room = await self._access.seat(context)
+        last_version = request.last_version if request.HasField("last_version") else None
+        return pb.GetViewResponse(snapshot=room.snapshot(claims.seat, last_version))
+
+
+def _last_version(request: pb.PlayRequest) -> int | None:
+    return request.attach.last_version if request.attach.HasField("last_version") else None
+
+
+def _asked(request: pb.PlayRequest | pb.ActRequest) -> Asked | InvalidOption:
+    if len(request.command_id.encode()) > LONGEST_ID:
+        return InvalidOption("command_id")
+    key = command_key(request.command_id, request.command.SerializeToString(deterministic=True))
+    expected = request.expected_version if request.HasField("expected_version") else None
+    return Asked(decode.command(request.command), key, expected)
+
+
+def _answered(command_id: str, answer: Answer | InvalidOption, room: Room) -> pb.SeatMessage | None:
+    """What the sender alone is told; nothing after a signal."""
+    if isinstance(answer, Accepted):
+        return pb.SeatMessage(accepted=_accepted(command_id, answer))
+    if isinstance(answer, Whispered):
+        return None if answer.shown is None else encode.aside(answer.shown)
+    refusal = encode.refusal(answer)
+    return pb.SeatMessage(refused=pb.Refused(command_id=command_id, refusal=refusal, version=room.version))
+
+
+def _accepted(command_id: str, answer: Accepted) -> pb.Accepted:
+    return pb.Accepted(
+        command_id=command_id,
+        first_version=answer.first,
+        last_version=answer.last,
+        repeated_command=answer.repeated,
+    )

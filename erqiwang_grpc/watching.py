@@ -1,0 +1,109 @@
+"""Watching: the public events of a platform's rooms, from a cursor on."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator
+from typing import Final
+
+from erqiwang_core.match import DealStarted, MatchEnded, SeatLeft, SeatTaken
+from erqiwang_core.settled import DealSettled
+
+from erqiwang_grpc import stored
+from erqiwang_grpc.events import RoomOpened, StoredEvent
+from erqiwang_grpc.log import Damaged, Entry, EventReader, Mark, Position, Unavailable, Wakeup
+from erqiwang_grpc.refusals import InvalidCursor, LogUnavailable
+from erqiwang_grpc.room import HOUSE
+from erqiwang_grpc.stored import Unreadable
+from erqiwang_grpc.tagging import is_public, public
+from erqiwang_grpc.v1 import room_pb2, room_service_pb2 as pb
+from erqiwang_grpc.wire import encode
+from erqiwang_grpc.wire.encode.parts import timestamp
+
+_PAGE: Final = 100
+_POLL_SECONDS: Final = 5.0
+"""A wakeup may be lost: whoever waits also looks this often."""
+_QUIET_SECONDS: Final = 20.0
+"""How long a stream may be silent before an empty message says that the server is there."""
+
+
+def read_cursor(text: str) -> tuple[Position, int] | InvalidCursor:
+    """The place a cursor stands for: a batch, and how many of its events were told; empty for the very beginning."""
+    if not text:
+        return Position(0), 0
+    position, _, told = text.partition("-")
+    if not (position.isascii() and position.isdigit() and told.isascii() and told.isdigit() and len(text) <= 40):
+        return InvalidCursor()
+    return Position(int(position)), int(told)
+
+
+async def feed(
+    events: EventReader, wakeup: Wakeup, platform: str, cursor: tuple[Position, int]
+) -> AsyncGenerator[pb.WatchRoomsResponse | LogUnavailable, None]:
+    """What has happened since the cursor, then what happens; an empty message on a quiet stream."""
+    position, told = cursor
+    # A cursor inside a batch begins with that batch again, without the events already told.
+    after = Position(position - 1) if told else position
+    quiet = 0.0
+    with wakeup.subscribe(None) as bell:
+        while True:
+            marks = await events.feed(after, _PAGE, public(platform))
+            if isinstance(marks, Unavailable):
+                yield LogUnavailable()
+                return
+            for mark in marks:
+                skip = told if mark.position == position else 0
+                found = (await _events_of(events, mark))[skip:]
+                if found:
+                    yield pb.WatchRoomsResponse(events=found)
+                after, quiet = mark.position, 0.0
+            if marks:
+                continue
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(bell.wait(), _POLL_SECONDS)
+            quiet += _POLL_SECONDS
+            if quiet >= _QUIET_SECONDS:
+                quiet = 0.0
+                yield pb.WatchRoomsResponse()
+
+
+async def _events_of(events: EventReader, mark: Mark) -> list[pb.RoomEvent]:
+    """The public events of one batch; none where the room cannot be believed, which reading the room tells."""
+    entries = await events.read(mark.room)
+    if isinstance(entries, Damaged):
+        return []
+    deal = 0
+    found: list[pb.RoomEvent] = []
+    for entry in entries:
+        if entry.version > mark.version:
+            break
+        event = stored.read(entry.body, entry.rules_version)
+        if isinstance(event, Unreadable):
+            return []
+        if isinstance(event, DealStarted):
+            deal = event.number
+        if entry.version >= mark.first and is_public(event):
+            cursor = f"{mark.position}-{len(found) + 1}"
+            found.append(_public(entry, event, deal, cursor))
+    return found
+
+
+def _public(entry: Entry, event: StoredEvent, deal: int, cursor: str) -> pb.RoomEvent:
+    message = pb.RoomEvent(cursor=cursor, room_id=entry.room, version=entry.version, time=timestamp(entry.time))
+    if isinstance(event, RoomOpened):
+        message.created.CopyFrom(pb.RoomCreated(owner=event.owner, options=encode.room_options(event.options)))
+    elif isinstance(event, SeatTaken):
+        message.seat_taken.CopyFrom(room_pb2.SeatTaken(seat=event.seat, player=event.player))
+    elif isinstance(event, SeatLeft):
+        message.seat_left.CopyFrom(room_pb2.SeatLeft(seat=event.seat))
+    elif isinstance(event, DealStarted):
+        message.deal_started.CopyFrom(
+            room_pb2.DealStarted(
+                deal=event.number, first_bidder=event.first_bidder, commitment=event.shuffled.commitment
+            )
+        )
+    elif isinstance(event, DealSettled):
+        message.deal_settled.CopyFrom(pb.DealSettled(deal=deal, settlement=encode.settlement(event.settlement)))
+    elif isinstance(event, MatchEnded):
+        settled = pb.MatchSettled(account=encode.account(event.account), expired=entry.actor == HOUSE)
+        message.match_settled.CopyFrom(settled)
+    return message
