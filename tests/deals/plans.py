@@ -1,6 +1,7 @@
 """Plans: what hypothesis draws to reach a position by legal commands."""
 
 from dataclasses import dataclass
+from random import Random
 from typing import Final, final
 
 from erqiwang_core.rules import Deck, FourPlayer, Game, Length, RoomOptions, ThreePlayer
@@ -44,14 +45,45 @@ def rooms() -> st.SearchStrategy[RoomOptions]:
     return st.builds(RoomOptions, game=st.sampled_from(GAMES), length=st.sampled_from(Length), review=st.booleans())
 
 
+def tables() -> dict[str, st.SearchStrategy[RoomOptions]]:
+    """The tables at which different things are told, by name: each game and deck, review or not."""
+    games: dict[str, list[Game]] = {
+        "three": [game for game in GAMES if isinstance(game, ThreePlayer)],
+        **{f"four, {deck.value} deck": [FourPlayer(deck)] for deck in Deck},
+    }
+    return {
+        f"{name}, {'review' if review else 'no review'}": st.builds(
+            RoomOptions, game=st.sampled_from(of_a_kind), review=st.just(review)
+        )
+        for name, of_a_kind in games.items()
+        for review in (True, False)
+    }
+
+
 def plans(options: st.SearchStrategy[RoomOptions] | None = None) -> st.SearchStrategy[Plan]:
     """Any plan, at any table or at those given."""
     return st.builds(
         Plan,
-        options=options or rooms(),
+        options=rooms() if options is None else options,
         seed=st.integers(0, 2**32 - 1),
         stack=st.sampled_from(Stack),
         manners=manners(),
+    )
+
+
+def by_chance(options: RoomOptions, chance: Random) -> Plan:
+    """A plan for that table, for tests that count over a fixed sample."""
+    return Plan(
+        options,
+        seed=chance.randrange(2**32),
+        stack=chance.choice(tuple(Stack)),
+        manners=Manners(
+            calling=chance.choice(tuple(Calling)),
+            naming=chance.choice(tuple(Naming)),
+            burial=chance.choice(tuple(Burial)),
+            leading=chance.choice(tuple(Leading)),
+            following=chance.choice(tuple(Following)),
+        ),
     )
 
 

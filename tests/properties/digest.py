@@ -7,9 +7,7 @@ from random import Random
 from erqiwang_core.rules import RoomOptions
 from erqiwang_core.view import view
 
-from tests.deals.decks import Stack
-from tests.deals.manners import Burial, Calling, Following, Leading, Manners, Naming
-from tests.deals.plans import GAMES, Plan
+from tests.deals.plans import GAMES, by_chance
 from tests.deals.walk import steps
 
 
@@ -18,18 +16,7 @@ def digest(seed: int) -> str:
     chance, summed = Random(seed), sha256()
     for game in GAMES:
         for review in (False, True):
-            plan = Plan(
-                RoomOptions(game, review=review),
-                chance.randrange(2**32),
-                chance.choice(tuple(Stack)),
-                Manners(
-                    chance.choice(tuple(Calling)),
-                    chance.choice(tuple(Naming)),
-                    chance.choice(tuple(Burial)),
-                    chance.choice(tuple(Leading)),
-                    chance.choice(tuple(Following)),
-                ),
-            )
+            plan = by_chance(RoomOptions(game, review=review), chance)
             for step in steps(plan):
                 summed.update(repr((step.move, [change.event for change in step.changes])).encode())
                 for seat in step.after.chairs.seats():

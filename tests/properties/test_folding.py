@@ -6,7 +6,7 @@ from erqiwang_core.view import view
 from hypothesis import given
 
 from tests.deals.decks import never_shuffled
-from tests.deals.plans import Plan, plans
+from tests.deals.plans import Plan, examples, plans
 from tests.deals.walk import Step, advance, steps
 
 
@@ -19,12 +19,14 @@ def check(step: Step) -> None:
             assert fold(old, told) == new
 
 
+@examples(0.5)
 @given(plan=plans())
 def test_the_fold_of_the_notices_is_the_view(plan: Plan) -> None:
     for step in steps(plan):
         check(step)
 
 
+@examples(0.2)
 @given(plan=plans())
 def test_also_when_the_match_is_disbanded(plan: Plan) -> None:
     for step in steps(plan):

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import product
 from random import Random
 from typing import Final, TypeAlias
@@ -20,8 +21,8 @@ from erqiwang_core.shapes import Pair, Throw, Tractor
 from erqiwang_core.trump import Group, NoTrump
 
 from tests.deals.decks import Stack
-from tests.deals.manners import Burial, Calling, Following, Leading, Manners, Naming
-from tests.deals.plans import Plan
+from tests.deals.manners import Leading
+from tests.deals.plans import Plan, by_chance
 from tests.deals.walk import Change, steps
 
 Happening: TypeAlias = Callable[[Change], bool]
@@ -106,23 +107,15 @@ IN_REVIEW_ROOMS: Final[dict[str, Happening]] = {
     "void notice as play begins": _announced_as_play_begins,
 }
 THREE: Final = ThreePlayer(joker_bonus=True, climb=True)
+SAMPLE: Final = 8
 
 
 def sample(options: RoomOptions) -> Iterator[Plan]:
     """The same few plans at every run: each way to lead with each stack, all else by chance."""
     chance = Random(27)
-    for leading, stack, seed in product(Leading, Stack, range(SAMPLE)):
-        manners = Manners(
-            calling=chance.choice(tuple(Calling)),
-            naming=chance.choice(tuple(Naming)),
-            burial=chance.choice(tuple(Burial)),
-            leading=leading,
-            following=chance.choice(tuple(Following)),
-        )
-        yield Plan(options, seed, stack, manners)
-
-
-SAMPLE: Final = 8
+    for leading, stack, _ in product(Leading, Stack, range(SAMPLE)):
+        plan = by_chance(options, chance)
+        yield replace(plan, stack=stack, manners=replace(plan.manners, leading=leading))
 
 
 @pytest.mark.parametrize(
