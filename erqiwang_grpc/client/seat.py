@@ -164,13 +164,17 @@ class SeatClient:
     async def _write(self, call: grpc.aio.StreamStreamCall[pb.PlayRequest, pb.PlayResponse]) -> None:
         """Say `Attach`, then everything that is to be said; a heartbeat where there is nothing."""
         attach = pb.Attach(last_version=self.version) if self.version else pb.Attach()
-        await call.write(pb.PlayRequest(attach=attach))
-        while True:
-            try:
-                request = await asyncio.wait_for(self._outgoing.get(), _HEARTBEAT_SECONDS)
-            except TimeoutError:
-                request = pb.PlayRequest(heartbeat=pb.Heartbeat())
-            await call.write(request)
+        # A stream that ends while something is written says why to the reader; what was not answered is said again.
+        with contextlib.suppress(asyncio.InvalidStateError, grpc.aio.AioRpcError):
+            await call.write(pb.PlayRequest(attach=attach))
+            while True:
+                await call.write(await self._next_request())
+
+    async def _next_request(self) -> pb.PlayRequest:
+        try:
+            return await asyncio.wait_for(self._outgoing.get(), _HEARTBEAT_SECONDS)
+        except TimeoutError:
+            return pb.PlayRequest(heartbeat=pb.Heartbeat())
 
     async def _hear(self, message: pb.SeatMessage) -> None:
         """Fold one message into what is known, and answer whoever waits for it."""

@@ -1,0 +1,181 @@
+"""`erqiwang serve`: the server, until it is told to go."""
+
+import asyncio
+import logging
+import signal
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Final, final
+
+import uvloop
+
+from erqiwang_grpc.auth.files import KeyFileRefused, KeyFiles, open_key_files
+from erqiwang_grpc.commands.arguments import Subparsers
+from erqiwang_grpc.limits import Limits
+from erqiwang_grpc.log import EventLog
+from erqiwang_grpc.log.memory import MemoryLog
+from erqiwang_grpc.log.sqlite import SqliteLog, advice, open_log
+from erqiwang_grpc.logs import write_to_standard_error
+from erqiwang_grpc.server import Server, Settings, Tls, calm_the_collector
+
+log = logging.getLogger(__name__)
+
+PORT: Final = 50051
+DATA: Final = Path("erqiwang-data")
+LOG_FILE: Final = "rooms.sqlite"
+CANNOT_START: Final = 2
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add `serve`."""
+    parser = subparsers.add_parser("serve", help="serve rooms on a port")
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1)")
+    parser.add_argument("--port", type=int, default=PORT, help=f"port, 0 for a free one (default: {PORT})")
+    parser.add_argument("--data", type=Path, default=DATA, help=f"folder for rooms and keys (default: {DATA})")
+    parser.add_argument("--in-memory", action="store_true", help="keep rooms in memory alone: a stop forgets them")
+    parser.add_argument("--platform-keys", type=Path, help="file of platform keys (default: made in the data folder)")
+    parser.add_argument("--signing-keys", type=Path, help="file of signing keys (default: made in the data folder)")
+    parser.add_argument("--tls-cert", type=Path, help="PEM certificate chain; with --tls-key, serve TLS")
+    parser.add_argument("--tls-key", type=Path, help="PEM private key")
+    parser.add_argument("--client-ca", type=Path, help="PEM authority that client certificates must come from (mTLS)")
+    parser.add_argument("--grace", type=float, default=5.0, help="seconds to finish what is under way at the end")
+    _add_limits(parser)
+    parser.set_defaults(run=run)
+
+
+_LIMIT_FLAGS: Final = {
+    "rooms": "rooms in memory at once",
+    "streams": "seat streams at once",
+    "watchers": "WatchRooms streams at once",
+    "commands_per_second": "commands taken from one seat, in the long run",
+    "message_bytes": "largest request",
+    "outbox": "messages kept for a stream that does not read",
+    "fill_minutes": "how long a room waits for its last seat",
+    "idle_minutes": "how long an unused room stays in memory",
+}
+
+
+def _add_limits(parser: ArgumentParser) -> None:
+    defaults = {each.name: getattr(Limits(), each.name) for each in fields(Limits)}
+    limits = parser.add_argument_group("limits")
+    for name, text in _LIMIT_FLAGS.items():
+        flag = "--" + name.replace("_", "-")
+        limits.add_argument(flag, type=int, default=defaults[name], help=f"{text} (default: {defaults[name]})")
+
+
+def run(arguments: Namespace) -> int:
+    """Serve until SIGTERM or SIGINT; 2 where the server cannot start, with what to do on standard error."""
+    write_to_standard_error()
+    prepared = _prepare(arguments)
+    if isinstance(prepared, CannotStart):
+        print(f"erqiwang serve: {prepared.why}", file=sys.stderr)
+        return CANNOT_START
+    return uvloop.run(_serve(arguments, prepared))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CannotStart:
+    """Why there is no server; says what to do."""
+
+    why: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What is needed before the log is opened."""
+
+    keys: KeyFiles
+    tls: Tls | None
+    limits: Limits
+
+
+def _prepare(arguments: Namespace) -> Prepared | CannotStart:
+    try:
+        arguments.data.mkdir(parents=True, exist_ok=True)
+        tls = _tls(arguments)
+    except OSError as error:
+        return CannotStart(f"{error.filename}: {error.strerror}")
+    if isinstance(tls, CannotStart):
+        return tls
+    opened = open_key_files(arguments.data, arguments.platform_keys, arguments.signing_keys)
+    if isinstance(opened, KeyFileRefused):
+        return CannotStart(f"{opened.path}: {opened.why}")
+    for path in opened.made:
+        log.info("key file made", extra={"path": str(path)})
+    limits = Limits(**{name: getattr(arguments, name) for name in _LIMIT_FLAGS})
+    return Prepared(opened.files, tls, limits)
+
+
+def _tls(arguments: Namespace) -> Tls | CannotStart | None:
+    if arguments.tls_cert is None and arguments.tls_key is None:
+        if arguments.client_ca is not None:
+            return CannotStart("--client-ca goes with --tls-cert and --tls-key")
+        return None
+    if arguments.tls_cert is None or arguments.tls_key is None:
+        return CannotStart("--tls-cert and --tls-key go together")
+    authority = None if arguments.client_ca is None else arguments.client_ca.read_bytes()
+    return Tls(arguments.tls_cert.read_bytes(), arguments.tls_key.read_bytes(), authority)
+
+
+async def _open(arguments: Namespace) -> EventLog | CannotStart:
+    if arguments.in_memory:
+        return MemoryLog()
+    opened = await open_log(arguments.data / LOG_FILE)
+    return opened if isinstance(opened, SqliteLog) else CannotStart(advice(opened))
+
+
+async def _serve(arguments: Namespace, prepared: Prepared) -> int:
+    events = await _open(arguments)
+    if isinstance(events, CannotStart):
+        print(f"erqiwang serve: {events.why}", file=sys.stderr)
+        return CANNOT_START
+    try:
+        return await _serve_rooms(arguments, prepared, events)
+    finally:
+        await events.close()
+
+
+async def _serve_rooms(arguments: Namespace, prepared: Prepared, events: EventLog) -> int:
+    server = Server(
+        Settings(
+            events=events,
+            keys=prepared.keys,
+            host=arguments.host,
+            port=arguments.port,
+            tls=prepared.tls,
+            limits=prepared.limits,
+        )
+    )
+    stopping = asyncio.Event()
+    _on_signals(stopping.set, lambda: _reload(prepared.keys))
+    try:
+        await server.start()
+    except RuntimeError as error:
+        print(f"erqiwang serve: {error}: choose another --port", file=sys.stderr)
+        return CANNOT_START
+    calm_the_collector()
+    print(f"erqiwang serves on {arguments.host}:{server.port}", flush=True)
+    await stopping.wait()
+    await server.stop(arguments.grace)
+    return 0
+
+
+def _on_signals(stop: Callable[[], None], reload: Callable[[], None]) -> None:
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop)
+    loop.add_signal_handler(signal.SIGHUP, reload)
+
+
+def _reload(keys: KeyFiles) -> None:
+    """Read the key files again; where one is refused, the keys in use stay."""
+    refused = keys.reload()
+    if refused is None:
+        log.info("key files reloaded")
+    else:
+        log.error("key file refused", extra={"path": str(refused.path), "why": refused.why})
