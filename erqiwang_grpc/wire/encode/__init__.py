@@ -1,6 +1,6 @@
 """Encode: from the core's values to the messages of the wire. Total: every value has its message."""
 
-from erqiwang_grpc.wire.encode.notices import aside, missed, notice, notices
+from erqiwang_grpc.wire.encode.notices import aside, missed, notice
 from erqiwang_grpc.wire.encode.parts import parts, view
 from erqiwang_grpc.wire.encode.refusals import refusal
 from erqiwang_grpc.wire.encode.rooms import card_cost, room_options
@@ -12,7 +12,6 @@ __all__ = [
     "card_cost",
     "missed",
     "notice",
-    "notices",
     "parts",
     "refusal",
     "room_options",

@@ -4,28 +4,34 @@ from erqiwang_core.bidding import Bid, Pass
 from erqiwang_core.hand import ids
 from erqiwang_core.view import Advice, BuryAdvice, CallAdvice, FollowAdvice, LeadAdvice, NameAdvice
 
-from erqiwang_grpc.v1 import bidding_pb2, burying_pb2, naming_pb2, playing_pb2, view_pb2
+from erqiwang_grpc.v1 import bidding_pb2, naming_pb2, view_pb2
 from erqiwang_grpc.wire.numbers import NAMED
 
 
-def advice(part: Advice) -> view_pb2.AdvicePart:
-    """The advice; empty where it is not the seat's turn."""
+def put_advice(into: view_pb2.AdvicePart, part: Advice) -> None:
+    """Put the advice in; nothing where it is not the seat's turn."""
     choice = part.choice
     match choice:
         case None:
-            return view_pb2.AdvicePart()
-        case CallAdvice():
-            return view_pb2.AdvicePart(call=_call(choice))
-        case NameAdvice():
-            return view_pb2.AdvicePart(name=_name(choice))
-        case BuryAdvice(number, suggestion):
-            bury = burying_pb2.Bury(cards=ids(suggestion))
-            return view_pb2.AdvicePart(bury=view_pb2.BuryAdvice(count=number, suggestion=bury))
-        case LeadAdvice(suggestion):
-            play = playing_pb2.PlayCards(cards=ids(suggestion))
-            return view_pb2.AdvicePart(lead=view_pb2.LeadAdvice(suggestion=play))
+            pass
         case FollowAdvice():
-            return view_pb2.AdvicePart(follow=_follow(choice))
+            _put_follow(into.follow, choice)
+        case LeadAdvice(suggestion):
+            into.lead.suggestion.cards.extend(ids(suggestion))
+        case CallAdvice():
+            into.call.CopyFrom(_call(choice))
+        case NameAdvice():
+            into.name.CopyFrom(_name(choice))
+        case BuryAdvice(number, suggestion):
+            into.bury.count = number
+            into.bury.suggestion.cards.extend(ids(suggestion))
+
+
+def _put_follow(into: view_pb2.FollowAdvice, choice: FollowAdvice) -> None:
+    into.count = choice.number
+    into.must.extend(ids(choice.must))
+    into.may.extend(ids(choice.may))
+    into.suggestion.cards.extend(ids(choice.suggestion))
 
 
 def _call(choice: CallAdvice) -> view_pb2.CallAdvice:
@@ -42,13 +48,4 @@ def _name(choice: NameAdvice) -> view_pb2.NameAdvice:
         choices=[view_pb2.NameAdvice.Choice(trump=NAMED[trump], pairs=pairs) for trump, pairs in choice.trumps],
         may_surrender=choice.may_surrender,
         suggestion=naming_pb2.NameTrump(trump=NAMED[choice.suggestion]),
-    )
-
-
-def _follow(choice: FollowAdvice) -> view_pb2.FollowAdvice:
-    return view_pb2.FollowAdvice(
-        count=choice.number,
-        must=ids(choice.must),
-        may=ids(choice.may),
-        suggestion=playing_pb2.PlayCards(cards=ids(choice.suggestion)),
     )

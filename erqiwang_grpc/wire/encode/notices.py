@@ -1,14 +1,12 @@
 """Notices: what a seat is told of an event; and the asides that are answered to their addressees alone."""
 
-from collections.abc import Sequence
-
 from erqiwang_core.bidding import DeclarerFound
 from erqiwang_core.contract import BidMade, BidPassed
 from erqiwang_core.hand import EMPTY, ids
 from erqiwang_core.match import SeatLeft, SeatReady, SeatTaken
 from erqiwang_core.naming import TrumpNamed
 from erqiwang_core.notices import BuriedBy, Cause, DealEnded, Dealt, Led, MatchOver, Notice
-from erqiwang_core.playing import CardsFollowed, Signalled, TrickTaken, TrumpsShown
+from erqiwang_core.playing import CardsFollowed, Signalled, TrumpsShown
 
 from erqiwang_grpc.log.ports import TimeNs, Version
 from erqiwang_grpc.v1 import (
@@ -20,28 +18,24 @@ from erqiwang_grpc.v1 import (
     seat_service_pb2,
     settlement_pb2,
 )
-from erqiwang_grpc.wire.encode.cards import lead, statement
-from erqiwang_grpc.wire.encode.parts import parts, timestamp
+from erqiwang_grpc.wire.encode.cards import put_lead, statements
+from erqiwang_grpc.wire.encode.parts import put_part, put_time
 from erqiwang_grpc.wire.numbers import NAMED, SIGNALS
 
 
 def notice(told: Notice, version: Version, time: TimeNs, began: TimeNs) -> seat_service_pb2.Notice:
     """What a seat is told of the event that brought `version` at `time`; the turn it leads to began at `began`."""
     message = missed(told.cause, version, time)
-    message.changed.CopyFrom(parts(told.changed, began))
+    message.changed.SetInParent()
+    for part in told.changed:
+        put_part(message.changed, part, began)
     return message
-
-
-def notices(
-    told: Sequence[Notice], version: Version, time: TimeNs, began: TimeNs
-) -> tuple[seat_service_pb2.Notice, ...]:
-    """What several seats are told of the same event, as `notice`."""
-    return tuple(notice(each, version, time, began) for each in told)
 
 
 def missed(cause: Cause, version: Version, time: TimeNs) -> seat_service_pb2.Notice:
     """What was said once, to a seat that was away: the cause alone."""
-    message = seat_service_pb2.Notice(version=version, time=timestamp(time))
+    message = seat_service_pb2.Notice(version=version)
+    put_time(message.time, time)
     _put_cause(message, cause)
     return message
 
@@ -49,9 +43,9 @@ def missed(cause: Cause, version: Version, time: TimeNs) -> seat_service_pb2.Not
 def _put_cause(into: seat_service_pb2.Notice, cause: Cause) -> None:
     match cause:
         case CardsFollowed():
-            into.cards_followed.CopyFrom(_followed(cause))
+            _put_followed(into.cards_followed, cause)
         case Led():
-            into.cards_led.CopyFrom(_led(cause))
+            _put_led(into.cards_led, cause)
         case BidMade(seat, points):
             into.bid_made.CopyFrom(bidding_pb2.BidMade(seat=seat, points=points))
         case BidPassed(seat):
@@ -79,31 +73,27 @@ def _put_cause(into: seat_service_pb2.Notice, cause: Cause) -> None:
             into.match_ended.CopyFrom(settlement_pb2.MatchEnded(disbanded=disbanded))
 
 
-def _led(cause: Led) -> playing_pb2.CardsLed:
-    return playing_pb2.CardsLed(
-        seat=cause.seat,
-        cards=ids(cause.cards),
-        lead=lead(cause.lead),
-        failed_throw=cause.failed_throw,
-        attempted=ids(EMPTY if cause.attempted is None else cause.attempted),
-        void_seats=cause.void,
-        statements=[statement(told) for told in cause.statements],
-    )
+def _put_led(into: playing_pb2.CardsLed, cause: Led) -> None:
+    into.seat = cause.seat
+    into.cards.extend(ids(cause.cards))
+    put_lead(into.lead, cause.lead)
+    into.failed_throw = cause.failed_throw
+    if cause.attempted is not None:
+        into.attempted.extend(ids(cause.attempted))
+    into.void_seats.extend(cause.void)
+    into.statements.extend(statements(cause.statements))
 
 
-def _followed(cause: CardsFollowed) -> playing_pb2.CardsFollowed:
-    return playing_pb2.CardsFollowed(
-        seat=cause.seat,
-        cards=ids(cause.cards),
-        ahead=cause.ahead,
-        taken=None if cause.taken is None else _taken(cause.taken),
-        void_seats=cause.void,
-        statements=[statement(told) for told in cause.statements],
-    )
-
-
-def _taken(taken: TrickTaken) -> playing_pb2.TrickTaken:
-    return playing_pb2.TrickTaken(winner=taken.winner, points=taken.points, captured=taken.captured)
+def _put_followed(into: playing_pb2.CardsFollowed, cause: CardsFollowed) -> None:
+    into.seat = cause.seat
+    into.cards.extend(ids(cause.cards))
+    into.ahead = cause.ahead
+    if cause.taken is not None:
+        into.taken.winner = cause.taken.winner
+        into.taken.points = cause.taken.points
+        into.taken.captured = cause.taken.captured
+    into.void_seats.extend(cause.void)
+    into.statements.extend(statements(cause.statements))
 
 
 def aside(told: Signalled | TrumpsShown) -> seat_service_pb2.SeatMessage:

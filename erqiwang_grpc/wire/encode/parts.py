@@ -10,8 +10,9 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from erqiwang_grpc.log.ports import TimeNs
 from erqiwang_grpc.v1 import burying_pb2, card_pb2, view_pb2
-from erqiwang_grpc.wire.encode.advice import advice
-from erqiwang_grpc.wire.encode.cards import call, statement, trick
+from erqiwang_grpc.wire.encode.advice import put_advice
+from erqiwang_grpc.wire.encode.cards import call, put_trick, statements
+from erqiwang_grpc.wire.encode.histories import history
 from erqiwang_grpc.wire.encode.rooms import room_options
 from erqiwang_grpc.wire.encode.settlements import account, settlement
 from erqiwang_grpc.wire.numbers import GROUPS, NAMED, PHASES
@@ -53,25 +54,29 @@ def parts(changed: Iterable[Part], began: TimeNs) -> view_pb2.Parts:
     """Those parts, each set even where it is empty; a turn in them began at `began`."""
     message = view_pb2.Parts()
     for part in changed:
-        _put(message, part, began)
+        put_part(message, part, began)
     return message
 
 
-def _put(into: view_pb2.Parts, part: Part, began: TimeNs) -> None:
-    # What a play changes comes first: this is the way of every notice.
+def put_part(into: view_pb2.Parts, part: Part, began: TimeNs) -> None:
+    """Put one part in, as `parts` does."""
+    # What a play changes comes first: it is looked for most often.
     match part:
-        case core.Table(number, played):
-            into.table.CopyFrom(view_pb2.TablePart(number=number, trick=None if played is None else trick(played)))
+        case core.Table():
+            _put_table(into.table, part)
         case core.Turn():
-            into.turn.CopyFrom(_turn(part, began))
+            into.turn.SetInParent()
+            _put_turn(into.turn, part, began)
         case core.Hand(cards):
-            into.hand.CopyFrom(view_pb2.HandPart(cards=ids(cards)))
+            into.hand.SetInParent()
+            into.hand.cards.extend(ids(cards))
         case core.Advice():
-            into.advice.CopyFrom(advice(part))
-        case core.Captured(points, multiplier, cards):
-            into.captured.CopyFrom(view_pb2.CapturedPart(points=points, multiplier=multiplier, cards=ids(cards)))
+            into.advice.SetInParent()
+            put_advice(into.advice, part)
+        case core.Captured():
+            _put_captured(into.captured, part)
         case core.History(tricks):
-            into.history.CopyFrom(view_pb2.HistoryPart(tricks=[trick(played) for played in tricks]))
+            into.history.CopyFrom(history(tricks))
         case core.Inference():
             into.inference.CopyFrom(_inference(part))
         case core.TrumpVoid():
@@ -96,10 +101,30 @@ def _put(into: view_pb2.Parts, part: Part, began: TimeNs) -> None:
             into.account.CopyFrom(view_pb2.AccountPart(account=None if settled is None else account(settled)))
 
 
-def _turn(part: core.Turn, began: TimeNs) -> view_pb2.TurnPart:
+def _put_table(into: view_pb2.TablePart, part: core.Table) -> None:
+    into.number = part.number
+    if part.trick is not None:
+        put_trick(into.trick, part.trick)
+
+
+def _put_turn(into: view_pb2.TurnPart, part: core.Turn, began: TimeNs) -> None:
     if part.seat is None:
-        return view_pb2.TurnPart()
-    return view_pb2.TurnPart(seat=part.seat, countdown=part.countdown, began=timestamp(began), number=part.number)
+        return
+    into.seat = part.seat
+    into.countdown = part.countdown
+    into.number = part.number
+    put_time(into.began, began)
+
+
+def _put_captured(into: view_pb2.CapturedPart, part: core.Captured) -> None:
+    into.points = part.points
+    into.multiplier = part.multiplier
+    into.cards.extend(ids(part.cards))
+
+
+def put_time(into: Timestamp, time: TimeNs) -> None:
+    """Put a moment in."""
+    into.seconds, into.nanos = divmod(time, 1_000_000_000)
 
 
 def timestamp(time: TimeNs) -> Timestamp:
@@ -154,7 +179,7 @@ def _trump_void(part: core.TrumpVoid) -> view_pb2.TrumpVoidPart:
     return view_pb2.TrumpVoidPart(
         void_seats=part.announced,
         counts=[view_pb2.TrumpCount(seat=seat, trumps=held.trumps, pairs=held.pairs) for seat, held in part.counts],
-        statements=[statement(told) for told in part.statements],
+        statements=statements(part.statements),
     )
 
 
