@@ -52,12 +52,16 @@ class Access:
         claims = self._keys.current.tokens.verify(presented, UnixSeconds(int(self._now())))
         if isinstance(claims, TokenRefused):
             await unauthenticated(context, claims.fault.value)
+        return claims, await self.room(claims, context)
+
+    async def room(self, claims: SeatClaims, context: grpc.aio.ServicerContext[Q, R]) -> Room:
+        """The room of a seat's token, of which it is still good. Ends the call likewise."""
         room = await self._rooms.find(claims.room)
         if not isinstance(room, Room):
             await refuse(context, room)
         if not holds(room, claims):
             await unauthenticated(context, "the seat was left or taken anew: ask the platform for a fresh token")
-        return claims, room
+        return room
 
 
 def holds(room: Room, claims: SeatClaims) -> bool:

@@ -184,6 +184,10 @@ class Room:
             missed=[encode.missed(told, said.version, said.time) for said, told in missed],
         )
 
+    def touch(self) -> None:
+        """The room is wanted: keep it in memory."""
+        self.touched = monotonic()
+
     # Streams
 
     def attach(self, seat: Seat, last_version: int | None) -> Attachment:
@@ -200,7 +204,7 @@ class Room:
 
     def detach(self, attachment: Attachment) -> None:
         """A stream has ended. A late end of a displaced one changes nothing."""
-        self.touched = monotonic()
+        self.touch()
         if self._attached.get(attachment.seat) is attachment:
             del self._attached[attachment.seat]
             self._tell_presence()
@@ -244,7 +248,7 @@ class Room:
 
     async def _guarded(self, actor: Actor, key: CommandKey | None, work: Callable[[], Awaitable[Answer]]) -> Answer:
         async with self._lock:
-            self.touched = monotonic()
+            self.touch()
             try:
                 if self._unsure and not await self._catch_up():
                     return LogUnavailable()

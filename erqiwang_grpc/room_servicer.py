@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Coroutine
+from random import uniform
 from time import time
 from typing import Final, TypeVar, final
 
@@ -24,13 +25,15 @@ from erqiwang_core.match import (
 )
 from erqiwang_core.rules import RoomOptions, card_cost, rules
 from erqiwang_core.units import Seat
+from grpc import StatusCode
 
 from erqiwang_grpc import watching
-from erqiwang_grpc.access import Access, refuse
+from erqiwang_grpc.access import Access, end, reasoned, refuse
 from erqiwang_grpc.auth.files import KeyFiles
 from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.auth.tokens import Epoch, PlayerId, SeatClaims, UnixSeconds, claims_for
 from erqiwang_grpc.events import RoomOpened
+from erqiwang_grpc.limits import Limits
 from erqiwang_grpc.log import EventLog, Mark, Period, Position, RoomId, TimeNs, Unavailable, Version, Wakeup
 from erqiwang_grpc.refusals import InvalidCursor, InvalidOption, LogUnavailable, NoSuchRoom, Refused
 from erqiwang_grpc.room import PLATFORM, Accepted, Room, command_key
@@ -58,12 +61,17 @@ _FOREVER: Final = TimeNs(2**63 - 1)
 class RoomServicer(rpc.RoomServiceServicer):
     """Platforms open, fill, watch and end rooms here."""
 
-    def __init__(self, access: Access, rooms: Rooms, keys: KeyFiles, events: EventLog, wakeup: Wakeup) -> None:
+    def __init__(
+        self, access: Access, rooms: Rooms, keys: KeyFiles, events: EventLog, wakeup: Wakeup, limits: Limits
+    ) -> None:
         self._access = access
         self._rooms = rooms
         self._keys = keys
         self._events = events
         self._wakeup = wakeup
+        self._limits = limits
+        self._watchers = 0
+        self._draining = False
         self._working: set[asyncio.Task[object]] = set()
 
     async def CreateRoom(
@@ -191,12 +199,34 @@ class RoomServicer(rpc.RoomServiceServicer):
         cursor = watching.read_cursor(request.cursor)
         if isinstance(cursor, InvalidCursor):
             await refuse(context, cursor)
-        feed = watching.feed(self._events, self._wakeup, platform, cursor)
+        if self._watchers >= self._limits.watchers:
+            why = f"the server holds {self._limits.watchers} watchers, as many as it takes"
+            await end(context, reasoned(StatusCode.RESOURCE_EXHAUSTED, "TOO_MANY_STREAMS", why, uniform(1, 5)))
+        self._watchers += 1
+        try:
+            await self._watch(platform, cursor, context)
+        finally:
+            self._watchers -= 1
+
+    async def _watch(
+        self,
+        platform: PlatformId,
+        cursor: tuple[Position, int],
+        context: grpc.aio.ServicerContext[pb.WatchRoomsRequest, pb.WatchRoomsResponse],
+    ) -> None:
+        feed = watching.feed(self._events, self._wakeup, platform, cursor, lambda: self._draining)
         async with contextlib.aclosing(feed) as responses:
             async for response in responses:
                 if isinstance(response, LogUnavailable):
                     await refuse(context, response)
                 await context.write(response)
+        why = "the server is leaving: watch again after the delay, from the last cursor"
+        await end(context, reasoned(StatusCode.UNAVAILABLE, "DRAINING", why, uniform(0.1, 2)))
+
+    def drain(self) -> None:
+        """The server is leaving: end the streams of whoever watches."""
+        self._draining = True
+        self._wakeup.hint(RoomId(""))
 
     async def _room(self, room_id: str, context: grpc.aio.ServicerContext[Q, R]) -> Room:
         platform = await self._access.platform(context)

@@ -4,6 +4,7 @@ import asyncio
 import heapq
 import logging
 from base64 import b32encode
+from collections.abc import AsyncIterator
 from hashlib import sha256
 from time import monotonic
 from typing import Final, final
@@ -26,6 +27,7 @@ from erqiwang_grpc.log import (
     Mark,
     Period,
     RoomId,
+    Tag,
     TimeNs,
     Unavailable,
     Version,
@@ -40,12 +42,14 @@ from erqiwang_grpc.refusals import (
     TooManyRooms,
 )
 from erqiwang_grpc.room import HOUSE, PLATFORM, Accepted, Room, Surroundings
-from erqiwang_grpc.tagging import OPENED, opening_tags
+from erqiwang_grpc.tagging import ENDED, OPENED, STARTED, opening_tags
 from erqiwang_grpc.v1 import seat_service_pb2 as pb
 
 log = logging.getLogger(__name__)
 
 _PAGE: Final = 500
+_WATCHED_BACK: Final = 7 * 24 * 60 * MINUTE
+"""How far back a starting server looks for rooms that were never filled."""
 
 
 def room_id(platform: str, command_id: str) -> RoomId:
@@ -73,6 +77,7 @@ class Rooms:
         """The room, replayed from its log if it is not in memory. Refused: no such room; one whose log is damaged."""
         found = self._live.get(room)
         if found is not None:
+            found.touch()
             return found
         opening = self._opening.get(room)
         if opening is None:
@@ -151,16 +156,22 @@ class Rooms:
 
     async def watch_stored(self) -> None:
         """Find the rooms that were open when the last server stopped, so that they expire though nobody asks for them."""
-        since = TimeNs(max(0, self._around.now() - 2 * 24 * 60 * MINUTE))
+        now = self._around.now()
+        period = Period(TimeNs(max(0, now - _WATCHED_BACK)), TimeNs(now))
+        begun = {mark.room for tag in (STARTED, ENDED) async for mark in self._listed(tag, period)}
+        async for mark in self._listed(OPENED, period):
+            if mark.room not in begun:
+                due = TimeNs(mark.time + self._around.limits.fill_minutes * MINUTE)
+                heapq.heappush(self._deadlines, (due, mark.room))
+
+    async def _listed(self, tag: Tag, period: Period) -> AsyncIterator[Mark]:
         before: Mark | None = None
         while True:
-            period = Period(since, TimeNs(self._around.now() + MINUTE))
-            marks = await self._around.events.listing(OPENED, period, _PAGE, before)
+            marks = await self._around.events.listing(tag, period, _PAGE, before)
             if isinstance(marks, Unavailable) or not marks:
                 return
             for mark in marks:
-                due = TimeNs(mark.time + self._around.limits.fill_minutes * MINUTE)
-                heapq.heappush(self._deadlines, (due, mark.room))
+                yield mark
             before = marks[-1]
 
     def put_away(self) -> int:

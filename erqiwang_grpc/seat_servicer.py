@@ -44,11 +44,13 @@ class SeatServicer(rpc.SeatServiceServicer):
         context: grpc.aio.ServicerContext[pb.PlayRequest, pb.PlayResponse],
     ) -> None:
         """One seat's stream, from `Attach` to its end."""
-        claims, room = await self._access.seat(context)
+        claims, _ = await self._access.seat(context)
         await self._admit(context)
         self.streams += 1
         try:
             last_version = await self._attach_request(request_iterator, context)
+            # Found anew: while the client took its time, the room may have been put away or the seat given to another.
+            room = await self._access.room(claims, context)
             attachment = room.attach(claims.seat, last_version)
             try:
                 closing = await self._converse(room, claims, attachment, request_iterator, context)

@@ -83,7 +83,9 @@ class Server:
         self.rooms = Rooms(around)
         access = Access(settings.keys, self.rooms)
         self.seats = SeatServicer(access, settings.limits)
-        self._platforms = RoomServicer(access, self.rooms, settings.keys, settings.events, self._wakeup)
+        self._platforms = RoomServicer(
+            access, self.rooms, settings.keys, settings.events, self._wakeup, settings.limits
+        )
         self._health = health.aio.HealthServicer()
         self._server = grpc.aio.server(options=_options(settings.limits))
         self._tasks: list[asyncio.Task[None]] = []
@@ -107,7 +109,7 @@ class Server:
             await self._health.set(service, health_pb2.HealthCheckResponse.SERVING)
         self._tasks = [
             asyncio.create_task(self._every_tick()),
-            asyncio.create_task(self.rooms.watch_stored()),
+            asyncio.create_task(self._watch_stored()),
         ]
         log.info("serving", extra={"address": f"{self._settings.host}:{self.port}"})
 
@@ -119,12 +121,19 @@ class Server:
         delay.FromMilliseconds(int(uniform(100, 2000)))
         goodbye = pb.Goodbye(reason=pb.Goodbye.REASON_DRAINING, retry_delay=delay)
         self.rooms.close_streams(Closing.DRAINING, pb.SeatMessage(goodbye=goodbye))
+        self._platforms.drain()
         await self._server.stop(grace)
         for task in self._tasks:
             task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await task
         log.info("stopped", extra={"address": f"{self._settings.host}:{self.port}"})
+
+    async def _watch_stored(self) -> None:
+        try:
+            await self.rooms.watch_stored()
+        except Exception:
+            log.exception("rooms left open by the last server are not watched")
 
     async def _every_tick(self) -> None:
         """Housekeeping. An error in it is logged and does not end it."""

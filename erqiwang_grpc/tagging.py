@@ -11,6 +11,8 @@ from erqiwang_grpc.log import Tag
 
 ENDED = Tag("ended", "")
 """Batches that end a match, of every platform: what retention looks for."""
+STARTED = Tag("started", "")
+"""Batches that begin a match, of every platform: what need not expire."""
 OPENED = Tag("opened", "")
 """Batches that open a room, of every platform: what expiry looks for."""
 
@@ -49,6 +51,8 @@ def tags(ledger: Ledger, events: Sequence[Event]) -> tuple[Tag, ...]:
     """The tags of a batch that a room is about to log."""
     platform = ledger.opened.platform
     found = [public(platform)] if any(is_public(event) for event in events) else []
+    if any(isinstance(event, DealStarted) and event.number == 1 for event in events):
+        found.append(STARTED)
     if any(isinstance(event, MatchEnded) for event in events):
         players = {chair.player for chair in ledger.match.chairs if chair.player is not None}
         found += [ENDED, finished(platform), *(played(platform, player) for player in sorted(players))]

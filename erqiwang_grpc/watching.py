@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from typing import Final
 
 from erqiwang_core.match import DealStarted, MatchEnded, SeatLeft, SeatTaken
@@ -37,15 +37,19 @@ def read_cursor(text: str) -> tuple[Position, int] | InvalidCursor:
 
 
 async def feed(
-    events: EventReader, wakeup: Wakeup, platform: str, cursor: tuple[Position, int]
+    events: EventReader,
+    wakeup: Wakeup,
+    platform: str,
+    cursor: tuple[Position, int],
+    is_leaving: Callable[[], bool],
 ) -> AsyncGenerator[pb.WatchRoomsResponse | LogUnavailable, None]:
-    """What has happened since the cursor, then what happens; an empty message on a quiet stream."""
+    """What has happened since the cursor, then what happens, until the server leaves; an empty message when it is quiet."""
     position, told = cursor
     # A cursor inside a batch begins with that batch again, without the events already told.
     after = Position(position - 1) if told else position
     quiet = 0.0
     with wakeup.subscribe(None) as bell:
-        while True:
+        while not is_leaving():
             marks = await events.feed(after, _PAGE, public(platform))
             if isinstance(marks, Unavailable):
                 yield LogUnavailable()
