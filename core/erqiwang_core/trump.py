@@ -71,6 +71,9 @@ _SUIT_LEVELS: Final[dict[Rank, int]] = {
 }
 """A suit from low to high. Its 7 and 2 are trumps, so 8 and 6 are neighbours; a short deck just has no 3 and 4."""
 
+ACE_LEVEL: Final = Level(_SUIT_LEVELS[Rank.ACE])
+"""The highest level of a suit by itself."""
+
 
 def _suit_ladder(ranks: int) -> int:
     return sum(1 << level for rank, level in _SUIT_LEVELS.items() if ranks >> rank - 1 & 1)

@@ -6,5 +6,6 @@ A policy knows the view it is given and nothing else, and draws on the random so
 from erqiwang_core.players.contest import Step, contest, shuffles
 from erqiwang_core.players.policy import Policy
 from erqiwang_core.players.random_legal import RandomLegal
+from erqiwang_core.players.sensible import Sensible
 
-__all__ = ["Policy", "RandomLegal", "Step", "contest", "shuffles"]
+__all__ = ["Policy", "RandomLegal", "Sensible", "Step", "contest", "shuffles"]

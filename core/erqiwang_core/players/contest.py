@@ -12,7 +12,7 @@ from erqiwang_core.players.policy import Policy
 from erqiwang_core.rules import RoomOptions, rules
 from erqiwang_core.seats import BySeat
 from erqiwang_core.units import Seat
-from erqiwang_core.view import view
+from erqiwang_core.view import turn, view
 
 
 @final
@@ -57,12 +57,17 @@ def contest(options: RoomOptions, policies: BySeat[Policy], random: Random, shuf
     """
     match = begun(options, shuffle)
     while not isinstance(match, Over):
-        for seat, policy in policies.items():
-            command = policy.act(view(match, seat), random)
-            if command is None:
-                continue
+        for seat in _asked(match):
+            command = policies[seat].act(view(match, seat), random)
+            assert command is not None, f"seat {seat} has something to do"
             events = matches.decide(match, seat, command, shuffle)
             assert isinstance(events, tuple), f"{command} of seat {seat} was refused: {events}"
             after = evolved(match, events)
             yield Step(match, seat, command, events, after)
             match = after
+
+
+def _asked(match: Match) -> tuple[Seat, ...]:
+    """Whose turn it is, or every seat where all are to say that they are ready."""
+    acting = turn(match).seat
+    return match.chairs.seats() if acting is None else (acting,)

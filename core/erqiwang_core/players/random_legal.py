@@ -17,9 +17,11 @@ from erqiwang_core.trump import Order
 from erqiwang_core.units import CardSet
 from erqiwang_core.view import BuryAdvice, CallAdvice, Choice, FollowAdvice, LeadAdvice, NameAdvice, View
 
-# How often chance does what a player rarely would, one time in so many.
-_PASS: Final = 2
-_SURRENDER: Final = 10
+# How often chance does it, one time in so many. Most bid low and few pass, were all bids alike: then no deal would ever
+# be played at a high bid, where the kitty is shown and surrender is open.
+_BID: Final = 3
+_ANY_BID: Final = 2
+_SURRENDER: Final = 4
 _THROW: Final = 8
 _SIGNAL: Final = 10
 
@@ -46,7 +48,9 @@ def _choose(choice: Choice, view: View, random: Random) -> Command:
     hand = view.hand.cards
     match choice:
         case CallAdvice(bids, may_pass, _):
-            return Pass() if may_pass and not random.randrange(_PASS) else Bid(random.choice(bids))
+            if may_pass and random.randrange(_BID):
+                return Pass()
+            return Bid(bids[0] if random.randrange(_ANY_BID) else random.choice(bids))
         case NameAdvice(trumps, may_surrender, _):
             if may_surrender and not random.randrange(_SURRENDER):
                 return Surrender()

@@ -69,6 +69,11 @@ def opponents(view: View, among: tuple[Seat, ...]) -> tuple[Seat, ...]:
     return tuple(seat for seat in among if not is_partner(view, seat))
 
 
+def partners(view: View, among: tuple[Seat, ...]) -> tuple[Seat, ...]:
+    """Those of `among` who are on the seat's own side."""
+    return tuple(seat for seat in among if is_partner(view, seat))
+
+
 def others(view: View) -> tuple[Seat, ...]:
     """Every other seat, next first."""
     return seats_after(view.seat, len(view.chairs.players))

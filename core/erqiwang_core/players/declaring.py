@@ -1,0 +1,86 @@
+"""What a sensible player bids, names and buries."""
+
+from typing import Final
+
+from erqiwang_core.bidding import Bid, Pass
+from erqiwang_core.cards import KINDS, POINTS
+from erqiwang_core.hand import cards_of, count, ids, pairs, shared, union, without
+from erqiwang_core.naming import NameTrump, Surrender, number
+from erqiwang_core.players.reading import agreed, rules_of
+from erqiwang_core.players.strength import AFTER_BURYING, BEFORE_KITTY, weakness, worth
+from erqiwang_core.rules import KITTY_SIZE, BidRow
+from erqiwang_core.trump import ACE_LEVEL, Group, Order, Trump, order
+from erqiwang_core.units import CardId, CardSet
+from erqiwang_core.view import CallAdvice, NameAdvice, View
+
+_PAIR: Final = 8
+_ACE: Final = 20
+_TRUMP: Final = 100
+"""What a card costs to bury beside its level and its points."""
+
+
+def best_call(view: View, advice: CallAdvice) -> Bid | Pass:
+    """The bid that is worth most, or a pass where none is worth anything."""
+    rules = rules_of(view)
+    weak = min(weakness(order(trump), view.hand.cards) for trump in rules.trumps)
+    expected = BEFORE_KITTY[rules.hand_size].points(weak)
+    worths = {bid: _with_surrender(rules.row(bid), expected) for bid in advice.bids}
+    best = max(advice.bids, key=lambda bid: worths[bid])
+    return Pass() if advice.may_pass and worths[best] <= 0 else Bid(best)
+
+
+def _with_surrender(row: BidRow, expected: int) -> int:
+    """What a bid is worth to a declarer who surrenders where that is cheaper."""
+    playing = worth(row, expected)
+    return playing if row.surrender is None else max(playing, _surrender(row.surrender))
+
+
+def _surrender(chips: int) -> int:
+    """What a surrender is worth, on the scale of `worth`."""
+    return -10 * chips
+
+
+def best_name(view: View, advice: NameAdvice) -> NameTrump | Surrender:
+    """The trump that leaves the strongest hand, or surrender where play would cost more."""
+    rules, bid = rules_of(view), agreed(view).bid
+    row = rules.row(bid)
+    trump, weak = best_trump(rules.trumps, view.hand.cards)
+    if advice.may_surrender and row.surrender is not None:
+        expected = AFTER_BURYING[rules.hand_size].points(weak)
+        if worth(row, expected) < _surrender(row.surrender):
+            return Surrender()
+    return NameTrump(number(trump))
+
+
+def best_trump(choices: tuple[Trump, ...], hand: CardSet) -> tuple[Trump, int]:
+    """The choice that leaves the strongest hand once 8 cards are buried, and how weak that is."""
+    left = {trump: weakness(order(trump), without(hand, best_burial(order(trump), hand))) for trump in choices}
+    trump = min(choices, key=lambda choice: left[choice])
+    return trump, left[trump]
+
+
+def best_burial(tables: Order, hand: CardSet) -> CardSet:
+    """The 8 cards that leave the strongest hand: whole side suits where they fit, and the cheapest others beside them."""
+    return min(_burials(tables, hand), key=lambda burial: weakness(tables, without(hand, burial)))
+
+
+def _burials(tables: Order, hand: CardSet) -> list[CardSet]:
+    emptied = [CardSet(0)]
+    for group in Group:
+        suit = shared(hand, tables.cards[group])
+        if group and suit:
+            emptied += [union(others, suit) for others in emptied if count(others) + count(suit) <= KITTY_SIZE]
+    return [union(suits, _cheapest(tables, without(hand, suits), KITTY_SIZE - count(suits))) for suits in emptied]
+
+
+def _cheapest(tables: Order, hand: CardSet, number_: int) -> CardSet:
+    """The cards to bury that cost least: low ones before points, because a captured kitty counts them again."""
+    paired = pairs(hand)
+
+    def price(card: CardId) -> int:
+        kind = card % KINDS
+        trump = _TRUMP if tables.group[kind] is Group.TRUMPS else 0
+        ace = _ACE if tables.strength[kind] == ACE_LEVEL else 0
+        return tables.strength[kind] + POINTS[kind] + trump + ace + (_PAIR if paired >> kind & 1 else 0)
+
+    return cards_of(sorted(ids(hand), key=price)[:number_])

@@ -1,0 +1,142 @@
+"""What a player may expect of a trick: who can still beat what lies there, judged by the cards it has not seen."""
+
+from dataclasses import dataclass
+from typing import Final, final
+
+from erqiwang_core.hand import copies, count
+from erqiwang_core.players.reading import is_void, opponents, partners, still_to_play, tables, trick_under_way, unseen
+from erqiwang_core.seats import seats_after
+from erqiwang_core.shapes import Component, Pair, Single, Tractor, all_components, component, components, starts
+from erqiwang_core.trick import Trick
+from erqiwang_core.trump import BOTTOM_PLANE, Group, Order, groups_of
+from erqiwang_core.units import CardSet, KindSet, Seat
+from erqiwang_core.view import View
+
+_SINGLE_RUFF: Final = 0.9
+_PAIR_RUFF: Final = 0.4
+_TRACTOR_RUFF: Final = 0.1
+"""How likely a seat that is void of the led suit has trumps of the shape that was led."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """A position as one player sees it."""
+
+    view: View
+    order: Order
+    hand: CardSet
+    unseen: CardSet
+    """The cards that may be in another hand."""
+    trick: Trick | None
+    """What is to be followed; None where the seat leads."""
+    partners: tuple[Seat, ...]
+    """The partners who play after the seat,"""
+    foes: tuple[Seat, ...]
+    """and the opponents who do."""
+    hidden_hands: int
+    """Among how many other hands the unseen cards lie."""
+
+
+def outlook(view: View) -> Outlook:
+    """The position in which the seat is to play."""
+    later = still_to_play(view)
+    return Outlook(
+        view=view,
+        order=tables(view),
+        hand=view.hand.cards,
+        unseen=unseen(view),
+        trick=trick_under_way(view),
+        partners=partners(view, later),
+        foes=opponents(view, later),
+        hidden_hands=len(seats_after(view.seat, len(view.chairs.players))),
+    )
+
+
+def threats(order: Order, group: Group, cards: CardSet, part: Component) -> int:
+    """How many components among `cards` of `group` are of the same shape as `part` and higher."""
+    match part:
+        case Single(level):
+            higher = KindSet(sum(order.rungs[group][level + 1 :]))
+            return count(CardSet(cards & copies(higher)))
+        case Pair(level):
+            return ((order.pair_ladder(group, cards) & BOTTOM_PLANE) >> level + 1).bit_count()
+        case Tractor(length, level):
+            return (starts(order.pair_ladder(group, cards), length) >> level - length + 2).bit_count()
+
+
+def stays_ahead(seen: Outlook, led: Group, cards: CardSet) -> float:
+    """How likely it is that no opponent who is still to play beats `cards`, which are ahead in a trick led in `led`."""
+    group = groups_of(seen.order, cards)[0]
+    part = component(seen.order, group, cards)
+    if part is None:
+        return 1.0 if _is_sure_throw(seen, cards) else 0.0
+    chance = 1.0
+    for foe in seen.foes:
+        chance *= 1.0 - _beats(seen, foe, led, group, part)
+    return chance
+
+
+def _beats(seen: Outlook, foe: Seat, led: Group, group: Group, part: Component) -> float:
+    """How likely it is that `foe` can beat `part` of `group`, having to follow `led`."""
+    void = _is_void(seen, foe, led)
+    higher = _holds_higher(seen, foe, group, part)
+    if group is led:
+        if led is Group.TRUMPS:
+            return higher
+        return (1.0 - void) * higher + void * _ruffs(seen, foe, part)
+    return void * higher
+
+
+def _is_void(seen: Outlook, foe: Seat, group: Group) -> float:
+    if is_void(seen.view, foe, group):
+        return 1.0
+    left = count(CardSet(seen.unseen & seen.order.cards[group]))
+    return (1.0 - 1.0 / seen.hidden_hands) ** left
+
+
+def _holds_higher(seen: Outlook, foe: Seat, group: Group, part: Component) -> float:
+    if is_void(seen.view, foe, group):
+        return 0.0
+    share = (1.0 / seen.hidden_hands) ** _size(part)
+    return 1.0 - (1.0 - share) ** threats(seen.order, group, seen.unseen, part)
+
+
+def _ruffs(seen: Outlook, foe: Seat, part: Component) -> float:
+    if is_void(seen.view, foe, Group.TRUMPS) or not seen.order.trumps(seen.unseen):
+        return 0.0
+    match part:
+        case Single():
+            return _SINGLE_RUFF
+        case Pair():
+            return _PAIR_RUFF
+        case Tractor():
+            return _TRACTOR_RUFF
+
+
+def _size(part: Component) -> int:
+    match part:
+        case Single():
+            return 1
+        case Pair():
+            return 2
+        case Tractor(length=length):
+            return 2 * length
+
+
+def _is_sure_throw(seen: Outlook, cards: CardSet) -> bool:
+    parts = components(seen.order, cards)
+    return not any(threats(seen.order, Group.TRUMPS, seen.unseen, part) for part in parts)
+
+
+def sure_throw(seen: Outlook) -> CardSet | None:
+    """All trumps of the hand that surely win, where they are more than one component; None where there are none such."""
+    sure = 0
+    for cards in all_components(seen.order, seen.order.trumps(seen.hand)):
+        part = component(seen.order, Group.TRUMPS, cards)
+        if part is not None and not threats(seen.order, Group.TRUMPS, seen.unseen, part):
+            sure |= cards
+    throw = CardSet(sure)
+    if not throw or component(seen.order, Group.TRUMPS, throw) is not None or not _is_sure_throw(seen, throw):
+        return None
+    return throw

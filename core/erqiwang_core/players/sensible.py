@@ -1,0 +1,58 @@
+"""A player who follows simple rules of sense: it bids what its hand promises and weighs every play."""
+
+from random import Random
+from typing import final
+
+from erqiwang_core.burying import Bury
+from erqiwang_core.hand import ids
+from erqiwang_core.match import Command, Ready
+from erqiwang_core.players.cardplay import DECLARING, DEFENDING, Weights, best_follow, best_lead, best_signal
+from erqiwang_core.players.declaring import best_burial, best_call, best_name
+from erqiwang_core.players.outlook import outlook
+from erqiwang_core.players.reading import agreed, may_signal, needs_ready, tables, trick_under_way
+from erqiwang_core.playing import Play, Signal
+from erqiwang_core.units import CardSet
+from erqiwang_core.view import BuryAdvice, CallAdvice, Choice, FollowAdvice, LeadAdvice, NameAdvice, View
+
+
+@final
+class Sensible:
+    """Bids by strength, buries to make voids, counts what is out, and signals; it leaves nothing to chance."""
+
+    def act(self, view: View, random: Random) -> Command | None:  # noqa: ARG002 (a policy is handed a random source)
+        """What the seat does now; None where it has nothing to do."""
+        if needs_ready(view):
+            return Ready()
+        choice = view.advice.choice
+        return None if choice is None else _choose(choice, view)
+
+    def signal(self, view: View, random: Random) -> Signal | None:  # noqa: ARG002 (as above)
+        """What helps a partner who is about to follow while this seat plays after it."""
+        trick = trick_under_way(view)
+        if trick is None or not may_signal(view):
+            return None
+        found = best_signal(outlook(view), trick)
+        return None if found is None else Signal(found)
+
+
+def _choose(choice: Choice, view: View) -> Command:
+    match choice:
+        case CallAdvice():
+            return best_call(view, choice)
+        case NameAdvice():
+            return best_name(view, choice)
+        case BuryAdvice():
+            return Bury(ids(best_burial(tables(view), view.hand.cards)))
+        case LeadAdvice() | FollowAdvice():
+            return Play(ids(_play(view)))
+
+
+def _play(view: View) -> CardSet:
+    seen = outlook(view)
+    if seen.trick is None:
+        return best_lead(seen, _weights(view))
+    return best_follow(seen, seen.trick, _weights(view))
+
+
+def _weights(view: View) -> Weights:
+    return DECLARING if agreed(view).declarer == view.seat else DEFENDING
