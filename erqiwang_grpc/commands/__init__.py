@@ -1,0 +1,16 @@
+"""The subcommands of `erqiwang`, one a module: `add_parser` says what it is given, `run` does it."""
+
+from typing import Final, Protocol
+
+from erqiwang_grpc.commands import explain, serve, simulate
+from erqiwang_grpc.commands.arguments import Subparsers
+
+
+class Subcommand(Protocol):
+    """A module of this package that is a subcommand."""
+
+    def add_parser(self, subparsers: Subparsers) -> None:
+        """Add the subcommand's parser, whose default for `run` takes what was parsed and returns the exit status."""
+
+
+SUBCOMMANDS: Final[tuple[Subcommand, ...]] = (simulate, explain, serve)
