@@ -136,7 +136,7 @@ class Refusal(_message.Message):
         COMPULSORY_FIELD_NUMBER: _builtins.int
         LEGAL_FIELD_NUMBER: _builtins.int
         group: _card_pb2.Group.ValueType
-        """The group that was led."""
+        """The group that was led, all of which or nothing but which must be played; unspecified where pairs are owed."""
         pairs: _builtins.int
         """How many pairs were owed: the length of the tractor, or the number of pairs; 0 where none."""
         @_builtins.property

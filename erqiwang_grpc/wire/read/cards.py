@@ -1,7 +1,8 @@
 """Cards on the table: calls, leads, tricks, and what is told when a seat is void of trump."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from erqiwang_core.cards import CARDS
 from erqiwang_core.contract import BidMade, BidPassed, Called
 from erqiwang_core.disclosure import Statement
 from erqiwang_core.hand import cards_of
@@ -13,8 +14,10 @@ from erqiwang_grpc.v1 import bidding_pb2, card_pb2, playing_pb2
 from erqiwang_grpc.wire.read.known import GROUPS, NotUnderstood, known
 
 
-def cards(numbers: Iterable[int]) -> CardSet:
+def cards(numbers: Sequence[int]) -> CardSet:
     """A set of cards."""
+    if max(numbers, default=0) >= CARDS:
+        raise NotUnderstood(f"{max(numbers)} is no card")
     return cards_of(CardId(number) for number in numbers)
 
 

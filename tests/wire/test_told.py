@@ -1,0 +1,110 @@
+"""What a seat is told comes over the wire unchanged: a client's view is the seat's own."""
+
+from erqiwang_core import notices
+from erqiwang_core.match import Disband, Match, answer
+from erqiwang_core.notices import Notice, fold
+from erqiwang_core.playing import ShowTrumps, Signal, SignalKind, Signalled, TrumpsShown
+from erqiwang_core.units import Seat
+from erqiwang_core.view import View, view
+from hypothesis import given, strategies as st
+
+from erqiwang_grpc.log.ports import TimeNs, Version
+from erqiwang_grpc.v1 import seat_service_pb2, view_pb2
+from erqiwang_grpc.wire import encode, fold as wire_fold, read
+from tests.deals.decks import never_shuffled
+from tests.deals.plans import Plan, examples, plans
+from tests.deals.walk import Change, Step, advance, positions, steps
+
+ROOM = "room"
+BEGAN = TimeNs(1_700_000_000_000_000_123)
+TIME = TimeNs(1_700_000_001_999_999_999)
+VERSION = Version(7)
+
+
+def sent(seen: View) -> view_pb2.View:
+    """The view as a client parses it."""
+    return view_pb2.View.FromString(encode.view(seen, ROOM, BEGAN).SerializeToString())
+
+
+def sent_notice(told: Notice) -> seat_service_pb2.Notice:
+    """The notice as a client parses it."""
+    return seat_service_pb2.Notice.FromString(encode.notice(told, VERSION, TIME, BEGAN).SerializeToString())
+
+
+def check_view(match: Match, seat: Seat) -> None:
+    seen = view(match, seat)
+    message = sent(seen)
+    assert read.view(message) == seen
+    assert len(message.parts.ListFields()) == len(view_pb2.Parts.DESCRIPTOR.fields), "a part is not set"
+    assert message.parts.turn.HasField("began") == (seen.turn.seat is not None)
+
+
+@examples(0.15)
+@given(plan=plans())
+def test_a_view_comes_over_the_wire_unchanged(plan: Plan) -> None:
+    for match in positions(plan, deals_played=2):
+        for seat in match.chairs.seats():
+            check_view(match, seat)
+
+
+def check_notice(change: Change, seat: Seat) -> None:
+    told = notices.notice(change.before, change.event, change.after, seat)
+    message = sent_notice(told)
+    assert (message.version, message.time.ToNanoseconds()) == (VERSION, TIME)
+    came = read.notice(message, change.after.options)
+    assert came.cause == told.cause
+    assert set(came.changed) == set(told.changed)
+    assert encode.missed(told.cause, VERSION, TIME).WhichOneof("cause") == message.WhichOneof("cause")
+
+
+@examples(0.15)
+@given(plan=plans())
+def test_a_notice_comes_over_the_wire_unchanged(plan: Plan) -> None:
+    for step in steps(plan):
+        for change in step.changes:
+            for seat in change.after.chairs.seats():
+                check_notice(change, seat)
+
+
+def check_fold(change: Change, seat: Seat) -> None:
+    """Folded as messages, and folded as values and then encoded: the same to the byte."""
+    before = view(change.before, seat)
+    told = notices.notice(change.before, change.event, change.after, seat)
+    held = sent(before)
+    wire_fold.put(held, sent_notice(told).changed)
+    assert held.SerializeToString(deterministic=True) == sent(fold(before, told)).SerializeToString(deterministic=True)
+    assert read.view(held) == view(change.after, seat)
+
+
+@examples(0.1)
+@given(plan=plans())
+def test_folding_messages_is_folding_views(plan: Plan) -> None:
+    for step in steps(plan):
+        for change in step.changes:
+            for seat in change.after.chairs.seats():
+                check_fold(change, seat)
+
+
+@examples(0.05)
+@given(plan=plans())
+def test_also_when_the_match_is_disbanded(plan: Plan) -> None:
+    for match in positions(plan):
+        disbanded = advance(match, Disband(), never_shuffled)
+        assert isinstance(disbanded, Step), "a match may be disbanded at any moment"
+        for change in disbanded.changes:
+            check_notice(change, Seat(0))
+            check_fold(change, Seat(0))
+
+
+@examples(0.1)
+@given(plan=plans(), signal=st.sampled_from(SignalKind))
+def test_asides_come_over_the_wire(plan: Plan, signal: SignalKind) -> None:
+    for match in positions(plan):
+        for seat in match.chairs.seats():
+            for request in (Signal(signal), ShowTrumps()):
+                told = answer(match, seat, request)
+                if isinstance(told, Signalled):
+                    message = encode.aside(told).signal_received
+                    assert read.aside(message, told.to[0]) == Signalled(seat, signal, told.to[:1])
+                elif isinstance(told, TrumpsShown):
+                    assert read.aside(encode.aside(told).trumps_shown, seat) == told
