@@ -1,0 +1,204 @@
+"""The law of secrecy on the bytes that each stream receives: exchange cards that a seat does not see, and none differs.
+
+Two servers play the same deal to some moment of it, with the same clock and the same commitments, so that the bytes can be
+compared as they are. The second holds another world: see `tests.properties.worlds`.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import Final
+
+import grpc
+import pytest
+from erqiwang_core.bidding import Bidding
+from erqiwang_core.burying import Burying
+from erqiwang_core.deal import Deal
+from erqiwang_core.dealing import Shuffled
+from erqiwang_core.hand import ids
+from erqiwang_core.match import Running
+from erqiwang_core.naming import Naming
+from erqiwang_core.playing import Playing
+from erqiwang_core.rules import Deck, FourPlayer, RoomOptions, ThreePlayer
+from erqiwang_core.seats import BySeat
+from erqiwang_core.settled import Settled
+from erqiwang_core.units import CardSet, Seat
+from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.message import Message
+
+from erqiwang_grpc.client.calls import bearer
+from erqiwang_grpc.v1 import seat_service_pb2 as pb
+from erqiwang_grpc.wire import encode
+from tests.deals.decks import COMMITMENT
+from tests.deals.plans import by_chance
+from tests.deals.walk import Sent
+from tests.properties.worlds import World, recorded, twin
+from tests.service.tables import Service, Table, act, acting, seated, served, spoken
+
+NOON: Final = 1_700_000_000_000_000_000
+ROOMS: Final = {
+    "three, review": RoomOptions(),
+    "three, no review": RoomOptions(ThreePlayer(joker_bonus=True, climb=True), review=False),
+    "four, short": RoomOptions(FourPlayer(Deck.SHORT)),
+    "four, full, no review": RoomOptions(FourPlayer(Deck.FULL), review=False),
+}
+MOMENTS: Final = (0.05, 0.15, 0.4, 0.7)
+"""How far into the deal: the bidding, naming or burying, early and late in play."""
+NOT_CARDS: Final = {"bids", "void_seats", "ready", "present"}
+"""Packed lists that hold something else."""
+
+
+class Ear:
+    """A seat's stream as the bytes that it receives, read by nothing that could lose a field."""
+
+    def __init__(self, service: Service, token: str) -> None:
+        play: grpc.aio.StreamStreamMultiCallable[pb.PlayRequest, bytes] = service.channel.stream_stream(
+            "/erqiwang.v1.SeatService/Play", request_serializer=pb.PlayRequest.SerializeToString
+        )
+        self._call = play(metadata=bearer(token))
+        self.heard: list[bytes] = []
+
+    async def attach(self) -> None:
+        await self._call.write(pb.PlayRequest(attach=pb.Attach()))
+        await self.hear_of(1)
+
+    async def hear_of(self, version: int) -> None:
+        """Read until that version has been told."""
+        while all(_version(message) < version for message in self.messages()):
+            response = await self._call.read()
+            assert isinstance(response, bytes), "the stream has ended"
+            self.heard.append(response)
+
+    def messages(self) -> list[pb.SeatMessage]:
+        # A response holds nothing but a list of messages, so all of them one behind the other are one response too.
+        return list(pb.PlayResponse.FromString(b"".join(self.heard)).messages)
+
+
+def _version(message: pb.SeatMessage) -> int:
+    return max(message.snapshot.version, message.notice.version)
+
+
+async def bytes_told(folder: Path, world: World, seat: Seat) -> bytes:
+    """All bytes that a seat's stream receives as the world is played on a server of its own."""
+    deck = Shuffled(world.order, salt=bytes(world.order[:32]), commitment=COMMITMENT)
+    async with served(folder, shuffle=lambda _: deck, now=lambda: NOON) as service:
+        players = [f"player {number}" for number in range(len(world.start.chairs))]
+        table = await seated(
+            service.platform, encode.room_options(world.options), players=players, command_id="the same room"
+        )
+        ear = Ear(service, table.tokens[seat])
+        await ear.attach()
+        for move in world.moves:
+            if isinstance(move, Sent):
+                answer = await act(service, table, move.seat, spoken(move.command))
+                await ear.hear_of(answer.accepted.last_version)
+        return b"".join(ear.heard)
+
+
+def two_worlds(options: RoomOptions, part: float, chance: Random) -> tuple[World, World, Seat]:
+    """A deal up to some part of it, another world, and the seat to which both look the same."""
+    while True:
+        whole = recorded(by_chance(options, chance), 1)
+        world = replace(whole, moves=whole.moves[: 1 + int(part * len(whole.moves))])
+        seat = Seat(chance.randrange(len(world.start.chairs)))
+        other = twin(world, seat, chance)
+        if other.moved:
+            return world, other.world, seat
+
+
+@pytest.mark.parametrize("options", ROOMS.values(), ids=ROOMS)
+@pytest.mark.parametrize("part", MOMENTS)
+async def test_what_is_hidden_changes_no_byte(tmp_path: Path, options: RoomOptions, part: float) -> None:
+    world, other, seat = two_worlds(options, part, Random(f"{options} {part}"))
+    here = await bytes_told(_folder(tmp_path, "here"), world, seat)
+    there = await bytes_told(_folder(tmp_path, "there"), other, seat)
+    assert here == there
+
+
+async def test_the_other_world_is_another_to_somebody(tmp_path: Path) -> None:
+    world, other, seat = two_worlds(RoomOptions(), MOMENTS[1], Random(3))
+    differ = [
+        await bytes_told(_folder(tmp_path, f"here {each}"), world, each)
+        != await bytes_told(_folder(tmp_path, f"there {each}"), other, each)
+        for each in world.start.chairs.seats()
+    ]
+    assert not differ[seat]
+    assert any(differ)
+
+
+def _folder(above: Path, name: str) -> Path:
+    folder = above / name
+    folder.mkdir()
+    return folder
+
+
+@pytest.mark.parametrize("options", ROOMS.values(), ids=ROOMS)
+async def test_no_list_of_cards_holds_a_card_that_is_hidden(service: Service, options: RoomOptions) -> None:
+    table = await seated(service.platform, encode.room_options(options))
+    ears = [Ear(service, token) for token in table.tokens]
+    for ear in ears:
+        await ear.attach()
+    scanned = 0
+    while not isinstance(deal := _deal(service, table), Settled):
+        scanned += scan(ears, deal)
+        turn = await acting(service, table)
+        assert turn is not None
+        answer = await act(service, table, *turn)
+        for ear in ears:
+            await ear.hear_of(answer.accepted.last_version)
+    assert scanned > 2_000, "cards that were looked at"
+
+
+def _deal(service: Service, table: Table) -> Deal:
+    match = service.room(table.room_id).match
+    assert isinstance(match, Running)
+    return match.deal
+
+
+def scan(ears: list[Ear], deal: Deal) -> int:
+    """Look at every card told so far, and forget it; gives how many there were."""
+    looked_at = 0
+    for seat, ear in enumerate(ears):
+        secret = hidden(deal, Seat(seat))
+        for message in ear.messages():
+            told = list(cards(message))
+            assert secret.isdisjoint(told), (seat, secret & set(told), message)
+            looked_at += len(told)
+        ear.heard = ear.heard[-1:]
+    return looked_at
+
+
+def hidden(deal: Deal, seat: Seat) -> set[int]:
+    """The cards that a seat may not have been told of, as the deal stands."""
+    match deal:
+        case Bidding(dealt=dealt):
+            return _all([*_others(dealt.hands, seat), dealt.kitty])
+        case Naming(hands=hands) | Burying(hands=hands):
+            return _all(_others(hands, seat)) - _shown(deal)
+        case Playing(hands=hands, contract=contract, buried=buried):
+            return _all([*_others(hands, seat), *([buried] if contract.declarer != seat else [])]) - _shown(deal)
+        case Settled():
+            return set()
+
+
+def _shown(deal: Naming | Burying | Playing) -> set[int]:
+    return set(ids(deal.dealt.kitty)) if deal.contract.row.kitty_shown else set()
+
+
+def _others(hands: BySeat[CardSet], seat: Seat) -> list[CardSet]:
+    return [cards for holder, cards in hands.items() if holder != seat]
+
+
+def _all(places: list[CardSet]) -> set[int]:
+    return {card for place in places for card in ids(place)}
+
+
+def cards(message: Message) -> Iterator[int]:
+    """Every card in every packed list of a message, at any depth."""
+    for field, value in message.ListFields():
+        if field.type == FieldDescriptor.TYPE_MESSAGE:
+            for inner in value if field.is_repeated else [value]:
+                yield from cards(inner)
+        elif field.type == FieldDescriptor.TYPE_UINT32 and field.is_repeated and field.name not in NOT_CARDS:
+            yield from value
