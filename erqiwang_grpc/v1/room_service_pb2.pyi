@@ -6,6 +6,7 @@ alone, and another's are NOT_FOUND to it.
 """
 
 from collections import abc as _abc
+from erqiwang_grpc.v1 import record_pb2 as _record_pb2
 from erqiwang_grpc.v1 import room_pb2 as _room_pb2
 from erqiwang_grpc.v1 import settlement_pb2 as _settlement_pb2
 from google.protobuf import descriptor as _descriptor
@@ -664,3 +665,119 @@ class WatchRoomsResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___WatchRoomsResponse: _TypeAlias = WatchRoomsResponse  # noqa: Y015
+
+@_typing.final
+class GetMatchRecordRequest(_message.Message):
+    """Ask for a match."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ROOM_ID_FIELD_NUMBER: _builtins.int
+    room_id: _builtins.str
+    """The room it is or was played in."""
+    def __init__(
+        self,
+        *,
+        room_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["room_id", b"room_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetMatchRecordRequest: _TypeAlias = GetMatchRecordRequest  # noqa: Y015
+
+@_typing.final
+class GetMatchRecordResponse(_message.Message):
+    """A match."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RECORD_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def record(self) -> _record_pb2.MatchRecord:
+        """What was played; of a match that goes on, as far as its deals are settled."""
+
+    def __init__(
+        self,
+        *,
+        record: _record_pb2.MatchRecord | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["record", b"record"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["record", b"record"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetMatchRecordResponse: _TypeAlias = GetMatchRecordResponse  # noqa: Y015
+
+@_typing.final
+class ListMatchRecordsRequest(_message.Message):
+    """List matches that have ended."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PAGE_SIZE_FIELD_NUMBER: _builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    PLAYER_FIELD_NUMBER: _builtins.int
+    SINCE_FIELD_NUMBER: _builtins.int
+    UNTIL_FIELD_NUMBER: _builtins.int
+    page_size: _builtins.int
+    """How many at most: 1 to 200; 0 stands for 50."""
+    page_token: _builtins.str
+    """From the last answer, with the same other fields; empty for the first page."""
+    player: _builtins.str
+    """Only matches of this player; empty for all."""
+    @_builtins.property
+    def since(self) -> _timestamp_pb2.Timestamp:
+        """Only matches that ended then or later; unset for no bound."""
+
+    @_builtins.property
+    def until(self) -> _timestamp_pb2.Timestamp:
+        """Only matches that ended before; unset for no bound."""
+
+    def __init__(
+        self,
+        *,
+        page_size: _builtins.int = ...,
+        page_token: _builtins.str = ...,
+        player: _builtins.str = ...,
+        since: _timestamp_pb2.Timestamp | None = ...,
+        until: _timestamp_pb2.Timestamp | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["since", b"since", "until", b"until"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["page_size", b"page_size", "page_token", b"page_token", "player", b"player", "since", b"since", "until", b"until"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListMatchRecordsRequest: _TypeAlias = ListMatchRecordsRequest  # noqa: Y015
+
+@_typing.final
+class ListMatchRecordsResponse(_message.Message):
+    """A page of matches."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MATCHES_FIELD_NUMBER: _builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    next_page_token: _builtins.str
+    """For the next page; empty on the last."""
+    @_builtins.property
+    def matches(self) -> _containers.RepeatedCompositeFieldContainer[_record_pb2.MatchSummary]:
+        """The last to end first."""
+
+    def __init__(
+        self,
+        *,
+        matches: _abc.Iterable[_record_pb2.MatchSummary] | None = ...,
+        next_page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["matches", b"matches", "next_page_token", b"next_page_token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListMatchRecordsResponse: _TypeAlias = ListMatchRecordsResponse  # noqa: Y015

@@ -75,6 +75,16 @@ class RoomServiceStub:
                 request_serializer=erqiwang_dot_v1_dot_room__service__pb2.WatchRoomsRequest.SerializeToString,
                 response_deserializer=erqiwang_dot_v1_dot_room__service__pb2.WatchRoomsResponse.FromString,
                 _registered_method=True)
+        self.GetMatchRecord = channel.unary_unary(
+                '/erqiwang.v1.RoomService/GetMatchRecord',
+                request_serializer=erqiwang_dot_v1_dot_room__service__pb2.GetMatchRecordRequest.SerializeToString,
+                response_deserializer=erqiwang_dot_v1_dot_room__service__pb2.GetMatchRecordResponse.FromString,
+                _registered_method=True)
+        self.ListMatchRecords = channel.unary_unary(
+                '/erqiwang.v1.RoomService/ListMatchRecords',
+                request_serializer=erqiwang_dot_v1_dot_room__service__pb2.ListMatchRecordsRequest.SerializeToString,
+                response_deserializer=erqiwang_dot_v1_dot_room__service__pb2.ListMatchRecordsResponse.FromString,
+                _registered_method=True)
 
 
 class RoomServiceServicer:
@@ -138,6 +148,20 @@ class RoomServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def GetMatchRecord(self, request, context):
+        """A match with all its deals that have ended.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListMatchRecords(self, request, context):
+        """The platform's matches that have ended, the last one first.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_RoomServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -180,6 +204,16 @@ def add_RoomServiceServicer_to_server(servicer, server):
                     servicer.WatchRooms,
                     request_deserializer=erqiwang_dot_v1_dot_room__service__pb2.WatchRoomsRequest.FromString,
                     response_serializer=erqiwang_dot_v1_dot_room__service__pb2.WatchRoomsResponse.SerializeToString,
+            ),
+            'GetMatchRecord': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetMatchRecord,
+                    request_deserializer=erqiwang_dot_v1_dot_room__service__pb2.GetMatchRecordRequest.FromString,
+                    response_serializer=erqiwang_dot_v1_dot_room__service__pb2.GetMatchRecordResponse.SerializeToString,
+            ),
+            'ListMatchRecords': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListMatchRecords,
+                    request_deserializer=erqiwang_dot_v1_dot_room__service__pb2.ListMatchRecordsRequest.FromString,
+                    response_serializer=erqiwang_dot_v1_dot_room__service__pb2.ListMatchRecordsResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -399,6 +433,60 @@ class RoomService:
             '/erqiwang.v1.RoomService/WatchRooms',
             erqiwang_dot_v1_dot_room__service__pb2.WatchRoomsRequest.SerializeToString,
             erqiwang_dot_v1_dot_room__service__pb2.WatchRoomsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetMatchRecord(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/erqiwang.v1.RoomService/GetMatchRecord',
+            erqiwang_dot_v1_dot_room__service__pb2.GetMatchRecordRequest.SerializeToString,
+            erqiwang_dot_v1_dot_room__service__pb2.GetMatchRecordResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListMatchRecords(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/erqiwang.v1.RoomService/ListMatchRecords',
+            erqiwang_dot_v1_dot_room__service__pb2.ListMatchRecordsRequest.SerializeToString,
+            erqiwang_dot_v1_dot_room__service__pb2.ListMatchRecordsResponse.FromString,
             options,
             channel_credentials,
             insecure,

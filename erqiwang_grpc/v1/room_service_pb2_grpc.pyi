@@ -36,6 +36,10 @@ class RoomServiceStub:
     """End the match now (解散): it is settled with what was played."""
     WatchRooms: _aio.UnaryStreamMultiCallable[_room_service_pb2.WatchRoomsRequest, _room_service_pb2.WatchRoomsResponse]
     """Public events of all the platform's rooms, from a cursor: first what has happened since, then what happens."""
+    GetMatchRecord: _aio.UnaryUnaryMultiCallable[_room_service_pb2.GetMatchRecordRequest, _room_service_pb2.GetMatchRecordResponse]
+    """A match with all its deals that have ended."""
+    ListMatchRecords: _aio.UnaryUnaryMultiCallable[_room_service_pb2.ListMatchRecordsRequest, _room_service_pb2.ListMatchRecordsResponse]
+    """The platform's matches that have ended, the last one first."""
 
 class RoomServiceServicer(metaclass=_abc_1.ABCMeta):
     """What a platform does."""
@@ -105,5 +109,21 @@ class RoomServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_room_service_pb2.WatchRoomsRequest, _room_service_pb2.WatchRoomsResponse],
     ) -> _abc.AsyncIterator[_room_service_pb2.WatchRoomsResponse] | _abc.Awaitable[None]:
         """Public events of all the platform's rooms, from a cursor: first what has happened since, then what happens."""
+
+    @_abc_1.abstractmethod
+    def GetMatchRecord(
+        self,
+        request: _room_service_pb2.GetMatchRecordRequest,
+        context: _aio.ServicerContext[_room_service_pb2.GetMatchRecordRequest, _room_service_pb2.GetMatchRecordResponse],
+    ) -> _abc.Awaitable[_room_service_pb2.GetMatchRecordResponse]:
+        """A match with all its deals that have ended."""
+
+    @_abc_1.abstractmethod
+    def ListMatchRecords(
+        self,
+        request: _room_service_pb2.ListMatchRecordsRequest,
+        context: _aio.ServicerContext[_room_service_pb2.ListMatchRecordsRequest, _room_service_pb2.ListMatchRecordsResponse],
+    ) -> _abc.Awaitable[_room_service_pb2.ListMatchRecordsResponse]:
+        """The platform's matches that have ended, the last one first."""
 
 def add_RoomServiceServicer_to_server(servicer: RoomServiceServicer, server: _aio.Server) -> None: ...

@@ -10,6 +10,7 @@ from erqiwang_grpc.v1 import bidding_pb2 as _bidding_pb2
 from erqiwang_grpc.v1 import burying_pb2 as _burying_pb2
 from erqiwang_grpc.v1 import naming_pb2 as _naming_pb2
 from erqiwang_grpc.v1 import playing_pb2 as _playing_pb2
+from erqiwang_grpc.v1 import record_pb2 as _record_pb2
 from erqiwang_grpc.v1 import refusal_pb2 as _refusal_pb2
 from erqiwang_grpc.v1 import room_pb2 as _room_pb2
 from erqiwang_grpc.v1 import settlement_pb2 as _settlement_pb2
@@ -737,3 +738,44 @@ class GetViewResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___GetViewResponse: _TypeAlias = GetViewResponse  # noqa: Y015
+
+@_typing.final
+class GetRecordRequest(_message.Message):
+    """Ask for the record of the seat's match."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetRecordRequest: _TypeAlias = GetRecordRequest  # noqa: Y015
+
+@_typing.final
+class GetRecordResponse(_message.Message):
+    """The record."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RECORD_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def record(self) -> _record_pb2.MatchRecord:
+        """What was played, as far as its deals are settled."""
+
+    def __init__(
+        self,
+        *,
+        record: _record_pb2.MatchRecord | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["record", b"record"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["record", b"record"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetRecordResponse: _TypeAlias = GetRecordResponse  # noqa: Y015

@@ -50,6 +50,11 @@ class SeatServiceStub:
                 request_serializer=erqiwang_dot_v1_dot_seat__service__pb2.GetViewRequest.SerializeToString,
                 response_deserializer=erqiwang_dot_v1_dot_seat__service__pb2.GetViewResponse.FromString,
                 _registered_method=True)
+        self.GetRecord = channel.unary_unary(
+                '/erqiwang.v1.SeatService/GetRecord',
+                request_serializer=erqiwang_dot_v1_dot_seat__service__pb2.GetRecordRequest.SerializeToString,
+                response_deserializer=erqiwang_dot_v1_dot_seat__service__pb2.GetRecordResponse.FromString,
+                _registered_method=True)
 
 
 class SeatServiceServicer:
@@ -80,6 +85,13 @@ class SeatServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def GetRecord(self, request, context):
+        """The seat's own match with all its deals that have ended.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_SeatServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -97,6 +109,11 @@ def add_SeatServiceServicer_to_server(servicer, server):
                     servicer.GetView,
                     request_deserializer=erqiwang_dot_v1_dot_seat__service__pb2.GetViewRequest.FromString,
                     response_serializer=erqiwang_dot_v1_dot_seat__service__pb2.GetViewResponse.SerializeToString,
+            ),
+            'GetRecord': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetRecord,
+                    request_deserializer=erqiwang_dot_v1_dot_seat__service__pb2.GetRecordRequest.FromString,
+                    response_serializer=erqiwang_dot_v1_dot_seat__service__pb2.GetRecordResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -181,6 +198,33 @@ class SeatService:
             '/erqiwang.v1.SeatService/GetView',
             erqiwang_dot_v1_dot_seat__service__pb2.GetViewRequest.SerializeToString,
             erqiwang_dot_v1_dot_seat__service__pb2.GetViewResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetRecord(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/erqiwang.v1.SeatService/GetRecord',
+            erqiwang_dot_v1_dot_seat__service__pb2.GetRecordRequest.SerializeToString,
+            erqiwang_dot_v1_dot_seat__service__pb2.GetRecordResponse.FromString,
             options,
             channel_credentials,
             insecure,

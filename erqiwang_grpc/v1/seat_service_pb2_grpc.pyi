@@ -28,6 +28,8 @@ class SeatServiceStub:
     """One command, for clients that hold no stream. A refusal is a status with `google.rpc.ErrorInfo` and `Refusal` details."""
     GetView: _aio.UnaryUnaryMultiCallable[_seat_service_pb2.GetViewRequest, _seat_service_pb2.GetViewResponse]
     """The seat's view now."""
+    GetRecord: _aio.UnaryUnaryMultiCallable[_seat_service_pb2.GetRecordRequest, _seat_service_pb2.GetRecordResponse]
+    """The seat's own match with all its deals that have ended."""
 
 class SeatServiceServicer(metaclass=_abc_1.ABCMeta):
     """What a seat does."""
@@ -59,5 +61,13 @@ class SeatServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_seat_service_pb2.GetViewRequest, _seat_service_pb2.GetViewResponse],
     ) -> _abc.Awaitable[_seat_service_pb2.GetViewResponse]:
         """The seat's view now."""
+
+    @_abc_1.abstractmethod
+    def GetRecord(
+        self,
+        request: _seat_service_pb2.GetRecordRequest,
+        context: _aio.ServicerContext[_seat_service_pb2.GetRecordRequest, _seat_service_pb2.GetRecordResponse],
+    ) -> _abc.Awaitable[_seat_service_pb2.GetRecordResponse]:
+        """The seat's own match with all its deals that have ended."""
 
 def add_SeatServiceServicer_to_server(servicer: SeatServiceServicer, server: _aio.Server) -> None: ...
