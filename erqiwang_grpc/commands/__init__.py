@@ -2,7 +2,7 @@
 
 from typing import Final, Protocol
 
-from erqiwang_grpc.commands import explain, serve, simulate
+from erqiwang_grpc.commands import bench, explain, serve, simulate, verify
 from erqiwang_grpc.commands.arguments import Subparsers
 
 
@@ -13,4 +13,4 @@ class Subcommand(Protocol):
         """Add the subcommand's parser, whose default for `run` takes what was parsed and returns the exit status."""
 
 
-SUBCOMMANDS: Final[tuple[Subcommand, ...]] = (simulate, explain, serve)
+SUBCOMMANDS: Final[tuple[Subcommand, ...]] = (simulate, explain, serve, verify, bench)

@@ -1,0 +1,104 @@
+"""`erqiwang bench`: what a turn costs the server, beside a relay that passes on the same messages and knows no game."""
+
+import asyncio
+import json
+import os
+import sys
+from argparse import ArgumentTypeError, Namespace
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from rich.console import Console
+from rich.progress import Progress, TaskID
+
+from erqiwang_grpc.benching.figures import shown
+from erqiwang_grpc.benching.measuring import Plan, Tell, measure
+from erqiwang_grpc.benching.processes import BenchFailed
+from erqiwang_grpc.commands.arguments import Subparsers
+
+_MOST_SECONDS: Final = 600
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add `bench`."""
+    parser = subparsers.add_parser(
+        "bench",
+        help="measure the server beside a bare relay of the same messages",
+        description="Rooms of three scripted seats on real streams, in processes of their own. Bounded in time and count.",
+    )
+    parser.add_argument("--rooms", type=_between(1, 2_000), default=100, help="rooms that play (default: 100)")
+    parser.add_argument(
+        "--seconds", type=_between(1, _MOST_SECONDS), help="how long each measurement plays (default: 10)"
+    )
+    parser.add_argument(
+        "--deals", type=_between(1, 1_000), help="deals in every room; the measurement ends with the last"
+    )
+    parser.add_argument(
+        "--rate", type=_between(1, 100_000), help="turns a second in all (default: as fast as they can)"
+    )
+    parser.add_argument(
+        "--idle-streams", type=_between(0, 12_000), default=0, help="silent streams beside (default: 0)"
+    )
+    parser.add_argument("--data", type=Path, metavar="DIR", help="measure with the rooms on disk there, too")
+    parser.add_argument(
+        "--processes", type=_between(1, 64), default=_processes(), help="load processes (default: all cores but one)"
+    )
+    parser.add_argument("--json", action="store_true", help="print the figures as JSON")
+    parser.set_defaults(run=run)
+
+
+def _between(low: int, high: int) -> Callable[[str], int]:
+    """A parser of whole numbers from `low` to `high`."""
+
+    def parsed(text: str) -> int:
+        if not text.isdecimal() or not low <= int(text) <= high:
+            raise ArgumentTypeError(f"{text!r} is no whole number from {low} to {high}")
+        return int(text)
+
+    return parsed
+
+
+def _processes() -> int:
+    return max(1, (os.cpu_count() or 2) - 1)
+
+
+def run(arguments: Namespace) -> int:
+    """Measure and print; 1 where a stream or a command failed, 2 where nothing could be measured."""
+    quiet = arguments.json or not sys.stderr.isatty()
+    with Progress(console=Console(stderr=True), transient=True, disable=quiet) as progress:
+        try:
+            result = asyncio.run(measure(_plan(arguments), _teller(progress)))
+        except BenchFailed as failed:
+            print(f"erqiwang bench: {failed}", file=sys.stderr)
+            return 2
+    if arguments.json:
+        print(json.dumps(result.json(), indent=2))
+    else:
+        Console().print(shown(result))
+    return 1 if any(figures.failed for figures in (result.relay, *result.servers)) else 0
+
+
+def _plan(arguments: Namespace) -> Plan:
+    seconds = arguments.seconds or (10 if arguments.deals is None else _MOST_SECONDS)
+    return Plan(
+        rooms=arguments.rooms,
+        seconds=seconds,
+        deals=arguments.deals,
+        rate=arguments.rate,
+        idle_streams=arguments.idle_streams,
+        load_processes=min(arguments.processes, arguments.rooms),
+        data=arguments.data,
+    )
+
+
+def _teller(progress: Progress) -> Tell:
+    """Shows a bar for every measurement."""
+    bars: dict[str, TaskID] = {}
+
+    def tell(name: str, part: float) -> None:
+        if name not in bars:
+            bars[name] = progress.add_task(name, total=1.0)
+        progress.update(bars[name], completed=part)
+
+    return tell
