@@ -126,10 +126,10 @@ def follow(ledger: Ledger, entries: Iterable[Entry]) -> Ledger | Broken:
     broken: str | None = None
     for entry in entries:
         event = stored.read(entry.body, entry.rules_version)
-        if broken is not None and not isinstance(event, MatchEnded):
-            ledger.version = entry.version
-            continue
-        broken = _taken(ledger, entry, event) or broken
+        if broken is None or isinstance(event, MatchEnded):
+            broken = _taken(ledger, entry, event) or broken
+        # Counted though it is not followed: whoever ends the room does so behind it.
+        ledger.version = entry.version
     return ledger if broken is None else Broken(ledger, broken)
 
 
@@ -142,7 +142,6 @@ def _taken(ledger: Ledger, entry: Entry, event: stored.StoredEvent | Unreadable)
     try:
         ledger.take(event, entry.time, entry.actor)
     except Exception as error:  # noqa: BLE001  # a rule's bug, in one room: it must not reach another
-        ledger.version = entry.version
         return f"event {entry.version} cannot be followed: {type(error).__name__}"
     known = ledger.commands.get((entry.actor, entry.command.id)) if entry.command else None
     ledger.remember(entry.actor, entry.command, known.first if known else entry.version)

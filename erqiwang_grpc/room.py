@@ -106,6 +106,7 @@ class Whispered:
 
 
 Answer: TypeAlias = Accepted | Whispered | Refused
+Decided: TypeAlias = tuple[matches.Event, ...] | RuleRefusal | RoomQuarantined | StaleVersion
 
 
 def command_key(command_id: str, payload: bytes) -> CommandKey | None:
@@ -273,18 +274,28 @@ class Room:
         command = asked.command
         if isinstance(command, NoCommand):
             return command
-        if asked.expected_version is not None and asked.expected_version != self.version:
-            return StaleVersion(self.version)
         if isinstance(command, Signal | ShowTrumps):
-            return self._whisper(seat, command)
-        return await self._carry_out(
-            actor, asked.key, lambda: matches.decide(self.match, seat, command, self._shuffled), seat
-        )
+            return self._barred(asked.expected_version) or self._whisper(seat, command)
+
+        def decide() -> Decided:
+            barred = self._barred(asked.expected_version)
+            return barred or matches.decide(self.match, seat, command, self._shuffled)
+
+        return await self._carry_out(actor, asked.key, decide, seat)
 
     async def _administer(self, actor: Actor, command: HouseCommand, key: CommandKey | None) -> Answer:
-        if self.fault is not None and not isinstance(command, matches.Disband):
+        def decide() -> Decided:
+            # The end of a match needs nothing of what came before it, so it stays open.
+            barred = None if isinstance(command, matches.Disband) else self._barred(None)
+            return barred or matches.administer(self.match, command, self._shuffled)
+
+        return await self._carry_out(actor, key, decide, None)
+
+    def _barred(self, expected: int | None) -> RoomQuarantined | StaleVersion | None:
+        """Why nothing may be decided for a sender who expects that version; asked anew after what others have done."""
+        if self.fault is not None:
             return RoomQuarantined(self.version)
-        return await self._carry_out(actor, key, lambda: matches.administer(self.match, command, self._shuffled), None)
+        return StaleVersion(self.version) if expected not in (None, self.version) else None
 
     def _allowance(self, seat: Seat) -> Allowance:
         found = self._allowances.get(seat)
@@ -312,7 +323,7 @@ class Room:
         self,
         actor: Actor,
         key: CommandKey | None,
-        decide: Callable[[], tuple[matches.Event, ...] | RuleRefusal],
+        decide: Callable[[], Decided],
         sender: Seat | None,
     ) -> Accepted | Refused:
         """Decide, append, evolve, tell; decide again where another node was faster."""
@@ -323,7 +334,10 @@ class Room:
             time = self._around.now()
             bodies = tuple(stored.write(event) for event in decided)
             batch = Batch(time, actor, key, RULES_VERSION, bodies, tags(self.ledger, decided))
+            # Where the append is not answered, or its caller cancelled, the log alone knows whether the batch is in it.
+            self._unsure = True
             appended = await self._around.events.append(self.id, self.version, batch)
+            self._unsure = isinstance(appended, Unavailable)
             match appended:
                 case Appended():
                     return self._taken_in(decided, time, actor, key, sender)
@@ -332,14 +346,16 @@ class Room:
                     assert key is not None, "only a command with an id can be a duplicate"
                     return _again(Brought(first, last, fingerprint), key)
                 case Conflict():
-                    await self._catch_up()
+                    if not await self._catch_up():
+                        return RoomQuarantined(self.version)
+                    known = self._known(actor, key)
+                    if known is not None:
+                        return known
                 case Damaged(why=why):
                     self._set_apart(why)
                     log.error("room damaged", extra={"room": self.id, "version": self.version, "why": why})
                     return RoomQuarantined(self.version)
                 case Unavailable(why):
-                    # Whether the batch is in the log shows only when it can be read again.
-                    self._unsure = True
                     log.error("log unavailable", extra={"room": self.id, "version": self.version, "why": why})
                     return LogUnavailable()
         raise RuntimeError("a room that is decided again and again never settles")
@@ -395,10 +411,14 @@ class Room:
         if isinstance(entries, Damaged):
             self._set_apart(entries.why)
             return False
+        before = self.match.chairs
         followed = ledgers.follow(self.ledger, entries)
         if isinstance(followed, Broken):
             self._set_apart(followed.why)
         self._unsure = False
+        for seat, chair in before.items():
+            if self.match.chairs[seat].epoch != chair.epoch:
+                self._unseat(seat)
         # What was missed is too old for notices: everyone starts again from what is.
         for seat, attachment in self._attached.items():
             attachment.outbox.put(pb.SeatMessage(snapshot=self.snapshot(seat)))

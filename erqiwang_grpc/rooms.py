@@ -106,6 +106,9 @@ class Rooms:
                 return self._keep(room, replayed, None)
 
     def _keep(self, room: RoomId, ledger: Ledger, fault: str | None) -> Room:
+        if room in self._live:
+            # Created and looked for at once: there is one room, and whoever came first has it.
+            return self._live[room]
         kept = Room(room, ledger, self._around, fault)
         self._live[room] = kept
         if isinstance(ledger.match, Gathering):
@@ -153,6 +156,8 @@ class Rooms:
                 answer = await found.administer(HOUSE, Disband(), None)
                 if isinstance(answer, Accepted):
                     log.info("room expired", extra={"room": room, "version": found.version})
+                else:
+                    heapq.heappush(self._deadlines, (TimeNs(now + MINUTE), room))
 
     async def watch_stored(self) -> None:
         """Find the rooms that were open when the last server stopped, so that they expire though nobody asks for them."""

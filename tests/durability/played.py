@@ -1,0 +1,80 @@
+"""Rooms for these tests: in memory or on a file, played by the suggestions of the core, without a port."""
+
+from random import Random
+
+from erqiwang_core.match import Command, Match, Over, Player, Ready, TakeSeat
+from erqiwang_core.players import RandomLegal
+from erqiwang_core.rules import RoomOptions
+from erqiwang_core.units import Seat
+from erqiwang_core.view import turn, view
+
+from erqiwang_grpc.events import RoomOpened
+from erqiwang_grpc.limits import Limits
+from erqiwang_grpc.log import EventLog, TimeNs
+from erqiwang_grpc.log.wakeup import ProcessWakeup
+from erqiwang_grpc.room import PLATFORM, Accepted, Asked, Room, Surroundings, command_key
+from erqiwang_grpc.rooms import Rooms
+from erqiwang_grpc.shuffling import seeded
+
+PLAYERS = ("alice", "bob", "carol", "dave")
+
+
+class Clock:
+    """A clock that a test moves on; every look at it takes a millisecond."""
+
+    def __init__(self) -> None:
+        self._now = 1_700_000_000_000_000_000
+
+    def __call__(self) -> TimeNs:
+        self.forward(1_000_000)
+        return TimeNs(self._now)
+
+    def forward(self, nanoseconds: int) -> None:
+        self._now += nanoseconds
+
+
+def surroundings(events: EventLog, limits: Limits | None = None, clock: Clock | None = None) -> Surroundings:
+    """A server's surroundings on that log, with shuffles that repeat."""
+    around = limits or Limits(commands_per_second=10_000)
+    return Surroundings(events, ProcessWakeup(), clock or Clock(), seeded(7), around)
+
+
+async def opened(rooms: Rooms, name: str = "room", options: RoomOptions | None = None) -> Room:
+    """A room in which nobody sits yet."""
+    key = command_key(name, b"create")
+    assert key is not None
+    room = await rooms.create(RoomOpened("local", "alice", options or RoomOptions()), key)
+    assert isinstance(room, Room), room
+    return room
+
+
+async def seated(rooms: Rooms, name: str = "room", options: RoomOptions | None = None) -> Room:
+    """A room whose seats are all taken: its first deal is dealt."""
+    room = await opened(rooms, name, options)
+    for seat in room.match.chairs.seats():
+        taken = await room.administer(PLATFORM, TakeSeat(seat, Player(PLAYERS[seat])), command_key(f"seat {seat}", b""))
+        assert isinstance(taken, Accepted), taken
+    return room
+
+
+def next_command(match: Match, luck: Random) -> tuple[Seat, Command]:
+    """What somebody may say now, by chance; the match is not over."""
+    acting = turn(match).seat
+    if acting is not None:
+        command = RandomLegal().act(view(match, acting), luck)
+        assert command is not None
+        return acting, command
+    result = view(match, Seat(0)).settlement.result
+    assert result is not None
+    return next(seat for seat, ready in result.ready.items() if not ready), Ready()
+
+
+async def play(room: Room, steps: int, luck: Random | None = None) -> None:
+    """So many commands, or as many as it takes to the end of the match."""
+    chance = luck or Random(3)
+    for number in range(steps):
+        if isinstance(room.match, Over):
+            return
+        seat, command = next_command(room.match, chance)
+        answer = await room.act(seat, PLAYERS[seat], Asked(command, command_key(f"{room.version} {number}", b"")))
+        assert isinstance(answer, Accepted), answer

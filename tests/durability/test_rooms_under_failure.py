@@ -1,0 +1,271 @@
+"""A room whose log fails, whose caller is cancelled, or whose log another node writes: it ends up at what is logged."""
+
+import asyncio
+from collections.abc import Callable
+from random import Random
+
+import pytest
+from erqiwang_core import match as matches
+from erqiwang_core.match import Disband, LeaveSeat, Over, Player, TakeSeat
+from erqiwang_core.refusals import Phase
+from erqiwang_core.units import Seat
+
+from erqiwang_grpc.ledger import Ledger, replay
+from erqiwang_grpc.limits import MINUTE
+from erqiwang_grpc.log import AppendAnswer, Batch, EventLog, RoomId, Unavailable, Version
+from erqiwang_grpc.log.memory import MemoryLog
+from erqiwang_grpc.log.ports import Actor
+from erqiwang_grpc.refusals import LogUnavailable, RoomQuarantined, StaleVersion
+from erqiwang_grpc.room import PLATFORM, Accepted, Asked, Room, command_key
+from erqiwang_grpc.rooms import Rooms
+from tests.durability.played import PLAYERS, Clock, next_command, opened, play, seated, surroundings
+
+
+class FailingLog:
+    """A log that, when told to, says of an append that it does not know whether it was carried out."""
+
+    def __init__(self, below: MemoryLog) -> None:
+        self._below = below
+        self.fails_before = False
+        """Whether nothing is written."""
+        self.fails_after = False
+        """Whether the batch is written all the same."""
+        self.read = below.read
+        self.head = below.head
+        self.find = below.find
+        self.rooms = below.rooms
+        self.feed = below.feed
+        self.listing = below.listing
+        self.delete_rooms = below.delete_rooms
+        self.close = below.close
+
+    async def append(self, room: RoomId, expected: Version, batch: Batch) -> AppendAnswer:
+        if self.fails_before:
+            return Unavailable("the disk is full")
+        answer = await self._below.append(room, expected, batch)
+        return Unavailable("the flush failed") if self.fails_after else answer
+
+
+class SlowLog(FailingLog):
+    """A log whose appends wait until the test lets them go on."""
+
+    def __init__(self, below: MemoryLog) -> None:
+        super().__init__(below)
+        self.waits = False
+        self.waiting = asyncio.Event()
+        self.go_on = asyncio.Event()
+
+    async def append(self, room: RoomId, expected: Version, batch: Batch) -> AppendAnswer:
+        if not self.waits:
+            return await super().append(room, expected, batch)
+        written = asyncio.create_task(super().append(room, expected, batch))
+        self.waiting.set()
+        await self.go_on.wait()
+        return await written
+
+
+async def stored(events: EventLog, room: Room) -> Ledger:
+    entries = await events.read(room.id)
+    assert isinstance(entries, tuple)
+    ledger = replay(entries)
+    assert isinstance(ledger, Ledger)
+    return ledger
+
+
+async def is_as_stored(events: EventLog, room: Room) -> None:
+    """The law of this file: what is in memory is what is in the log, to the last field."""
+    assert room.ledger == await stored(events, room)
+
+
+def asked_for(room: Room) -> tuple[Seat, Asked]:
+    """The next command of the match, with an id."""
+    seat, command = next_command(room.match, Random(5))
+    return seat, Asked(command, command_key(f"once {room.version}", b"payload"))
+
+
+@pytest.mark.parametrize("fails", ["fails_before", "fails_after"])
+async def test_a_command_whose_fate_is_unknown_is_told_from_the_log_when_it_is_sent_again(fails: str) -> None:
+    log = FailingLog(MemoryLog())
+    room = await seated(Rooms(surroundings(log)))
+    await play(room, 20)
+    seat, asked = asked_for(room)
+    setattr(log, fails, True)
+    version = room.version
+    assert await room.act(seat, PLAYERS[seat], asked) == LogUnavailable()
+    assert room.version == version
+    setattr(log, fails, False)
+    again = await room.act(seat, PLAYERS[seat], asked)
+    assert isinstance(again, Accepted)
+    assert again.first == version + 1
+    assert again.repeated == (fails == "fails_after")
+    await is_as_stored(log, room)
+    await play(room, 10_000)
+    assert isinstance(room.match, Over)
+    await is_as_stored(log, room)
+
+
+async def test_a_command_of_another_seat_too_is_decided_on_what_was_stored_after_all() -> None:
+    log = FailingLog(MemoryLog())
+    room = await seated(Rooms(surroundings(log)))
+    seat, asked = asked_for(room)
+    log.fails_after = True
+    assert await room.act(seat, PLAYERS[seat], asked) == LogUnavailable()
+    log.fails_after = False
+    attachment = room.attach(Seat(2), None)
+    await attachment.outbox.take()
+    other, command = next_command((await stored(log, room)).match, Random(5))
+    assert isinstance(await room.act(other, PLAYERS[other], Asked(command)), Accepted)
+    told = await attachment.outbox.take()
+    assert [message.WhichOneof("message") for message in told] == ["snapshot", "notice"]
+    assert told[0].snapshot.version == told[1].notice.version - 1
+    await is_as_stored(log, room)
+
+
+async def test_a_cancelled_caller_leaves_no_command_half_taken_in() -> None:
+    log = SlowLog(MemoryLog())
+    room = await seated(Rooms(surroundings(log)))
+    seat, asked = asked_for(room)
+    log.waits = True
+    caller = asyncio.create_task(room.act(seat, PLAYERS[seat], asked))
+    await log.waiting.wait()
+    caller.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await caller
+    log.waits = False
+    again = await room.act(seat, PLAYERS[seat], asked)
+    assert isinstance(again, Accepted)
+    assert again.repeated
+    await is_as_stored(log, room)
+    await play(room, 30)
+    await is_as_stored(log, room)
+
+
+async def test_two_nodes_that_serve_one_room_agree() -> None:
+    log = MemoryLog()
+    room = await seated(Rooms(surroundings(log)))
+    elsewhere = await Rooms(surroundings(log)).find(room.id)
+    assert isinstance(elsewhere, Room)
+    here, there = room, elsewhere
+    luck = Random(11)
+    while not isinstance(here.match, Over):
+        # The one that knows decides; the other finds out when it wants to log something itself.
+        seat, command = next_command(here.match, luck)
+        key = command_key(f"{here.version}", b"")
+        first = await here.act(seat, PLAYERS[seat], Asked(command, key))
+        second = await there.act(seat, PLAYERS[seat], Asked(command, key))
+        assert isinstance(first, Accepted)
+        assert isinstance(second, Accepted)
+        assert (first.first, first.last) == (second.first, second.last)
+        assert second.repeated
+        here, there = there, here
+    for node in (here, there):
+        await is_as_stored(log, node)
+
+
+async def test_who_expects_a_version_is_not_decided_on_a_later_one_that_came_in_between() -> None:
+    log = MemoryLog()
+    room = await seated(Rooms(surroundings(log)))
+    elsewhere = await Rooms(surroundings(log)).find(room.id)
+    assert isinstance(elsewhere, Room)
+    retaken = await elsewhere.administer(PLATFORM, TakeSeat(2, Player(PLAYERS[2])), None)
+    assert isinstance(retaken, Accepted)
+    seat, command = next_command(room.match, Random(5))
+    answer = await room.act(seat, PLAYERS[seat], Asked(command, None, room.version))
+    assert answer == StaleVersion(Version(retaken.last))
+    await is_as_stored(log, room)
+
+
+async def test_a_seat_that_was_taken_anew_elsewhere_loses_its_stream() -> None:
+    log = MemoryLog()
+    room = await seated(Rooms(surroundings(log)))
+    elsewhere = await Rooms(surroundings(log)).find(room.id)
+    assert isinstance(elsewhere, Room)
+    room.attach(Seat(2), None)
+    assert isinstance(await elsewhere.administer(PLATFORM, TakeSeat(2, Player(PLAYERS[2])), None), Accepted)
+    seat, command = next_command(room.match, Random(5))
+    assert isinstance(await room.act(seat, PLAYERS[seat], Asked(command)), Accepted)
+    assert room.attachments == ()
+
+
+UNFOLLOWABLE = [
+    pytest.param(lambda: b"\xff\xff", 1, id="bytes that are no event"),
+    pytest.param(lambda: b"", 1, id="an event of a kind that is not known"),
+    pytest.param(lambda: b"\x12\x07\x0a\x05alice", 99, id="an event of later rules"),
+]
+
+
+async def spoilt(log: MemoryLog, room: Room, body: bytes, rules_version: int) -> None:
+    """Log what this program cannot follow, as a newer one or one with an error might."""
+    batch = Batch(room.ledger.turn_began, Actor("seat 0 alice"), None, rules_version, (body,))
+    await log.append(room.id, room.version, batch)
+
+
+@pytest.mark.parametrize(("body", "rules_version"), UNFOLLOWABLE)
+async def test_nothing_is_decided_after_what_another_node_wrote_and_this_one_cannot_follow(
+    body: Callable[[], bytes], rules_version: int
+) -> None:
+    log = MemoryLog()
+    room = await seated(Rooms(surroundings(log)))
+    await spoilt(log, room, body(), rules_version)
+    head = await log.head(room.id)
+    seat, asked = asked_for(room)
+    assert await room.act(seat, PLAYERS[seat], asked) == RoomQuarantined(head)
+    assert await room.administer(PLATFORM, LeaveSeat(1), None) == RoomQuarantined(head)
+    assert await log.head(room.id) == head
+
+
+@pytest.mark.parametrize(("body", "rules_version"), UNFOLLOWABLE)
+async def test_a_quarantined_room_is_readable_and_can_be_disbanded_and_stays_so(
+    body: Callable[[], bytes], rules_version: int
+) -> None:
+    log = MemoryLog()
+    written = await seated(Rooms(surroundings(log)))
+    await play(written, 12)
+    await spoilt(log, written, body(), rules_version)
+    rooms = Rooms(surroundings(log))
+    room = await rooms.find(written.id)
+    assert isinstance(room, Room)
+    assert room.fault is not None
+    snapshot = room.snapshot(Seat(0))
+    assert snapshot.version == written.version + 1
+    assert snapshot.view.parts.hand == written.snapshot(Seat(0)).view.parts.hand
+    seat, asked = asked_for(written)
+    assert isinstance(await room.act(seat, PLAYERS[seat], asked), RoomQuarantined)
+    assert isinstance(await room.administer(PLATFORM, Disband(), command_key("end", b"")), Accepted)
+    assert isinstance(room.match, Over)
+    later = await Rooms(surroundings(log)).find(written.id)
+    assert isinstance(later, Room)
+    assert later.match == room.match
+    assert later.version == room.version
+    # Sent again after the restart, the end is still known.
+    again = await later.administer(PLATFORM, Disband(), command_key("end", b""))
+    assert isinstance(again, Accepted)
+    assert again.repeated
+
+
+async def test_a_room_created_and_looked_for_at_once_is_one_room() -> None:
+    log = SlowLog(MemoryLog())
+    rooms = Rooms(surroundings(log))
+    log.waits = True
+    creating = asyncio.create_task(opened(rooms))
+    await log.waiting.wait()
+    (name,) = await log.rooms(RoomId(""), 10)
+    found = await rooms.find(name)
+    log.go_on.set()
+    assert await creating is found
+    assert rooms.live == (found,)
+
+
+async def test_an_unfilled_room_is_ended_as_soon_as_the_log_takes_its_end() -> None:
+    log, clock = FailingLog(MemoryLog()), Clock()
+    rooms = Rooms(surroundings(log, clock=clock))
+    room = await opened(rooms)
+    clock.forward(rooms.deadline(room.ledger) - room.ledger.created)
+    log.fails_before = True
+    await rooms.expire()
+    assert matches.phase(room.match) is Phase.OPEN
+    log.fails_before = False
+    clock.forward(MINUTE)
+    await rooms.expire()
+    assert matches.phase(room.match) is Phase.OVER
+    await is_as_stored(log, room)
