@@ -1,0 +1,283 @@
+"""Seats, deals in a row, ready, disband and the account (rules §4, §13)."""
+
+from dataclasses import replace
+
+import pytest
+from erqiwang_core import match as matches
+from erqiwang_core.bidding import Bid, Bidding, Pass
+from erqiwang_core.dealing import Shuffled
+from erqiwang_core.match import (
+    Account,
+    Chair,
+    DealStarted,
+    Disband,
+    Gathering,
+    LeaveSeat,
+    Match,
+    MatchEnded,
+    Over,
+    Player,
+    Ready,
+    Running,
+    SeatLeft,
+    SeatReady,
+    SeatTaken,
+    TakeSeat,
+    administer,
+    decide,
+    phase,
+    scores,
+    totals,
+)
+from erqiwang_core.naming import Surrender
+from erqiwang_core.refusals import NoSuchSeat, Phase, Refusal, SeatedElsewhere, SeatFree, SeatOccupied, WrongPhase
+from erqiwang_core.rules import FourPlayer, Length, RoomOptions
+from erqiwang_core.scoring import Disbanded
+from erqiwang_core.seats import BySeat
+from erqiwang_core.settled import DealSettled, Settled, next_first_bidder
+from erqiwang_core.trump import Trump
+from erqiwang_core.units import Chips, Seat
+
+from tests.rules.positions import EAST, SPADES
+from tests.rules.table import (
+    PLAYERS,
+    burying_table,
+    dealt_table,
+    disbanded_table,
+    house,
+    named_table,
+    open_table,
+    played_table,
+    ready_table,
+    seat,
+    shuffle,
+    suggested,
+    surrendered_table,
+)
+
+ANNA, BELA, CHEN, DORA = PLAYERS
+FOUR = RoomOptions(game=FourPlayer())
+
+
+def told(match: Match, command: matches.HouseCommand) -> tuple[matches.Event, ...] | Refusal:
+    return administer(match, command, shuffle(match.options))
+
+
+def asked(match: Match, number: int, command: matches.Command) -> tuple[matches.Event, ...] | Refusal:
+    return decide(match, Seat(number), command, shuffle(match.options))
+
+
+def test_a_seat_is_taken_and_left() -> None:
+    match = open_table()
+    assert told(match, TakeSeat(1, ANNA)) == (SeatTaken(Seat(1), ANNA),)
+    taken = house(match, TakeSeat(1, ANNA))
+    assert taken.chairs.values == (Chair(None, 0), Chair(ANNA, 1), Chair(None, 0))
+    assert told(taken, LeaveSeat(1)) == (SeatLeft(Seat(1)),)
+    assert house(taken, LeaveSeat(1)).chairs[Seat(1)] == Chair(None, 2)
+
+
+@pytest.mark.parametrize(
+    ("before", "command", "refusal"),
+    [
+        pytest.param((), TakeSeat(3, ANNA), NoSuchSeat(3), id="there is no fourth seat"),
+        pytest.param((), TakeSeat(-1, ANNA), NoSuchSeat(-1), id="negative"),
+        pytest.param((), LeaveSeat(10**9), NoSuchSeat(10**9), id="huge"),
+        pytest.param((), LeaveSeat(0), SeatFree(Seat(0)), id="nobody to leave"),
+        pytest.param((TakeSeat(0, ANNA),), TakeSeat(0, BELA), SeatOccupied(Seat(0)), id="occupied"),
+        pytest.param((TakeSeat(0, ANNA),), TakeSeat(2, ANNA), SeatedElsewhere(Seat(0)), id="the player sits elsewhere"),
+        pytest.param((TakeSeat(0, ANNA), LeaveSeat(0)), LeaveSeat(0), SeatFree(Seat(0)), id="left already"),
+    ],
+)
+def test_refused_seatings(before: tuple[TakeSeat, ...], command: matches.HouseCommand, refusal: Refusal) -> None:
+    assert told(house(open_table(), *before), command) == refusal
+
+
+def test_the_same_player_again_gets_a_fresh_epoch() -> None:
+    match = house(open_table(), TakeSeat(0, ANNA), TakeSeat(0, ANNA))
+    assert match.chairs[EAST] == Chair(ANNA, 2)
+    running = house(dealt_table(), TakeSeat(0, ANNA))
+    assert isinstance(running, Running)
+    assert running.chairs[EAST] == Chair(ANNA, 2)
+    assert running.deal == dealt(dealt_table()).deal
+
+
+def dealt(match: Match) -> Running:
+    assert isinstance(match, Running)
+    return match
+
+
+def test_the_last_seat_taken_starts_the_first_deal() -> None:
+    match = house(open_table(), TakeSeat(2, CHEN), TakeSeat(0, ANNA))
+    assert phase(match) is Phase.OPEN
+    events = told(match, TakeSeat(1, BELA))
+    assert isinstance(events, tuple)
+    taken, started = events
+    assert taken == SeatTaken(Seat(1), BELA)
+    assert isinstance(started, DealStarted)
+    assert (started.number, started.first_bidder) == (1, EAST)
+    after = dealt(house(match, TakeSeat(1, BELA)))
+    assert isinstance(after.deal, Bidding)
+    assert (phase(after), scores(after)) == (Phase.BIDDING, ())
+
+
+def test_nobody_leaves_and_nobody_new_sits_down_once_it_runs() -> None:
+    match = dealt_table()
+    assert told(match, LeaveSeat(0)) == WrongPhase(Phase.BIDDING)
+    assert told(match, TakeSeat(0, Player("Eva"))) == SeatOccupied(EAST)
+
+
+def test_four_seats_start_with_the_fourth() -> None:
+    match = house(open_table(FOUR), *(TakeSeat(number, PLAYERS[number]) for number in range(3)))
+    assert isinstance(match, Gathering)
+    assert isinstance(house(match, TakeSeat(3, DORA)), Running)
+
+
+def test_a_settled_deal_waits_for_every_seat_to_be_ready() -> None:
+    match = surrendered_table()
+    assert phase(match) is Phase.SETTLED
+    assert asked(match, 2, Ready()) == (SeatReady(Seat(2)),)
+    match = ready_table(match, 2, 0)
+    deal = dealt(match).deal
+    assert isinstance(deal, Settled)
+    assert deal.ready.values == (True, False, True)
+    assert asked(match, 0, Ready()) == (SeatReady(EAST),)
+    assert ready_table(match, 0) == match
+
+
+def test_the_last_ready_starts_the_next_deal() -> None:
+    match = ready_table(surrendered_table(), 0, 1)
+    events = asked(match, 2, Ready())
+    assert isinstance(events, tuple)
+    ready, started = events
+    assert ready == SeatReady(Seat(2))
+    assert isinstance(started, DealStarted)
+    assert (started.number, started.first_bidder) == (2, Seat(1))
+    after = dealt(ready_table(match, 2))
+    assert after.deal.dealt.number == 2
+    assert after.settled == (BySeat((Chips(-2), Chips(1), Chips(1))),)
+
+
+@pytest.mark.parametrize("match", [open_table(), dealt_table(), named_table(), burying_table(), played_table()])
+def test_ready_belongs_between_deals(match: Match) -> None:
+    assert asked(match, 0, Ready()) == WrongPhase(phase(match))
+
+
+@pytest.mark.parametrize("options", [RoomOptions(), RoomOptions(length=Length.TWELVE), FOUR])
+def test_a_match_of_surrenders_from_beginning_to_end(options: RoomOptions) -> None:
+    """Every deal goes to the highest bid and is given up, so each next seat opens in its turn."""
+    match: Match = dealt_table(options)
+    seats = len(match.chairs)
+    for number in range(options.deals):
+        first = number % seats
+        match = surrender(match, first, seats)
+        if number + 1 < options.deals:
+            assert isinstance(match, Running)
+            match = ready_table(match, *range(seats))
+    assert isinstance(match, Over)
+    assert phase(match) is Phase.OVER
+    assert len(match.account.deals) == options.deals
+    assert not match.account.disbanded
+    assert match.account.totals == totals(seats, match.account.deals)
+    assert sum(match.account.totals) == 0
+    assert match.last is not None
+    assert match.last.dealt.number == options.deals
+
+
+def surrender(match: Match, first: int, seats: int) -> Match:
+    match = seat(match, first, Bid(120 if seats == 4 else 70))
+    for step in range(1, seats):
+        match = seat(match, (first + step) % seats, Pass())
+    return seat(match, first, Surrender())
+
+
+def test_the_last_deal_ends_the_match_with_the_same_command() -> None:
+    match = named_table()
+    full = replace(dealt(match), settled=(BySeat((Chips(0),) * 3),) * 5)
+    events = asked(full, 0, Surrender())
+    assert isinstance(events, tuple)
+    settled, ended = events
+    assert isinstance(settled, DealSettled)
+    assert isinstance(ended, MatchEnded)
+    assert ended.cut_short is None
+    assert len(ended.account.deals) == 6
+    assert ended.account.totals.values == (-2, 1, 1)
+
+
+def test_a_declarer_who_wins_opens_again() -> None:
+    match = played_table(bid=70)
+    while not isinstance(dealt(match).deal, Settled):
+        match = suggested(match)
+    deal = dealt(match).deal
+    assert isinstance(deal, Settled)
+    first = next_first_bidder(deal)
+    match = ready_table(match, 0, 1, 2)
+    assert dealt(match).deal.dealt.first_bidder == first
+
+
+NOTHING = BySeat((Chips(0),) * 3)
+SURRENDERED = BySeat((Chips(-2), Chips(1), Chips(1)))
+
+
+@pytest.mark.parametrize(
+    ("match", "deals", "trump"),
+    [
+        pytest.param(open_table(), (), None, id="before the first deal: no deal counts"),
+        pytest.param(dealt_table(), (NOTHING,), None, id="in bidding: 0 for all"),
+        pytest.param(named_table(), (NOTHING,), None, id="before trump is named"),
+        pytest.param(burying_table(), (NOTHING,), SPADES, id="before burying"),
+        pytest.param(played_table(), (NOTHING,), SPADES, id="before the first lead"),
+        pytest.param(played_table(plays=2), (NOTHING,), SPADES, id="within a trick"),
+        pytest.param(played_table(plays=6), (NOTHING,), SPADES, id="after two tricks"),
+        pytest.param(surrendered_table(), (SURRENDERED,), None, id="after a settlement: it counts"),
+        pytest.param(ready_table(surrendered_table(), 0, 1, 2), (SURRENDERED, NOTHING), None, id="in the second deal"),
+    ],
+)
+def test_disband_at_any_moment(match: Match, deals: tuple[BySeat[Chips], ...], trump: Trump | None) -> None:
+    events = told(match, Disband())
+    assert isinstance(events, tuple)
+    (ended,) = events
+    assert isinstance(ended, MatchEnded)
+    assert ended.account == Account(True, deals, totals(3, deals))
+    over = house(match, Disband())
+    assert isinstance(over, Over)
+    assert scores(over) == deals
+    if ended.cut_short is not None:
+        assert (ended.cut_short.outcome, ended.cut_short.trump) == (Disbanded(), trump)
+        assert (ended.cut_short.grade, ended.cut_short.stake) == (0, 0)
+        assert over.last is not None
+        assert over.last.settlement == ended.cut_short
+
+
+def test_a_deal_cut_short_keeps_what_was_buried_and_played() -> None:
+    match = played_table(plays=6)
+    over = house(match, Disband())
+    assert isinstance(over, Over)
+    assert over.last is not None
+    assert over.last.finished == matches.finished(dealt(match).deal)
+    assert len(over.last.finished) == 2
+    assert over.last.settlement.buried.bit_count() == 8
+
+
+def test_a_match_that_never_began_has_no_last_deal() -> None:
+    over = house(open_table(), Disband())
+    assert isinstance(over, Over)
+    assert over.last is None
+
+
+@pytest.mark.parametrize("command", [Disband(), TakeSeat(0, ANNA), LeaveSeat(0)])
+def test_nothing_happens_after_the_end(command: matches.HouseCommand) -> None:
+    assert told(disbanded_table(), command) == WrongPhase(Phase.OVER)
+
+
+@pytest.mark.parametrize("command", [Ready(), Bid(70), Pass()])
+def test_no_seat_acts_after_the_end(command: matches.Command) -> None:
+    assert asked(disbanded_table(), 0, command) == WrongPhase(Phase.OVER)
+
+
+def test_a_shuffle_is_asked_for_only_when_a_deal_starts() -> None:
+    def never() -> Shuffled:
+        raise AssertionError("no deal starts")
+
+    assert isinstance(administer(open_table(), TakeSeat(0, ANNA), never), tuple)
+    assert isinstance(decide(dealt_table(), EAST, Bid(70), never), tuple)
+    assert isinstance(decide(surrendered_table(), EAST, Ready(), never), tuple)
