@@ -12,6 +12,8 @@ from typing import Final, final
 FIELDS: Final = ("room", "version", "why", "address", "path", "count")
 """What a line may carry besides its message: a closed list, so that nothing slips in."""
 
+_OURS: Final = "erqiwang_grpc"
+
 
 @final
 class JsonLines(logging.Formatter):
@@ -22,13 +24,18 @@ class JsonLines(logging.Formatter):
         line: dict[str, object] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
-            "message": record.getMessage(),
+            "message": _message(record),
         }
         line |= {name: value for name in FIELDS if (value := getattr(record, name, None)) is not None}
         if record.exc_info and record.exc_info[0] is not None:
             line["exception"] = record.exc_info[0].__name__
             line["at"] = _places(record)
         return json.dumps(line, ensure_ascii=False, default=str)
+
+
+def _message(record: logging.LogRecord) -> str:
+    """Ours whole; of a library's the first line, since it may go on with an exception's text."""
+    return record.getMessage() if record.name.startswith(_OURS) else record.getMessage().partition("\n")[0]
 
 
 def _places(record: logging.LogRecord) -> list[str]:
@@ -42,10 +49,9 @@ def _places(record: logging.LogRecord) -> list[str]:
 
 
 def write_to_standard_error(level: int = logging.INFO) -> None:
-    """Send this package's logs to standard error, as lines of JSON."""
+    """Send this package's logs to standard error, as lines of JSON; of the libraries' only what goes wrong."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
-    logger = logging.getLogger("erqiwang_grpc")
-    logger.handlers = [handler]
-    logger.setLevel(level)
-    logger.propagate = False
+    logging.root.handlers = [handler]
+    logging.root.setLevel(logging.WARNING)
+    logging.getLogger(_OURS).setLevel(level)

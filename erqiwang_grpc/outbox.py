@@ -19,6 +19,10 @@ class Closing(Enum):
     """The server is leaving."""
     UNSEATED = "unseated"
     """The seat was left or taken anew: the token that opened the stream is dead."""
+    MALFORMED = "malformed"
+    """The client has sent what is no request."""
+    FAILED = "failed"
+    """Something went wrong here."""
 
 
 @final
@@ -58,7 +62,8 @@ class Outbox:
         if self.closing is not None:
             return
         if last is not None:
-            self.put(last)
+            # However much was thrown away: the last message comes after the snapshot that takes its place.
+            self._waiting.append(last)
         self.closing = why
         self._ready.set()
 

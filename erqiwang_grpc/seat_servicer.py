@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator
 from random import uniform
 from time import monotonic
 from typing import Final, final
 
 import grpc
+from google.protobuf.message import DecodeError
+from google.rpc.status_pb2 import Status
 from grpc import StatusCode
 
 from erqiwang_grpc.access import Access, end, reasoned, refuse
+from erqiwang_grpc.archive import Archive
 from erqiwang_grpc.auth.tokens import SeatClaims
 from erqiwang_grpc.limits import Limits
 from erqiwang_grpc.outbox import Closing
+from erqiwang_grpc.records import MatchRecord
 from erqiwang_grpc.refusals import InvalidOption
 from erqiwang_grpc.room import Accepted, Answer, Asked, Attachment, Room, Whispered, command_key
 from erqiwang_grpc.v1 import seat_service_pb2 as pb, seat_service_pb2_grpc as rpc
 from erqiwang_grpc.wire import decode, encode
+
+log = logging.getLogger(__name__)
 
 LONGEST_ID: Final = 64
 """Bytes of a `command_id`."""
@@ -28,8 +35,9 @@ LONGEST_ID: Final = 64
 class SeatServicer(rpc.SeatServiceServicer):
     """Seats play here."""
 
-    def __init__(self, access: Access, limits: Limits) -> None:
+    def __init__(self, access: Access, archive: Archive, limits: Limits) -> None:
         self._access = access
+        self._archive = archive
         self._limits = limits
         self._acting: set[asyncio.Task[Answer]] = set()
         self._listening: set[asyncio.Task[None]] = set()
@@ -78,6 +86,8 @@ class SeatServicer(rpc.SeatServiceServicer):
                 first = await anext(requests, None)
         except TimeoutError:
             first = None
+        except DecodeError:
+            await end(context, _malformed())
         if first is None or first.WhichOneof("request") != "attach":
             await end(context, reasoned(StatusCode.INVALID_ARGUMENT, "NOT_ATTACHED", "a stream begins with Attach"))
         return first.attach.last_version if first.attach.HasField("last_version") else None
@@ -107,19 +117,38 @@ class SeatServicer(rpc.SeatServiceServicer):
     async def _listen(
         self, room: Room, claims: SeatClaims, attachment: Attachment, requests: AsyncIterator[pb.PlayRequest]
     ) -> None:
+        """Hear the seat out; then the stream ends. Whatever it says, no stream stays open that nobody listens to."""
+        try:
+            await self._hear_out(room, claims, attachment, requests)
+        except DecodeError:
+            attachment.outbox.close(Closing.MALFORMED)
+        except grpc.aio.BaseError:
+            # The call has ended on our side, and the reason is known already.
+            pass
+        except Exception:
+            log.exception("stream failed", extra={"room": room.id, "version": room.version})
+            attachment.outbox.close(Closing.FAILED)
+        else:
+            attachment.outbox.close(Closing.DETACHED)
+
+    async def _hear_out(
+        self, room: Room, claims: SeatClaims, attachment: Attachment, requests: AsyncIterator[pb.PlayRequest]
+    ) -> None:
         """Carry out what the seat says, one after the other, until it has nothing more to say."""
         async for request in requests:
+            if attachment.outbox.closing is not None:
+                # Displaced or unseated, though the client may not have read it: it has no say any more.
+                return
             room.hear(attachment)
             match request.WhichOneof("request"):
                 case "command":
                     await self._command(room, claims, attachment, request)
                 case "detach":
-                    break
+                    return
                 case "attach":
                     attachment.outbox.put(pb.SeatMessage(snapshot=room.snapshot(claims.seat, _last_version(request))))
                 case "heartbeat" | None:
                     pass
-        attachment.outbox.close(Closing.DETACHED)
 
     async def _command(self, room: Room, claims: SeatClaims, attachment: Attachment, request: pb.PlayRequest) -> None:
         asked = _asked(request)
@@ -142,6 +171,10 @@ class SeatServicer(rpc.SeatServiceServicer):
             case Closing.UNSEATED:
                 why = "the seat was left or taken anew: ask the platform for a fresh token"
                 await end(context, reasoned(StatusCode.UNAUTHENTICATED, "UNSEATED", why))
+            case Closing.MALFORMED:
+                await end(context, _malformed())
+            case Closing.FAILED:
+                await end(context, reasoned(StatusCode.INTERNAL, "FAILED", "the server has failed; reconnect"))
 
     async def Act(
         self, request: pb.ActRequest, context: grpc.aio.ServicerContext[pb.ActRequest, pb.ActResponse]
@@ -170,6 +203,20 @@ class SeatServicer(rpc.SeatServiceServicer):
         claims, room = await self._access.seat(context)
         last_version = request.last_version if request.HasField("last_version") else None
         return pb.GetViewResponse(snapshot=room.snapshot(claims.seat, last_version))
+
+    async def GetRecord(
+        self, request: pb.GetRecordRequest, context: grpc.aio.ServicerContext[pb.GetRecordRequest, pb.GetRecordResponse]
+    ) -> pb.GetRecordResponse:
+        """What was played in the seat's own match, as far as its deals are settled."""
+        claims, room = await self._access.seat(context)
+        record = await self._archive.record(claims.platform, room.id)
+        if not isinstance(record, MatchRecord):
+            await refuse(context, record)
+        return pb.GetRecordResponse(record=encode.match_record(record))
+
+
+def _malformed() -> Status:
+    return reasoned(StatusCode.INVALID_ARGUMENT, "MALFORMED", "what was sent is no request of this protocol")
 
 
 def _last_version(request: pb.PlayRequest) -> int | None:

@@ -27,7 +27,7 @@ from erqiwang_grpc.auth.files import (
     open_key_files,
 )
 from erqiwang_grpc.auth.keys import PlatformId
-from erqiwang_grpc.client import Platform, SeatClient
+from erqiwang_grpc.client import CallRefused, Platform, SeatClient, refusal_of
 from erqiwang_grpc.client.calls import bearer
 from erqiwang_grpc.limits import Limits
 from erqiwang_grpc.log import EventLog, TimeNs
@@ -49,7 +49,7 @@ from erqiwang_grpc.v1 import (
     settlement_pb2,
     view_pb2,
 )
-from erqiwang_grpc.wire import read
+from erqiwang_grpc.wire import fold, read
 
 ROOMY: Final = Limits(commands_per_second=100_000)
 """For tests that play faster than people do."""
@@ -280,7 +280,10 @@ class RawSeat:
     """A seat's stream, message by message, without a client that would look after it."""
 
     def __init__(self, service: Service, token: str) -> None:
+        self.call: grpc.aio.StreamStreamCall[pb.PlayRequest, pb.PlayResponse]
         self.call = service.seats.Play(metadata=bearer(token))
+        self.refused: CallRefused | None = None
+        """What the stream ended with, where it did not end well."""
         self._waiting: list[pb.SeatMessage] = []
 
     async def attach(self, last_version: int | None = None) -> pb.Snapshot:
@@ -294,8 +297,11 @@ class RawSeat:
     async def next(self) -> pb.SeatMessage | None:
         """The next message; None once the stream has ended."""
         while not self._waiting:
-            response = await asyncio.wait_for(self.call.read(), PATIENCE)
-            # types-grpcio knows no end of stream; at run time it is this singleton.
+            try:
+                response = await asyncio.wait_for(self.call.read(), PATIENCE)
+            except grpc.aio.AioRpcError as error:
+                self.refused = refusal_of(error)
+                return None
             if not isinstance(response, pb.PlayResponse):
                 return None
             self._waiting.extend(response.messages)
@@ -305,7 +311,7 @@ class RawSeat:
         """The next message of that kind, passing over others."""
         while True:
             message = await self.next()
-            assert message is not None, f"the stream ended before any {kind}: {await self.call.code()}"
+            assert message is not None, f"the stream ended before any {kind}: {self.refused}"
             if message.WhichOneof("message") == kind:
                 return message
 
@@ -315,6 +321,38 @@ class RawSeat:
         while (message := await self.next()) is not None:
             heard.append(message)
         return heard
+
+
+@final
+class Witness:
+    """A seat's stream that never leaves: its view is what folding every notice comes to."""
+
+    def __init__(self, service: Service, token: str) -> None:
+        self.stream = RawSeat(service, token)
+        self.view = view_pb2.View()
+        self.version = 0
+        self.notices: list[pb.Notice] = []
+
+    async def attach(self) -> None:
+        snapshot = await self.stream.attach()
+        self.view, self.version = snapshot.view, snapshot.version
+
+    async def hear_of(self, version: int) -> None:
+        """Listen until that version has been told; no version is passed over and none is told twice."""
+        while self.version < version:
+            notice = (await self.stream.hear("notice")).notice
+            assert notice.version == self.version + 1
+            self.version = notice.version
+            self.notices.append(notice)
+            fold.put(self.view, notice.changed)
+
+
+async def witnesses(service: Service, table: Table) -> list[Witness]:
+    """A witness on every seat."""
+    found = [Witness(service, token) for token in table.tokens]
+    for witness in found:
+        await witness.attach()
+    return found
 
 
 async def act(service: Service, table: Table, seat: int, command: pb.Command, command_id: str = "") -> pb.ActResponse:
