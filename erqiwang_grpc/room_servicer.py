@@ -25,16 +25,19 @@ from erqiwang_core.match import (
 )
 from erqiwang_core.rules import RoomOptions, card_cost, rules
 from erqiwang_core.units import Seat
+from google.protobuf.timestamp_pb2 import Timestamp
 from grpc import StatusCode
 
 from erqiwang_grpc import watching
 from erqiwang_grpc.access import Access, end, reasoned, refuse
+from erqiwang_grpc.archive import Archive, Search
 from erqiwang_grpc.auth.files import KeyFiles
 from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.auth.tokens import Epoch, PlayerId, SeatClaims, UnixSeconds, claims_for
 from erqiwang_grpc.events import RoomOpened
-from erqiwang_grpc.limits import Limits
+from erqiwang_grpc.limits import SECOND, Limits
 from erqiwang_grpc.log import EventLog, Mark, Period, Position, RoomId, TimeNs, Unavailable, Version, Wakeup
+from erqiwang_grpc.records import MatchRecord
 from erqiwang_grpc.refusals import InvalidCursor, InvalidOption, LogUnavailable, NoSuchRoom, Refused
 from erqiwang_grpc.room import PLATFORM, Accepted, Room, command_key
 from erqiwang_grpc.rooms import Rooms
@@ -68,6 +71,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         self._rooms = rooms
         self._keys = keys
         self._events = events
+        self._archive = Archive(events)
         self._wakeup = wakeup
         self._limits = limits
         self._watchers = 0
@@ -228,6 +232,39 @@ class RoomServicer(rpc.RoomServiceServicer):
         self._draining = True
         self._wakeup.hint(RoomId(""))
 
+    async def GetMatchRecord(
+        self,
+        request: pb.GetMatchRecordRequest,
+        context: grpc.aio.ServicerContext[pb.GetMatchRecordRequest, pb.GetMatchRecordResponse],
+    ) -> pb.GetMatchRecordResponse:
+        """What was played in a room, as far as its deals are settled."""
+        platform = await self._access.platform(context)
+        record = await self._archive.record(platform, RoomId(request.room_id))
+        if not isinstance(record, MatchRecord):
+            await refuse(context, record)
+        return pb.GetMatchRecordResponse(record=encode.match_record(record))
+
+    async def ListMatchRecords(
+        self,
+        request: pb.ListMatchRecordsRequest,
+        context: grpc.aio.ServicerContext[pb.ListMatchRecordsRequest, pb.ListMatchRecordsResponse],
+    ) -> pb.ListMatchRecordsResponse:
+        """The platform's matches that have ended, the last one first."""
+        platform = await self._access.platform(context)
+        if request.page_size > LARGEST_PAGE:
+            await refuse(context, InvalidOption("page_size"))
+        before = _read_page(request.page_token)
+        if isinstance(before, InvalidCursor):
+            await refuse(context, before)
+        search = Search(platform, request.player, _period(request))
+        page = await self._archive.page(search, request.page_size or USUAL_PAGE, before)
+        if isinstance(page, LogUnavailable):
+            await refuse(context, page)
+        return pb.ListMatchRecordsResponse(
+            matches=[encode.match_summary(summary) for summary in page.matches],
+            next_page_token=_page_token(page.last) if page.last else "",
+        )
+
     async def _room(self, room_id: str, context: grpc.aio.ServicerContext[Q, R]) -> Room:
         platform = await self._access.platform(context)
         return await self._owned(room_id, platform, context)
@@ -327,6 +364,17 @@ def _seat_for(match: Match, player: Player) -> int:
         if chair.player == player:
             return seat
     return next((seat for seat, chair in match.chairs.items() if chair.player is None), 0)
+
+
+def _period(request: pb.ListMatchRecordsRequest) -> Period:
+    """The period that is asked for; from the beginning and to the end of time where a bound is not set."""
+    until = _nanoseconds(request.until) if request.HasField("until") else _FOREVER
+    return Period(_nanoseconds(request.since), until)
+
+
+def _nanoseconds(moment: Timestamp) -> TimeNs:
+    """A moment as the log counts it; one before 1970 or beyond what it can count, as the nearest that it can."""
+    return TimeNs(min(max(0, moment.seconds * SECOND + moment.nanos), _FOREVER))
 
 
 def _page_token(mark: Mark) -> str:

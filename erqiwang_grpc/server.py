@@ -20,6 +20,7 @@ from grpc_reflection.v1alpha import reflection, reflection_pb2
 
 from erqiwang_grpc import shuffling
 from erqiwang_grpc.access import Access
+from erqiwang_grpc.archive import Archive
 from erqiwang_grpc.auth.files import KeyFiles
 from erqiwang_grpc.limits import Limits
 from erqiwang_grpc.log import EventLog, TimeNs
@@ -82,7 +83,7 @@ class Server:
         around = Surroundings(settings.events, self._wakeup, settings.now, settings.shuffle, settings.limits)
         self.rooms = Rooms(around)
         access = Access(settings.keys, self.rooms)
-        self.seats = SeatServicer(access, settings.limits)
+        self.seats = SeatServicer(access, Archive(settings.events), settings.limits)
         self._platforms = RoomServicer(
             access, self.rooms, settings.keys, settings.events, self._wakeup, settings.limits
         )

@@ -8,9 +8,10 @@ from typing import TypeVar, final
 from uuid import uuid4
 
 import grpc
+from google.protobuf.timestamp_pb2 import Timestamp
 
 from erqiwang_grpc.client.calls import bearer, refusal_of
-from erqiwang_grpc.v1 import room_pb2, room_service_pb2 as pb, room_service_pb2_grpc as rpc
+from erqiwang_grpc.v1 import record_pb2, room_pb2, room_service_pb2 as pb, room_service_pb2_grpc as rpc
 
 T = TypeVar("T")
 
@@ -78,6 +79,27 @@ class Platform:
             token = page.next_page_token
             if not token:
                 return found
+
+    async def record(self, room_id: str) -> record_pb2.MatchRecord:
+        """What was played in a room, as far as its deals are settled."""
+        request = pb.GetMatchRecordRequest(room_id=room_id)
+        return (await _told(self._rooms.GetMatchRecord(request, metadata=self._metadata))).record
+
+    async def records(
+        self, player: str = "", since: Timestamp | None = None, until: Timestamp | None = None
+    ) -> AsyncIterator[record_pb2.MatchSummary]:
+        """The platform's matches, or those of a player, that ended from `since` up to `until`, the last one first."""
+        token = ""
+        while True:
+            request = pb.ListMatchRecordsRequest(
+                page_size=200, page_token=token, player=player, since=since, until=until
+            )
+            page = await _told(self._rooms.ListMatchRecords(request, metadata=self._metadata))
+            for summary in page.matches:
+                yield summary
+            token = page.next_page_token
+            if not token:
+                return
 
     async def quote(self, choice: pb.RoomChoice) -> pb.QuoteRoomResponse:
         """What a room would cost."""

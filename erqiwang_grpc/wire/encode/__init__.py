@@ -2,6 +2,7 @@
 
 from erqiwang_grpc.wire.encode.notices import aside, missed, notice
 from erqiwang_grpc.wire.encode.parts import parts, view
+from erqiwang_grpc.wire.encode.records import match_record, match_summary
 from erqiwang_grpc.wire.encode.refusals import refusal
 from erqiwang_grpc.wire.encode.rooms import card_cost, room_options
 from erqiwang_grpc.wire.encode.settlements import account, settlement
@@ -10,6 +11,8 @@ __all__ = [
     "account",
     "aside",
     "card_cost",
+    "match_record",
+    "match_summary",
     "missed",
     "notice",
     "parts",
