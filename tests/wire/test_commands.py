@@ -10,7 +10,7 @@ from erqiwang_core.burying import Bury
 from erqiwang_core.match import Ready
 from erqiwang_core.naming import NameTrump, Surrender
 from erqiwang_core.playing import Play, Request, ShowTrumps, Signal, Signalled, TrumpsShown
-from erqiwang_core.rules import Countdowns, Deck, FourPlayer, Length, Payer, RoomOptions, ThreePlayer
+from erqiwang_core.rules import Countdowns, Deck, FourPlayer, Length, Payer, RoomOptions, ThreePlayer, card_cost
 from google.protobuf.message import Message
 from hypothesis import given, strategies as st
 
@@ -89,6 +89,13 @@ def test_options_come_over_the_wire_unchanged() -> None:
         message = room_pb2.RoomOptions.FromString(encode.room_options(options).SerializeToString())
         assert decode.room_options(message) == options
         assert decode.room_choice(RoomChoice(options=message)) == options
+
+
+@pytest.mark.parametrize("options", [RoomOptions(payer=payer) for payer in Payer], ids=repr)
+def test_a_cost_comes_over_the_wire(options: RoomOptions) -> None:
+    cost = card_cost(options)
+    message = encode.card_cost(cost)
+    assert (message.owner, message.joiner) == (cost.owner, cost.joiner)
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,8 @@ def check_view(match: Match, seat: Seat) -> None:
     message = sent(seen)
     assert read.view(message) == seen
     assert len(message.parts.ListFields()) == len(view_pb2.Parts.DESCRIPTOR.fields), "a part is not set"
-    assert message.parts.turn.HasField("began") == (seen.turn.seat is not None)
+    assert (message.room_id, message.seat) == (ROOM, seat)
+    assert message.parts.turn.began.ToNanoseconds() == (0 if seen.turn.seat is None else BEGAN)
 
 
 @examples(0.15)
@@ -45,6 +46,21 @@ def test_a_view_comes_over_the_wire_unchanged(plan: Plan) -> None:
     for match in positions(plan, deals_played=2):
         for seat in match.chairs.seats():
             check_view(match, seat)
+
+
+@examples(0.2)
+@given(plan=plans())
+def test_a_settlement_spells_its_sums_out(plan: Plan) -> None:
+    *_, last = steps(plan)
+    result = view(last.after, Seat(0)).settlement.result
+    assert result is not None, "the walk ends with a settled deal"
+    settled = result.settlement
+    assert settled.contract is not None, "a deal that was played has had a declarer"
+    message = encode.settlement(settled)
+    assert message.step == settled.contract.row.step
+    assert (message.grade, message.multiplier) == (settled.grade, settled.multiplier)
+    assert [seat.score for seat in message.seats] == list(settled.scores)
+    assert sum(seat.score for seat in message.seats) == 0
 
 
 def check_notice(change: Change, seat: Seat) -> None:
