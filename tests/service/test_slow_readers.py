@@ -1,0 +1,135 @@
+"""A client that does not read delays nobody, costs a bounded outbox, and is given one snapshot when it reads again."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import grpc
+from erqiwang_core.units import Seat
+
+from erqiwang_grpc.client import SeatClient
+from erqiwang_grpc.outbox import Closing, Outbox
+from erqiwang_grpc.v1 import seat_service_pb2 as pb, view_pb2
+from tests.service.tables import (
+    ROOMY,
+    RawSeat,
+    Service,
+    Table,
+    act,
+    acting,
+    eventually,
+    in_phase,
+    play,
+    seated,
+    seen,
+    served,
+    suggested,
+)
+
+OUTBOX: Final = 32
+NARROW: Final = (
+    ("grpc.http2.bdp_probe", 0),
+    ("grpc.http2.lookahead_bytes", 1024),
+    ("grpc.use_local_subchannel_pool", 1),
+)
+"""A connection that takes next to nothing from a server as long as nobody reads."""
+SETTLED: Final = in_phase(view_pb2.PHASE_SETTLED)
+
+
+@asynccontextmanager
+async def unread(service: Service, table: Table, seat: int) -> AsyncIterator[RawSeat]:
+    """A stream that has attached and reads nothing."""
+    address = f"127.0.0.1:{service.server.port}"
+    async with grpc.aio.insecure_channel(address, options=NARROW) as channel:
+        stream = RawSeat(replace(service, channel=channel), table.tokens[seat])
+        await stream.say(pb.PlayRequest(attach=pb.Attach()))
+        await eventually(lambda: service.room(table.room_id).present(Seat(seat)))
+        yield stream
+        stream.call.cancel()
+
+
+def outbox_of(service: Service, table: Table, seat: int) -> Outbox:
+    return next(each.outbox for each in service.room(table.room_id).attachments if each.seat == seat)
+
+
+async def act_until_settled(service: Service, table: Table, seat: int) -> None:
+    """Play a seat by single calls."""
+    while not SETTLED((snapshot := await seen(service, table, seat)).view):
+        command = suggested(snapshot.view)
+        if command is not None:
+            await act(service, table, seat, command)
+
+
+async def test_a_deal_beside_a_seat_whose_stream_is_never_read(tmp_path: Path) -> None:
+    async with served(tmp_path, limits=replace(ROOMY, outbox=OUTBOX)) as service, AsyncExitStack() as stack:
+        table = await seated(service.platform)
+        slow = await stack.enter_async_context(unread(service, table, 2))
+        outbox = outbox_of(service, table, 2)
+        others = [await stack.enter_async_context(SeatClient(service.channel, token)) for token in table.tokens[:2]]
+        await asyncio.gather(
+            *(play(seat, until=SETTLED) for seat in others),
+            act_until_settled(service, table, 2),
+        )
+        assert [seat.connections for seat in others] == [1, 1], "nobody else lost a notice"
+        assert outbox.resyncs == 1, "it was emptied once, and then nothing was kept"
+        await assert_one_snapshot(service, table, slow)
+
+
+async def assert_one_snapshot(service: Service, table: Table, slow: RawSeat) -> None:
+    """What was written before comes first, without a gap; one snapshot stands for all the rest."""
+    version = (await slow.hear("snapshot")).snapshot.version
+    while not (message := await slow.next()) or not message.HasField("snapshot"):
+        assert message is not None
+        if message.HasField("notice"):
+            assert message.notice.version == version + 1
+            version += 1
+    assert message.snapshot == await seen(service, table, 2)
+    assert message.snapshot.version > version + OUTBOX
+    turn = await acting(service, table)
+    assert turn is not None
+    accepted = (await act(service, table, *turn)).accepted
+    assert (await slow.hear("notice")).notice.version == accepted.first_version
+
+
+async def fill(stream: RawSeat, outbox: Outbox) -> None:
+    """Ask for more than the stream takes, until its outbox has overflowed."""
+    while not outbox.resyncs:
+        await stream.say(pb.PlayRequest(attach=pb.Attach()))
+
+
+async def test_a_displaced_stream_has_no_say_though_it_has_not_read_its_end(tmp_path: Path) -> None:
+    async with served(tmp_path, limits=replace(ROOMY, outbox=OUTBOX)) as service:
+        table = await seated(service.platform)
+        turn = await acting(service, table)
+        assert turn is not None
+        seat, command = turn
+        async with unread(service, table, seat) as old:
+            await fill(old, outbox_of(service, table, seat))
+            new = RawSeat(service, table.tokens[seat])
+            before = await new.attach()
+            await old.say(pb.PlayRequest(command_id="late", command=command))
+            await new.say(pb.PlayRequest(command_id="mine", command=command))
+            accepted = (await new.hear("accepted")).accepted
+            assert (accepted.command_id, accepted.first_version) == ("mine", before.version + 1)
+            rest = await old.rest()
+            assert rest[-1].goodbye.reason == pb.Goodbye.REASON_DISPLACED, "told last, whatever was thrown away"
+            assert not any(message.HasField("accepted") for message in rest)
+            assert old.refused is not None
+            assert old.refused.reason == "DISPLACED"
+
+
+async def test_a_full_outbox_keeps_nothing_but_the_last_word() -> None:
+    snapshot = pb.SeatMessage(snapshot=pb.Snapshot(version=9))
+    goodbye = pb.SeatMessage(goodbye=pb.Goodbye())
+    outbox = Outbox(2, lambda: snapshot)
+    for version in range(1, 6):
+        outbox.put(pb.SeatMessage(heartbeat=pb.Heartbeat(version=version)))
+    outbox.close(Closing.DISPLACED, goodbye)
+    outbox.put(pb.SeatMessage(heartbeat=pb.Heartbeat(version=6)))
+    outbox.close(Closing.DETACHED)
+    assert await outbox.take() == [snapshot, goodbye]
+    assert await outbox.take() == []
+    assert outbox.closing is Closing.DISPLACED
