@@ -23,6 +23,7 @@ from erqiwang_core.match import (
     scores,
     totals,
 )
+from erqiwang_core.refusals import SeatFree, SeatOccupied
 from erqiwang_core.rules import RoomOptions, card_cost, rules
 from erqiwang_core.units import Seat
 from google.protobuf.timestamp_pb2 import Timestamp
@@ -160,7 +161,11 @@ class RoomServicer(rpc.RoomServiceServicer):
             await refuse(context, wrong)
         wanted = request.seat if request.HasField("seat") else _seat_for(room.match, Player(request.player))
         await self._administer(room, TakeSeat(wanted, Player(request.player)), request, context)
-        seat = next((seat for seat, chair in room.match.chairs.items() if chair.player == request.player), Seat(wanted))
+        seat = _seat_of(room.match, Player(request.player))
+        if seat is None:
+            # The command seated the player once, and the player has left since: whoever sits there now is another.
+            taken = room.match.chairs[Seat(wanted)].player is not None
+            await refuse(context, SeatOccupied(Seat(wanted)) if taken else SeatFree(Seat(wanted)))
         claims = self._claims(platform, room, seat)
         return pb.TakeSeatResponse(
             room=self._status(room),
@@ -358,11 +363,15 @@ def _long_id(command_id: str) -> InvalidOption | None:
     return InvalidOption("command_id") if len(command_id.encode()) > LONGEST_ID else None
 
 
+def _seat_of(match: Match, player: Player) -> Seat | None:
+    return next((seat for seat, chair in match.chairs.items() if chair.player == player), None)
+
+
 def _seat_for(match: Match, player: Player) -> int:
     """The seat the player has, or else the first that is free; where there is neither, the first, which is refused."""
-    for seat, chair in match.chairs.items():
-        if chair.player == player:
-            return seat
+    seat = _seat_of(match, player)
+    if seat is not None:
+        return seat
     return next((seat for seat, chair in match.chairs.items() if chair.player is None), 0)
 
 
