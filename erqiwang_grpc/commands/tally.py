@@ -13,7 +13,7 @@ from erqiwang_core.shapes import Shape, Throw, component, same_shape
 from erqiwang_core.trump import Group, Order
 from erqiwang_core.units import CardSet
 
-OUTCOMES: Final = ("shutout", "near shutout", "made", "upgrade 1", "upgrade 2", "upgrade 3+", "surrendered")
+OUTCOMES: Final = ("shutout", "near shutout", "made", "upgrade 1", "upgrade 2", "upgrade 3+", "surrender")
 """How a deal may end, best for the declarer first."""
 
 Json: TypeAlias = "int | float | str | dict[str, Json]"
@@ -31,7 +31,7 @@ def outcome_name(outcome: Outcome) -> str:
         case Upgrade(levels):
             return f"upgrade {levels}" if levels < 3 else "upgrade 3+"
         case Surrendered():
-            return "surrendered"
+            return "surrender"
         case Disbanded():
             return "disbanded"
 

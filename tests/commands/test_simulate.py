@@ -74,7 +74,7 @@ def test_throws_and_captures_happen(capsys: pytest.CaptureFixture[str]) -> None:
     assert figures["throws"] > 0
     assert figures["failed_throws"] > 0
     assert figures["ruffs"] > 0
-    assert set(figures["kitty_captures"]) >= {"1", "2"}
+    assert figures["kitty_captures"]["1"] > 0
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cache
-from typing import final
+from typing import Final, final
 
 from erqiwang_core.cards import CARDS, KINDS, POINTS
 from erqiwang_core.following import by_price, follow, is_legal
@@ -49,8 +49,36 @@ class Weights:
     """The same where the partner is known to be void of the suit led and may hold trumps."""
 
 
-DECLARING = Weights(2.0, 0.8, 4.0, 0.15, 1.5, 0.0, 6.0, 8.0, 3.0, 2.0, 2.0, 0.35, 0.6)
-DEFENDING = Weights(2.0, 0.8, 4.0, 0.15, 1.5, 0.0, 6.0, 8.0, 3.0, 0.0, 2.0, 0.35, 0.6)
+DECLARING: Final = Weights(
+    trump=-1.8,
+    trump_step=0.4,
+    ace=4.0,
+    side_step=0.15,
+    pair=1.9,
+    fading=0.0,
+    lead_gain=12.0,
+    lead_loss=12.0,
+    throw_gain=3.0,
+    trump_lead=5.3,
+    tempo=2.0,
+    partner_wins=0.35,
+    partner_ruffs=0.6,
+)
+DEFENDING: Final = Weights(
+    trump=0.3,
+    trump_step=0.8,
+    ace=4.0,
+    side_step=0.15,
+    pair=1.5,
+    fading=0.0,
+    lead_gain=6.0,
+    lead_loss=11.5,
+    throw_gain=5.0,
+    trump_lead=0.0,
+    tempo=2.0,
+    partner_wins=0.35,
+    partner_ruffs=0.6,
+)
 
 
 @cache

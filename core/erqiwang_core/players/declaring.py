@@ -7,10 +7,10 @@ from erqiwang_core.cards import KINDS, POINTS
 from erqiwang_core.hand import cards_of, count, ids, pairs, shared, union, without
 from erqiwang_core.naming import NameTrump, Surrender, number
 from erqiwang_core.players.reading import agreed, rules_of
-from erqiwang_core.players.strength import AFTER_BURYING, BEFORE_KITTY, weakness, worth
+from erqiwang_core.players.strength import AFTER_BURYING, BEFORE_KITTY, surrendered, weakness, worth
 from erqiwang_core.rules import KITTY_SIZE, BidRow
 from erqiwang_core.trump import ACE_LEVEL, Group, Order, Trump, order
-from erqiwang_core.units import CardId, CardSet
+from erqiwang_core.units import CardId, CardSet, Points
 from erqiwang_core.view import CallAdvice, NameAdvice, View
 
 _PAIR: Final = 8
@@ -23,21 +23,16 @@ def best_call(view: View, advice: CallAdvice) -> Bid | Pass:
     """The bid that is worth most, or a pass where none is worth anything."""
     rules = rules_of(view)
     weak = min(weakness(order(trump), view.hand.cards) for trump in rules.trumps)
-    expected = BEFORE_KITTY[rules.hand_size].points(weak)
-    worths = {bid: _with_surrender(rules.row(bid), expected) for bid in advice.bids}
+    captured = BEFORE_KITTY[rules.hand_size].points(weak)
+    worths = {bid: _with_surrender(rules.row(bid), captured) for bid in advice.bids}
     best = max(advice.bids, key=lambda bid: worths[bid])
     return Pass() if advice.may_pass and worths[best] <= 0 else Bid(best)
 
 
-def _with_surrender(row: BidRow, expected: int) -> int:
+def _with_surrender(row: BidRow, captured: tuple[Points, ...]) -> int:
     """What a bid is worth to a declarer who surrenders where that is cheaper."""
-    playing = worth(row, expected)
-    return playing if row.surrender is None else max(playing, _surrender(row.surrender))
-
-
-def _surrender(chips: int) -> int:
-    """What a surrender is worth, on the scale of `worth`."""
-    return -10 * chips
+    playing = worth(row, captured)
+    return playing if row.surrender is None else max(playing, surrendered(row.surrender))
 
 
 def best_name(view: View, advice: NameAdvice) -> NameTrump | Surrender:
@@ -46,8 +41,8 @@ def best_name(view: View, advice: NameAdvice) -> NameTrump | Surrender:
     row = rules.row(bid)
     trump, weak = best_trump(rules.trumps, view.hand.cards)
     if advice.may_surrender and row.surrender is not None:
-        expected = AFTER_BURYING[rules.hand_size].points(weak)
-        if worth(row, expected) < _surrender(row.surrender):
+        captured = AFTER_BURYING[rules.hand_size].points(weak)
+        if worth(row, captured) < surrendered(row.surrender):
             return Surrender()
     return NameTrump(number(trump))
 

@@ -5,7 +5,6 @@ from typing import Final, final
 
 from erqiwang_core.hand import copies, count
 from erqiwang_core.players.reading import is_void, opponents, partners, still_to_play, tables, trick_under_way, unseen
-from erqiwang_core.seats import seats_after
 from erqiwang_core.shapes import Component, Pair, Single, Tractor, all_components, component, components, starts
 from erqiwang_core.trick import Trick
 from erqiwang_core.trump import BOTTOM_PLANE, Group, Order, groups_of
@@ -49,7 +48,7 @@ def outlook(view: View) -> Outlook:
         trick=trick_under_way(view),
         partners=partners(view, later),
         foes=opponents(view, later),
-        hidden_hands=len(seats_after(view.seat, len(view.chairs.players))),
+        hidden_hands=len(view.chairs.players) - 1,
     )
 
 
@@ -70,7 +69,8 @@ def stays_ahead(seen: Outlook, led: Group, cards: CardSet) -> float:
     group = groups_of(seen.order, cards)[0]
     part = component(seen.order, group, cards)
     if part is None:
-        return 1.0 if _is_sure_throw(seen, cards) else 0.0
+        # Only a sure throw is led, and one that lies there has stood.
+        return 1.0
     chance = 1.0
     for foe in seen.foes:
         chance *= 1.0 - _beats(seen, foe, led, group, part)

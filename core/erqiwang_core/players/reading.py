@@ -1,8 +1,6 @@
 """What a player reads off a view: what to follow, which cards are out, who is on whose side."""
 
-from typing import Final
-
-from erqiwang_core.hand import EMPTY, cards_of
+from erqiwang_core.hand import cards_of
 from erqiwang_core.refusals import Phase
 from erqiwang_core.rules import Rules, rules
 from erqiwang_core.seats import seats_after
@@ -11,8 +9,6 @@ from erqiwang_core.trick import Trick
 from erqiwang_core.trump import Group, Order, order
 from erqiwang_core.units import CardSet, Seat
 from erqiwang_core.view import Agreed, View
-
-_IN_PLAY: Final = Phase.PLAYING
 
 
 def rules_of(view: View) -> Rules:
@@ -28,7 +24,7 @@ def needs_ready(view: View) -> bool:
 
 def may_signal(view: View) -> bool:
     """Whether the seat is a defender in play."""
-    return view.progress.phase is _IN_PLAY and agreed(view).declarer != view.seat
+    return view.progress.phase is Phase.PLAYING and agreed(view).declarer != view.seat
 
 
 def agreed(view: View) -> Agreed:
@@ -74,16 +70,11 @@ def partners(view: View, among: tuple[Seat, ...]) -> tuple[Seat, ...]:
     return tuple(seat for seat in among if is_partner(view, seat))
 
 
-def others(view: View) -> tuple[Seat, ...]:
-    """Every other seat, next first."""
-    return seats_after(view.seat, len(view.chairs.players))
-
-
 def still_to_play(view: View) -> tuple[Seat, ...]:
     """The seats that play to the present trick after this one."""
     trick = trick_under_way(view)
     played = () if trick is None else tuple(played.seat for played in trick.plays)
-    return tuple(seat for seat in others(view) if seat not in played)
+    return tuple(seat for seat in seats_after(view.seat, len(view.chairs.players)) if seat not in played)
 
 
 def unseen(view: View) -> CardSet:
@@ -105,10 +96,3 @@ def is_void(view: View, seat: Seat, group: Group) -> bool:
         return True
     proven = view.inference.proven
     return proven is not None and group in proven[seat].void
-
-
-def out_against(view: View, cards: CardSet, group: Group, seats: tuple[Seat, ...]) -> CardSet:
-    """Those of `cards` of `group` that one of `seats` may hold, as far as is known."""
-    if all(is_void(view, seat, group) for seat in seats):
-        return EMPTY
-    return CardSet(cards & tables(view).cards[group])

@@ -1,56 +1,62 @@
 """How strong a hand is for a declarer: what the defenders are likely to capture, and what a bid is then worth.
 
-The weights are those of a linear fit to some thousand deals that sensible players played out; what a hand promises
-leaves a deviation of about 27 points, so a bid is judged over the whole spread and not by the mean alone.
+The weights come from a linear fit to some thousand deals that these players played out. A hand tells no more than half
+of what becomes of it, so a bid is judged over all that may be captured and not by the mean alone.
 """
 
 from dataclasses import dataclass
 from typing import Final, final
 
-from erqiwang_core.hand import JOKERS, copies, count, count_pairs, shared
+from erqiwang_core.hand import JOKERS, SEVENS, copies, count, count_pairs, shared
 from erqiwang_core.rules import BidRow
 from erqiwang_core.scoring import declarer_won, multiplier, outcome
 from erqiwang_core.trump import ACE_LEVEL, BOTTOM_PLANE, Group, Order
 from erqiwang_core.units import CardSet, Points
 
-_LOSER: Final = 6
-_VOID: Final = -15
-_SIDE_PAIR: Final = -10
 _JOKER: Final = -4
-_TRUMP_PAIR: Final = -3
-_TRUMP_NEIGHBOURS: Final = -6
-"""Points that the defenders capture for each: a side card below the A, a side suit without cards, and so on."""
-
-_SPREAD: Final = (-44, -28, -17, -9, -2, 5, 11, 18, 26, 40)
-"""By how much the points captured miss what was expected: the middle of every tenth of the deals."""
+_SEVEN: Final = -2
+_TRUMP_PAIR: Final = -11
+_TRUMP_NEIGHBOURS: Final = -8
+_SIDE_CARD: Final = 5
+_ACE: Final = -2
+_KING_BESIDE_ACE: Final = -6
+_SIDE_PAIR: Final = -10
+_VOID: Final = -10
+"""Points that the defenders capture for each; an A or a K counts as a side card besides."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class Line:
-    """Points captured as a line over a hand's weakness."""
+class Forecast:
+    """The points captured: a line over a hand's weakness, and what they deviate from it by."""
 
     at_zero: int
     percent: int
+    deviations: tuple[int, ...]
+    """The middle of every tenth of the deals."""
 
-    def points(self, weakness: int) -> int:
-        """What a hand of that weakness is expected to lose."""
-        return self.at_zero + self.percent * weakness // 100
+    def points(self, weakness: int) -> tuple[Points, ...]:
+        """What the defenders may capture from a hand of that weakness, each as likely as the others."""
+        expected = self.at_zero + self.percent * weakness // 100
+        return tuple(Points(max(0, (expected + deviation) // 5 * 5)) for deviation in self.deviations)
 
 
-BEFORE_KITTY: Final = {28: Line(92, 42), 21: Line(85, 90), 25: Line(100, 63)}
-"""By the size of a hand: for the cards dealt, with the best of all trumps."""
+_DEALT: Final = (-70, -40, -22, -10, 0, 8, 16, 26, 38, 55)
+_KEPT: Final = (-57, -33, -21, -11, -2, 6, 14, 23, 33, 50)
 
-AFTER_BURYING: Final = {28: Line(117, 65), 21: Line(138, 114), 25: Line(133, 82)}
-"""The same for the cards kept."""
+BEFORE_KITTY: Final = {28: Forecast(94, 86, _DEALT), 21: Forecast(92, 121, _DEALT), 25: Forecast(105, 89, _DEALT)}
+"""By the number of cards dealt: for those cards, with the trump that suits them best."""
+
+AFTER_BURYING: Final = {28: Forecast(158, 107, _KEPT), 21: Forecast(173, 149, _KEPT), 25: Forecast(160, 109, _KEPT)}
+"""By the same number: for the cards kept."""
 
 
 def weakness(order: Order, hand: CardSet) -> int:
     """How much a declarer's hand leaves to the defenders, in points from an arbitrary zero; lower is better."""
     trumps = order.trumps(hand)
     row = order.pair_ladder(Group.TRUMPS, hand) & BOTTOM_PLANE
-    found = _JOKER * count(shared(hand, JOKERS)) + _TRUMP_PAIR * count_pairs(trumps)
-    found += _TRUMP_NEIGHBOURS * (row & row >> 1).bit_count()
+    found = _JOKER * count(shared(hand, JOKERS)) + _SEVEN * count(shared(hand, SEVENS))
+    found += _TRUMP_PAIR * count_pairs(trumps) + _TRUMP_NEIGHBOURS * (row & row >> 1).bit_count()
     return found + sum(_side_weakness(order, group, hand) for group in Group if group and order.cards[group])
 
 
@@ -58,16 +64,22 @@ def _side_weakness(order: Order, group: Group, hand: CardSet) -> int:
     cards = shared(hand, order.cards[group])
     if not cards:
         return _VOID
-    aces = shared(cards, copies(order.rungs[group][ACE_LEVEL]))
-    return _LOSER * (count(cards) - count(aces)) + _SIDE_PAIR * count_pairs(cards)
+    aces = count(shared(cards, copies(order.rungs[group][ACE_LEVEL])))
+    kings = count(shared(cards, copies(order.rungs[group][ACE_LEVEL - 1]))) if aces else 0
+    return _SIDE_CARD * count(cards) + _ACE * aces + _KING_BESIDE_ACE * kings + _SIDE_PAIR * count_pairs(cards)
 
 
-def worth(row: BidRow, expected: int) -> int:
-    """What a bid is worth to each pair of declarer and defender, in tenths of a chip, where so many points are expected."""
-    return sum(_stake(row, expected + deviation) for deviation in _SPREAD)
+def worth(row: BidRow, captured: tuple[Points, ...]) -> int:
+    """What a bid is worth to a declarer, in chips from each defender, added up over all that may be captured."""
+    return sum(_stake(row, points) for points in captured)
 
 
-def _stake(row: BidRow, captured: int) -> int:
-    result = outcome(row, Points(max(0, captured // 5 * 5)))
+def _stake(row: BidRow, captured: Points) -> int:
+    result = outcome(row, captured)
     chips = row.base * multiplier(result)
     return chips if declarer_won(result) else -chips
+
+
+def surrendered(chips: int) -> int:
+    """What a surrender that costs so many chips to each defender is worth, on the scale of `worth`."""
+    return -len(_KEPT) * chips
