@@ -18,14 +18,7 @@ from erqiwang_core.units import Seat
 from erqiwang_core.view import turn, view
 
 POLICIES: dict[str, Policy] = {"random": RandomLegal(), "sensible": Sensible()}
-GAMES = (
-    ThreePlayer(),
-    ThreePlayer(joker_bonus=True),
-    ThreePlayer(climb=True),
-    ThreePlayer(joker_bonus=True, climb=True),
-    FourPlayer(Deck.SHORT),
-    FourPlayer(Deck.FULL),
-)
+GAMES = (ThreePlayer(), ThreePlayer(joker_bonus=True, climb=True), FourPlayer(Deck.SHORT), FourPlayer(Deck.FULL))
 ROOMS = [RoomOptions(game, review=review) for game in GAMES for review in (True, False)]
 
 in_every_room = pytest.mark.parametrize("room", ROOMS, ids=lambda room: f"{room.game}, review {room.review}")
@@ -65,7 +58,7 @@ def test_only_the_seat_to_act_acts(policy: Policy) -> None:
                 assert isinstance(matches.decide(step.before, seat, command, shuffles(RoomOptions(), Random(1))), tuple)
 
 
-@in_every_room
+@pytest.mark.parametrize("room", [RoomOptions(), RoomOptions(FourPlayer())], ids=["three", "four"])
 @by_each_policy
 def test_signals_reach_the_other_defenders(policy: Policy, room: RoomOptions) -> None:
     sent = set()
@@ -98,8 +91,8 @@ def test_sense_leaves_nothing_to_chance() -> None:
 def test_a_sensible_throw_never_fails() -> None:
     led = [
         event
-        for room in (RoomOptions(), RoomOptions(FourPlayer()), RoomOptions(review=False))
-        for seed in range(3)
+        for room in (RoomOptions(FourPlayer()), RoomOptions(review=False))
+        for seed in range(2)
         for step in match_of(POLICIES["sensible"], room, seed)
         for event in step.events
         if isinstance(event, CardsLed)
@@ -123,10 +116,10 @@ def test_sense_beats_chance(room: RoomOptions) -> None:
     """The same decks again with the sensible player on every seat in turn, against random ones."""
     seats = rules(room.game, room.review).seats
     won = 0
-    for seed in range(4):
+    for seed in range(2):
         for sensible in range(seats):
             policies = by_seat(seats, lambda _: POLICIES["random"]).put(Seat(sensible), POLICIES["sensible"])
             end = last(contest(room, policies, Random(seed), shuffles(room, Random(seed))))
             assert isinstance(end, Over)
             won += end.account.totals.values[sensible]
-    assert won / (4 * seats * room.deals) > 2, "chips a deal"
+    assert won / (2 * seats * room.deals) > 2, "chips a deal"

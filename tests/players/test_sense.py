@@ -1,0 +1,83 @@
+"""What a sensible player makes of a hand: rows a person can check."""
+
+import pytest
+from erqiwang_core.cards import Suit
+from erqiwang_core.hand import count
+from erqiwang_core.notation import read, write
+from erqiwang_core.players.declaring import best_burial, best_trump
+from erqiwang_core.players.outlook import threats
+from erqiwang_core.players.strength import Forecast, surrendered, weakness, worth
+from erqiwang_core.rules import BidRow, ThreePlayer, rules
+from erqiwang_core.shapes import component
+from erqiwang_core.trump import Group, SuitTrump, order
+from erqiwang_core.units import CardSet, Points
+
+HEARTS = SuitTrump(Suit.HEARTS)
+THREE = rules(ThreePlayer(), review=True)
+
+
+def cards(text: str) -> CardSet:
+    found = read(text)
+    assert isinstance(found, int)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("stronger", "weaker"),
+    [
+        pytest.param("h7 h7", "h7 s7", id="a pair of trumps"),
+        pytest.param("h7 h7 BJ BJ SJ SJ", "h7 h7 BJ BJ h5 h5", id="pairs that are neighbours"),
+        pytest.param("hA hK", "sA sK", id="trumps rather than side cards"),
+        pytest.param("sA sK hA hK", "sA cK hA hK", id="a suit less"),
+        pytest.param("BJ", "h5", id="a joker"),
+    ],
+)
+def test_weakness(stronger: str, weaker: str) -> None:
+    assert weakness(order(HEARTS), cards(stronger)) < weakness(order(HEARTS), cards(weaker))
+
+
+def test_whole_suits_are_buried() -> None:
+    hand = cards("BJ SJ h7 h7 hA hK hQ hJ h10 sA sA sK sK sQ d5 d6 d8 d9 c5 c6 c8 c9")
+    assert write(best_burial(order(HEARTS), hand), HEARTS) == "♣9 ♣8 ♣6 ♣5 ♦9 ♦8 ♦6 ♦5"
+
+
+def test_trumps_are_buried_where_there_is_nothing_else() -> None:
+    hand = cards("BJ BJ SJ SJ h7 h7 s7 hA hK hQ hJ h10 sA")
+    burial = best_burial(order(HEARTS), hand)
+    assert count(burial) == 8
+    assert not burial & cards("BJ BJ SJ SJ")
+
+
+def test_the_long_suit_becomes_trump() -> None:
+    hand = cards("BJ h7 hA hA hK hK hQ hJ h10 h9 h8 sA d5 d6 d8 d9 c5 c6")
+    assert best_trump(THREE.trumps, hand)[0] == HEARTS
+
+
+@pytest.mark.parametrize("row", THREE.rows, ids=lambda row: f"{row.bid}")
+def test_a_stronger_hand_makes_any_bid_worth_more(row: BidRow) -> None:
+    forecast = Forecast(50, 100, (-20, -10, 0, 10, 20))
+    worths = [worth(row, forecast.points(weak)) for weak in range(-60, 160, 10)]
+    assert worths == sorted(worths, reverse=True)
+    assert worths[0] > 0 > worths[-1]
+
+
+def test_a_hopeless_hand_is_better_surrendered() -> None:
+    captured = tuple(Points(points) for points in range(110, 160, 5))
+    assert worth(THREE.row(Points(70)), captured) < surrendered(1)
+
+
+@pytest.mark.parametrize(
+    ("out", "part", "number"),
+    [
+        pytest.param("BJ SJ SJ h7 hA", "h7", 3, id="a single: every higher card"),
+        pytest.param("s7 c7", "d7", 0, id="equals do not beat"),
+        pytest.param("BJ SJ", "h7 h7", 0, id="a pair: two single cards do not"),
+        pytest.param("BJ SJ SJ h2 h2", "h7 h7", 1, id="a pair: a higher pair"),
+        pytest.param("BJ BJ SJ SJ h7 h7", "hA hA hK hK", 2, id="a tractor: each that is higher and as long"),
+        pytest.param("BJ BJ h7 h7", "hA hA hK hK", 0, id="a tractor: pairs apart do not"),
+    ],
+)
+def test_threats(out: str, part: str, number: int) -> None:
+    led = component(order(HEARTS), Group.TRUMPS, cards(part))
+    assert led is not None
+    assert threats(order(HEARTS), Group.TRUMPS, cards(out), led) == number
