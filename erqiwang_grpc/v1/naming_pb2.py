@@ -25,13 +25,14 @@ _sym_db = _symbol_database.Default()
 from erqiwang_grpc.v1 import card_pb2 as erqiwang_dot_v1_dot_card__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18\x65rqiwang/v1/naming.proto\x12\x0b\x65rqiwang.v1\x1a\x16\x65rqiwang/v1/card.proto\".\n\tNameTrump\x12!\n\x05trump\x18\x01 \x01(\x0e\x32\x12.erqiwang.v1.Trump\"\x0b\n\tSurrender\"/\n\nTrumpNamed\x12!\n\x05trump\x18\x01 \x01(\x0e\x32\x12.erqiwang.v1.Trumpb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18\x65rqiwang/v1/naming.proto\x12\x0b\x65rqiwang.v1\x1a\x16\x65rqiwang/v1/card.proto\".\n\tNameTrump\x12!\n\x05trump\x18\x01 \x01(\x0e\x32\x12.erqiwang.v1.Trump\"\x0b\n\tSurrender\"/\n\nTrumpNamed\x12!\n\x05trump\x18\x01 \x01(\x0e\x32\x12.erqiwang.v1.TrumpB\x02P\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'erqiwang.v1.naming_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
-  DESCRIPTOR._loaded_options = None
+  _globals['DESCRIPTOR']._loaded_options = None
+  _globals['DESCRIPTOR']._serialized_options = b'P\001'
   _globals['_NAMETRUMP']._serialized_start=65
   _globals['_NAMETRUMP']._serialized_end=111
   _globals['_SURRENDER']._serialized_start=113
