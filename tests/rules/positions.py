@@ -7,6 +7,7 @@ from erqiwang_core.cards import Suit
 from erqiwang_core.contract import BidMade, Contract
 from erqiwang_core.deal import Deal, Event
 from erqiwang_core.dealing import Dealt, Shuffled
+from erqiwang_core.disclosure import newly_void, statements
 from erqiwang_core.hand import EMPTY
 from erqiwang_core.playing import Play, Playing, begin
 from erqiwang_core.rules import Game, ThreePlayer, rules
@@ -47,7 +48,10 @@ def playing(
 ) -> Playing:
     """The last cards of a deal: each seat holds what the test says, `leader` leads, else the declarer."""
     of = dealt(held, game or ThreePlayer(), review=review)
-    begun = begin(of, contract(of, declarer, bid), order(trump), of.hands, buried, None, (), ())
+    tables = order(trump)
+    void = newly_void(of.rules, tables, of.hands, ())
+    told = statements(of.rules, tables, of.hands, (), void)
+    begun = begin(of, contract(of, declarer, bid), tables, of.hands, buried, None, void, told)
     return replace(begun, turn=begun.turn if leader is None else leader, points=Points(captured))
 
 
