@@ -2,7 +2,20 @@
 
 from typing import Final, Protocol
 
-from erqiwang_grpc.commands import bench, explain, serve, simulate, verify
+from erqiwang_grpc.commands import (
+    backup,
+    bench,
+    compact,
+    demo,
+    explain,
+    export,
+    keys,
+    play,
+    replay,
+    serve,
+    simulate,
+    verify,
+)
 from erqiwang_grpc.commands.arguments import Subparsers
 
 
@@ -13,4 +26,17 @@ class Subcommand(Protocol):
         """Add the subcommand's parser, whose default for `run` takes what was parsed and returns the exit status."""
 
 
-SUBCOMMANDS: Final[tuple[Subcommand, ...]] = (simulate, explain, serve, verify, bench)
+SUBCOMMANDS: Final[tuple[Subcommand, ...]] = (
+    simulate,
+    explain,
+    serve,
+    demo,
+    play,
+    verify,
+    bench,
+    replay,
+    export,
+    compact,
+    backup,
+    keys,
+)

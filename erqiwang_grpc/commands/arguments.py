@@ -1,6 +1,7 @@
 """Arguments that several subcommands take: which game is played under which options, and who plays it."""
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace, _SubParsersAction
+from collections.abc import Callable
 from typing import Final, TypeAlias
 
 from erqiwang_core.players import Policy, RandomLegal, Sensible
@@ -58,3 +59,14 @@ def names_by_seat(names: tuple[str, ...], options: RoomOptions) -> BySeat[str]:
     if len(names) not in (1, seats):
         raise BadArguments(f"--policy takes one name, or one for each of {seats} seats: {len(names)} were given")
     return by_seat(seats, lambda seat: names[seat % len(names)])
+
+
+def between(low: int, high: int) -> Callable[[str], int]:
+    """A parser of whole numbers from `low` to `high`."""
+
+    def parsed(text: str) -> int:
+        if not text.isdecimal() or not low <= int(text) <= high:
+            raise ArgumentTypeError(f"{text!r} is no whole number from {low} to {high}")
+        return int(text)
+
+    return parsed

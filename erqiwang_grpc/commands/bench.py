@@ -4,8 +4,7 @@ import asyncio
 import json
 import os
 import sys
-from argparse import ArgumentTypeError, Namespace
-from collections.abc import Callable
+from argparse import Namespace
 from pathlib import Path
 from typing import Final
 
@@ -15,7 +14,7 @@ from rich.progress import Progress, TaskID
 from erqiwang_grpc.benching.figures import shown
 from erqiwang_grpc.benching.measuring import Plan, Tell, measure
 from erqiwang_grpc.benching.processes import BenchFailed
-from erqiwang_grpc.commands.arguments import Subparsers
+from erqiwang_grpc.commands.arguments import Subparsers, between
 
 _MOST_SECONDS: Final = 600
 
@@ -27,36 +26,21 @@ def add_parser(subparsers: Subparsers) -> None:
         help="measure the server beside a bare relay of the same messages",
         description="Rooms of three scripted seats on real streams, in processes of their own. Bounded in time and count.",
     )
-    parser.add_argument("--rooms", type=_between(1, 2_000), default=100, help="rooms that play (default: 100)")
+    parser.add_argument("--rooms", type=between(1, 2_000), default=100, help="rooms that play (default: 100)")
     parser.add_argument(
-        "--seconds", type=_between(1, _MOST_SECONDS), help="how long each measurement plays (default: 10)"
+        "--seconds", type=between(1, _MOST_SECONDS), help="how long each measurement plays (default: 10)"
     )
     parser.add_argument(
-        "--deals", type=_between(1, 1_000), help="deals in every room; the measurement ends with the last"
+        "--deals", type=between(1, 1_000), help="deals in every room; the measurement ends with the last"
     )
-    parser.add_argument(
-        "--rate", type=_between(1, 100_000), help="turns a second in all (default: as fast as they can)"
-    )
-    parser.add_argument(
-        "--idle-streams", type=_between(0, 12_000), default=0, help="silent streams beside (default: 0)"
-    )
+    parser.add_argument("--rate", type=between(1, 100_000), help="turns a second in all (default: as fast as they can)")
+    parser.add_argument("--idle-streams", type=between(0, 12_000), default=0, help="silent streams beside (default: 0)")
     parser.add_argument("--data", type=Path, metavar="DIR", help="measure with the rooms on disk there, too")
     parser.add_argument(
-        "--processes", type=_between(1, 64), default=_processes(), help="load processes (default: all cores but one)"
+        "--processes", type=between(1, 64), default=_processes(), help="load processes (default: all cores but one)"
     )
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     parser.set_defaults(run=run)
-
-
-def _between(low: int, high: int) -> Callable[[str], int]:
-    """A parser of whole numbers from `low` to `high`."""
-
-    def parsed(text: str) -> int:
-        if not text.isdecimal() or not low <= int(text) <= high:
-            raise ArgumentTypeError(f"{text!r} is no whole number from {low} to {high}")
-        return int(text)
-
-    return parsed
 
 
 def _processes() -> int:

@@ -1,7 +1,6 @@
 """`erqiwang verify`: whether the deck of a deal is the one that was committed to before its first bid."""
 
 import base64
-import binascii
 import json
 import sys
 from argparse import Namespace
@@ -173,7 +172,7 @@ def _order(order: Sequence[Json] | str) -> tuple[int, ...]:
     if isinstance(order, str):
         try:
             return tuple(base64.b64decode(order, validate=True))
-        except binascii.Error as error:
+        except ValueError as error:
             raise BadArguments("order: neither a list of card ids nor a byte a card in base64") from error
     return tuple(_card(each) for each in order)
 

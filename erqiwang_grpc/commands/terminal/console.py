@@ -1,0 +1,14 @@
+"""The console that a match is shown on."""
+
+import sys
+from typing import Final
+
+from rich.console import Console
+
+_WIDTH: Final = 100
+"""Of what is no terminal: a file or a pipe, which have none."""
+
+
+def console() -> Console:
+    """Standard output; without any escape sequence where it is no terminal."""
+    return Console() if sys.stdout.isatty() else Console(width=_WIDTH, no_color=True, force_terminal=False)

@@ -1,0 +1,16 @@
+"""What seats are called."""
+
+from collections.abc import Iterable
+
+from erqiwang_core.units import Seat
+from erqiwang_core.view import View
+
+
+def name(view: View, seat: Seat) -> str:
+    """The player of a seat, or the seat itself where it is free."""
+    return view.chairs.players[seat] or f"seat {seat}"
+
+
+def names(view: View, seats: Iterable[Seat]) -> str:
+    """Several of them, with commas."""
+    return ", ".join(name(view, seat) for seat in seats)
