@@ -5,6 +5,7 @@ from typing import Final, final
 
 SECOND: Final = 1_000_000_000
 MINUTE: Final = 60 * SECOND
+DAY: Final = 24 * 60 * MINUTE
 """In nanoseconds, as times are."""
 
 

@@ -1,11 +1,12 @@
 """What a room's log holds, read: each entry with the event that it stores."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TypeAlias, final
+from typing import final
+
+from erqiwang_core.match import Event
 
 from erqiwang_grpc import stored
-from erqiwang_grpc.events import RoomOpened, StoredEvent
+from erqiwang_grpc.events import RoomOpened
 from erqiwang_grpc.log import Entry, Version
 from erqiwang_grpc.stored import Unreadable
 
@@ -16,7 +17,7 @@ class Logged:
     """One event of a room, and the entry that holds it."""
 
     entry: Entry
-    event: StoredEvent
+    event: Event
 
 
 @final
@@ -36,27 +37,31 @@ class RoomLog:
     opening: Entry
     opened: RoomOpened
     later: tuple[Logged, ...]
+    unreadable: UnreadableEntry | None
+    """Where the log stops being readable; None where all of it is in `later`."""
 
 
-WholeLog: TypeAlias = RoomLog | UnreadableEntry
+def read(entries: tuple[Entry, ...]) -> RoomLog | UnreadableEntry:
+    """The events of a room from its whole log, which holds one entry at least; refused where not even the first is one."""
+    first, *others = entries
+    opened = stored.read(first.body, first.rules_version)
+    if isinstance(opened, Unreadable):
+        return UnreadableEntry(first.version, opened.why)
+    if not isinstance(opened, RoomOpened):
+        return UnreadableEntry(first.version, "its first event does not open a room")
+    later: list[Logged] = []
+    for entry in others:
+        logged = _logged(entry)
+        if isinstance(logged, UnreadableEntry):
+            return RoomLog(first, opened, tuple(later), logged)
+        later.append(logged)
+    return RoomLog(first, opened, tuple(later), None)
 
 
-def read(entries: tuple[Entry, ...]) -> WholeLog:
-    """Every event of a room from its whole log, which holds one entry at least."""
-    found = _events(entries)
-    if isinstance(found, UnreadableEntry):
-        return found
-    first, *later = found
-    if not isinstance(first.event, RoomOpened):
-        return UnreadableEntry(first.entry.version, "its first event does not open a room")
-    return RoomLog(first.entry, first.event, tuple(later))
-
-
-def _events(entries: Iterable[Entry]) -> tuple[Logged, ...] | UnreadableEntry:
-    found: list[Logged] = []
-    for entry in entries:
-        event = stored.read(entry.body, entry.rules_version)
-        if isinstance(event, Unreadable):
-            return UnreadableEntry(entry.version, event.why)
-        found.append(Logged(entry, event))
-    return tuple(found)
+def _logged(entry: Entry) -> Logged | UnreadableEntry:
+    event = stored.read(entry.body, entry.rules_version)
+    if isinstance(event, Unreadable):
+        return UnreadableEntry(entry.version, event.why)
+    if isinstance(event, RoomOpened):
+        return UnreadableEntry(entry.version, "a room is opened twice")
+    return Logged(entry, event)

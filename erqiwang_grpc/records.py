@@ -78,7 +78,7 @@ class MatchRecord:
 
 def match_record(entries: tuple[Entry, ...]) -> MatchRecord | UnreadableEntry:
     """The record of a match from the whole log of its room, which holds one entry at least."""
-    log = read(entries)
+    log = _whole(entries)
     if isinstance(log, UnreadableEntry):
         return log
     return MatchRecord(_summary(log), tuple(_deals(log.later)))
@@ -86,8 +86,14 @@ def match_record(entries: tuple[Entry, ...]) -> MatchRecord | UnreadableEntry:
 
 def match_summary(entries: tuple[Entry, ...]) -> MatchSummary | UnreadableEntry:
     """The summary of a match from the whole log of its room; where the match has ended, most of the log is not read."""
-    log = read(_framing(entries))
+    log = _whole(_framing(entries))
     return log if isinstance(log, UnreadableEntry) else _summary(log)
+
+
+def _whole(entries: tuple[Entry, ...]) -> RoomLog | UnreadableEntry:
+    """The log, where all of it is readable: a record of half a match would be taken for a whole one."""
+    log = read(entries)
+    return log if isinstance(log, UnreadableEntry) else log.unreadable or log
 
 
 def _framing(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:

@@ -37,7 +37,6 @@ from erqiwang_core.units import Seat
 from erqiwang_core.view import contract
 
 from erqiwang_grpc import shuffling
-from erqiwang_grpc.events import RoomOpened
 from erqiwang_grpc.log import Entry, Version
 from erqiwang_grpc.logged import Logged, UnreadableEntry, read
 
@@ -75,14 +74,12 @@ def mismatch(entries: tuple[Entry, ...]) -> Mismatch | None:
         for event in decided:
             match = matches.evolve(match, event)
         at += len(decided)
-    return None
+    return None if log.unreadable is None else Mismatch(log.unreadable.version, log.unreadable.why)
 
 
 def _decided(match: Match, rest: Sequence[Logged]) -> tuple[Event, ...] | Mismatch:
     """The events of the decision that `rest` begins with, if the core decides the same."""
     first = rest[0]
-    if isinstance(first.event, RoomOpened):
-        return Mismatch(first.entry.version, "a room is opened twice")
     if first.entry.rules_version != RULES_VERSION:
         return (first.event,)
     asked = _asked(match, first.event)

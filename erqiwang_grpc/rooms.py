@@ -4,7 +4,7 @@ import asyncio
 import heapq
 import logging
 from base64 import b32encode
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from hashlib import sha256
 from time import monotonic
 from typing import Final, final
@@ -186,6 +186,11 @@ class Rooms:
         for room in idle:
             del self._live[room.id]
         return len(idle)
+
+    def forget(self, deleted: Iterable[RoomId]) -> None:
+        """Rooms whose logs were deleted are no more."""
+        for room in deleted:
+            self._live.pop(room, None)
 
     def look_after_streams(self) -> None:
         """Say that the server is there on silent streams, and show absent whoever was not heard of."""

@@ -22,10 +22,11 @@ from erqiwang_grpc import shuffling
 from erqiwang_grpc.access import Access
 from erqiwang_grpc.archive import Archive
 from erqiwang_grpc.auth.files import KeyFiles
-from erqiwang_grpc.limits import Limits
+from erqiwang_grpc.limits import DAY, Limits
 from erqiwang_grpc.log import EventLog, TimeNs
 from erqiwang_grpc.log.wakeup import ProcessWakeup
 from erqiwang_grpc.outbox import Closing
+from erqiwang_grpc.retention import delete_old_matches
 from erqiwang_grpc.room import Surroundings
 from erqiwang_grpc.room_servicer import RoomServicer
 from erqiwang_grpc.rooms import Rooms
@@ -45,6 +46,7 @@ SERVICES: Final = (
     pb.DESCRIPTOR.services_by_name["SeatService"].full_name,
 )
 _TICK_SECONDS: Final = 1.0
+_RETENTION_SECONDS: Final = 3600.0
 
 
 @final
@@ -69,6 +71,8 @@ class Settings:
     """0 for a free one."""
     tls: Tls | None = None
     limits: Limits = field(default_factory=Limits)
+    keep_days: float | None = None
+    """Matches that ended longer ago are deleted; None to keep all."""
     shuffle: Shuffler = shuffling.shuffle
     now: Callable[[], TimeNs] = lambda: TimeNs(time_ns())
 
@@ -112,6 +116,8 @@ class Server:
             asyncio.create_task(self._every_tick()),
             asyncio.create_task(self._watch_stored()),
         ]
+        if self._settings.keep_days is not None:
+            self._tasks.append(asyncio.create_task(self._delete_old_matches(self._settings.keep_days)))
         log.info("serving", extra={"address": f"{self._settings.host}:{self.port}"})
 
     async def stop(self, grace: float = 5.0) -> None:
@@ -135,6 +141,16 @@ class Server:
             await self.rooms.watch_stored()
         except Exception:
             log.exception("rooms left open by the last server are not watched")
+
+    async def _delete_old_matches(self, keep_days: float) -> None:
+        """Retention, at the start and every hour. An error in it is logged and does not end it."""
+        while True:
+            before = TimeNs(self._settings.now() - int(keep_days * DAY))
+            try:
+                self.rooms.forget(await delete_old_matches(self._settings.events, before))
+            except Exception:
+                log.exception("old matches are not deleted")
+            await asyncio.sleep(_RETENTION_SECONDS)
 
     async def _every_tick(self) -> None:
         """Housekeeping. An error in it is logged and does not end it."""

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import signal
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -13,19 +13,18 @@ from typing import Final, final
 import uvloop
 
 from erqiwang_grpc.auth.files import KeyFileRefused, KeyFiles, open_key_files
+from erqiwang_grpc.commands import data_folder
 from erqiwang_grpc.commands.arguments import Subparsers
+from erqiwang_grpc.commands.data_folder import NoLog
 from erqiwang_grpc.limits import Limits
 from erqiwang_grpc.log import EventLog
 from erqiwang_grpc.log.memory import MemoryLog
-from erqiwang_grpc.log.sqlite import SqliteLog, advice, open_log
 from erqiwang_grpc.logs import write_to_standard_error
 from erqiwang_grpc.server import Server, Settings, Tls, calm_the_collector
 
 log = logging.getLogger(__name__)
 
 PORT: Final = 50051
-DATA: Final = Path("erqiwang-data")
-LOG_FILE: Final = "rooms.sqlite"
 CANNOT_START: Final = 2
 
 
@@ -34,13 +33,14 @@ def add_parser(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser("serve", help="serve rooms on a port")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1)")
     parser.add_argument("--port", type=int, default=PORT, help=f"port, 0 for a free one (default: {PORT})")
-    parser.add_argument("--data", type=Path, default=DATA, help=f"folder for rooms and keys (default: {DATA})")
+    data_folder.add_data_option(parser)
     parser.add_argument("--in-memory", action="store_true", help="keep rooms in memory alone: a stop forgets them")
     parser.add_argument("--platform-keys", type=Path, help="file of platform keys (default: made in the data folder)")
     parser.add_argument("--signing-keys", type=Path, help="file of signing keys (default: made in the data folder)")
     parser.add_argument("--tls-cert", type=Path, help="PEM certificate chain; with --tls-key, serve TLS")
     parser.add_argument("--tls-key", type=Path, help="PEM private key")
     parser.add_argument("--client-ca", type=Path, help="PEM authority that client certificates must come from (mTLS)")
+    parser.add_argument("--keep-days", type=float, help="delete matches that ended longer ago (default: keep all)")
     parser.add_argument("--grace", type=float, default=5.0, help="seconds to finish what is under way at the end")
     _add_limits(parser)
     parser.set_defaults(run=run)
@@ -63,7 +63,14 @@ def _add_limits(parser: ArgumentParser) -> None:
     limits = parser.add_argument_group("limits")
     for name, text in _LIMIT_FLAGS.items():
         flag = "--" + name.replace("_", "-")
-        limits.add_argument(flag, type=int, default=defaults[name], help=f"{text} (default: {defaults[name]})")
+        limits.add_argument(flag, type=_positive, default=defaults[name], help=f"{text} (default: {defaults[name]})")
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ArgumentTypeError(f"{text} is less than 1")
+    return number
 
 
 def run(arguments: Namespace) -> int:
@@ -125,8 +132,10 @@ def _tls(arguments: Namespace) -> Tls | CannotStart | None:
 async def _open(arguments: Namespace) -> EventLog | CannotStart:
     if arguments.in_memory:
         return MemoryLog()
-    opened = await open_log(arguments.data / LOG_FILE)
-    return opened if isinstance(opened, SqliteLog) else CannotStart(advice(opened))
+    try:
+        return await data_folder.writer(arguments.data)
+    except NoLog as refused:
+        return CannotStart(str(refused))
 
 
 async def _serve(arguments: Namespace, prepared: Prepared) -> int:
@@ -149,6 +158,7 @@ async def _serve_rooms(arguments: Namespace, prepared: Prepared, events: EventLo
             port=arguments.port,
             tls=prepared.tls,
             limits=prepared.limits,
+            keep_days=arguments.keep_days,
         )
     )
     stopping = asyncio.Event()

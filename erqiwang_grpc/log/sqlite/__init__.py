@@ -57,6 +57,7 @@ __all__ = [
     "SqliteLog",
     "SqliteReader",
     "advice",
+    "back_up",
     "open_log",
     "open_reader",
 ]
@@ -184,7 +185,7 @@ class SqliteLog(SqliteReader):
         """Write a copy of this moment to `target`, which must not exist, while the server goes on."""
         if self._is_closed:
             return _CLOSED
-        return await asyncio.to_thread(_backup, self._file.path, target)
+        return await back_up(self._file.path, target)
 
     async def close(self) -> None:
         """Commit what was handed in, then let go of the file. Everything after it is `Unavailable`."""
@@ -238,6 +239,11 @@ async def open_reader(path: Path) -> SqliteReader | OpenRefused:
     return SqliteReader(connections) if isinstance(connections, tuple) else connections
 
 
+async def back_up(path: Path, target: Path) -> Unavailable | None:
+    """Write a copy of the log at this moment to `target`, which must not exist, also while a server writes it."""
+    return await asyncio.to_thread(_back_up, path, target)
+
+
 def _open_log(path: Path, page_limit: int | None) -> SqliteLog | OpenRefused:
     file = opening.open_for_writing(path, page_limit)
     if not isinstance(file, OpenFile):
@@ -269,7 +275,7 @@ def _compact(path: Path, db: sqlite3.Connection) -> Compacted:
     return Compacted(before, path.stat().st_size)
 
 
-def _backup(path: Path, target: Path) -> Unavailable | None:
+def _back_up(path: Path, target: Path) -> Unavailable | None:
     if target.exists():
         return Unavailable(f"{target} exists already and was left alone: name another file")
     source = opening.open_for_reading(path)

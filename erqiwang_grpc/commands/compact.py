@@ -1,0 +1,54 @@
+"""`erqiwang compact`: give the space of deleted rooms back to the disk."""
+
+import asyncio
+import sys
+from argparse import Namespace
+from time import time_ns
+from typing import Final
+
+from erqiwang_grpc.commands import data_folder
+from erqiwang_grpc.commands.arguments import Subparsers
+from erqiwang_grpc.commands.data_folder import NoLog
+from erqiwang_grpc.limits import DAY
+from erqiwang_grpc.log import TimeNs
+from erqiwang_grpc.log.sqlite import Compacted
+from erqiwang_grpc.retention import delete_old_matches
+
+DONE: Final = 0
+NOT_DONE: Final = 2
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add `compact`."""
+    parser = subparsers.add_parser(
+        "compact",
+        help="give the space of deleted rooms back to the disk",
+        epilog="The server must be stopped, and the disk must have as much free space as the log takes.",
+    )
+    parser.add_argument("--keep-days", type=float, help="first delete matches that ended longer ago than this")
+    data_folder.add_data_option(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: Namespace) -> int:
+    """Compact the log and say what was gained; 2 where that cannot be done, with what to do on standard error."""
+    try:
+        print(asyncio.run(_compact(arguments)))
+    except NoLog as refused:
+        print(f"erqiwang compact: {refused}", file=sys.stderr)
+        return NOT_DONE
+    return DONE
+
+
+async def _compact(arguments: Namespace) -> str:
+    log = await data_folder.writer(arguments.data)
+    try:
+        deleted = 0
+        if arguments.keep_days is not None:
+            deleted = len(await delete_old_matches(log, TimeNs(time_ns() - int(arguments.keep_days * DAY))))
+        compacted = await log.compact()
+    finally:
+        await log.close()
+    if not isinstance(compacted, Compacted):
+        raise NoLog(compacted.why)
+    return f"{deleted} matches deleted; {compacted.before:,} bytes before, {compacted.after:,} after"

@@ -1,0 +1,69 @@
+"""`erqiwang keys`: a key for a platform, and a fresh key to sign seat tokens with."""
+
+import sys
+from argparse import Namespace
+from pathlib import Path
+from typing import Final
+
+from erqiwang_grpc.auth.files import (
+    PLATFORM_KEYS,
+    SIGNING_KEYS,
+    KeyFileRefused,
+    add_platform_key,
+    rotate_signing_key,
+)
+from erqiwang_grpc.auth.keys import platform_id
+from erqiwang_grpc.commands import data_folder
+from erqiwang_grpc.commands.arguments import Subparsers
+
+DONE: Final = 0
+NOT_DONE: Final = 2
+_KEPT: Final = 1
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add `keys` with its two actions."""
+    parser = subparsers.add_parser(
+        "keys", help="make keys", epilog="A running server reads its key files again on SIGHUP."
+    )
+    actions = parser.add_subparsers(metavar="action", required=True)
+    add = actions.add_parser("add-platform", help="give a platform one more key, which is printed and kept nowhere")
+    add.add_argument("platform", help="its name: small letters, digits and hyphens")
+    add.add_argument("--platform-keys", type=Path, help="the key file (default: in the data folder)")
+    data_folder.add_data_option(add)
+    add.set_defaults(run=add_platform)
+    rotate = actions.add_parser("rotate-signing", help="sign seat tokens with a fresh key")
+    rotate.add_argument("--signing-keys", type=Path, help="the key file (default: in the data folder)")
+    rotate.add_argument("--keep", type=int, default=_KEPT, help=f"older keys whose tokens stay good (default: {_KEPT})")
+    data_folder.add_data_option(rotate)
+    rotate.set_defaults(run=rotate_signing)
+
+
+def add_platform(arguments: Namespace) -> int:
+    """Print a fresh key; 2 where there can be none."""
+    platform = platform_id(arguments.platform)
+    if platform is None:
+        return _refused(f"{arguments.platform!r} is no platform's name: small letters, digits and hyphens, at most 63")
+    path = arguments.platform_keys or arguments.data / PLATFORM_KEYS
+    key = add_platform_key(path, platform)
+    if isinstance(key, KeyFileRefused):
+        return _refused(f"{key.path}: {key.why}")
+    print(key)
+    return DONE
+
+
+def rotate_signing(arguments: Namespace) -> int:
+    """Put a fresh signing key into the file; 2 where that cannot be done."""
+    if arguments.keep < 0:
+        return _refused("--keep takes no negative number")
+    path = arguments.signing_keys or arguments.data / SIGNING_KEYS
+    refused = rotate_signing_key(path, arguments.keep)
+    if refused is not None:
+        return _refused(f"{refused.path}: {refused.why}")
+    print(f"{path}: a fresh key signs from the next reload on; the last {arguments.keep} before it still verify")
+    return DONE
+
+
+def _refused(why: str) -> int:
+    print(f"erqiwang keys: {why}", file=sys.stderr)
+    return NOT_DONE
