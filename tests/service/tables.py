@@ -62,18 +62,12 @@ Chooser: TypeAlias = Callable[[view_pb2.View], pb.Command | None]
 """What a seat does in a view; None where it has nothing to do."""
 
 
-@final
 @dataclass(frozen=True, slots=True)
-class Service:
-    """A running server with what a test needs to speak to it."""
+class Served:
+    """What it takes to speak to a server: a connection and a platform's key."""
 
-    server: Server
-    keys: KeyFiles
-    folder: Path
     channel: grpc.aio.Channel
-    events: EventLog
     key: str
-    """The platform's."""
 
     @property
     def platform(self) -> Platform:
@@ -86,6 +80,16 @@ class Service:
     @property
     def seats(self) -> seat_service_pb2_grpc.SeatServiceStub:
         return seat_service_pb2_grpc.SeatServiceStub(self.channel)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Service(Served):
+    """A server that runs in this process, and can be looked at from inside."""
+
+    server: Server
+    keys: KeyFiles
+    folder: Path
 
     @property
     def kept(self) -> Rooms:
@@ -126,7 +130,7 @@ async def served(
     await server.start()
     try:
         async with grpc.aio.insecure_channel(f"127.0.0.1:{server.port}") as channel:
-            yield Service(server, opened.files, folder, channel, log, (folder / FIRST_KEY).read_text().strip())
+            yield Service(channel, (folder / FIRST_KEY).read_text().strip(), server, opened.files, folder)
     finally:
         await server.stop(grace=0.2)
 
@@ -279,7 +283,7 @@ def in_phase(phase: view_pb2.Phase.ValueType, deal: int = 1) -> Callable[[view_p
 class RawSeat:
     """A seat's stream, message by message, without a client that would look after it."""
 
-    def __init__(self, service: Service, token: str) -> None:
+    def __init__(self, service: Served, token: str) -> None:
         self.call: grpc.aio.StreamStreamCall[pb.PlayRequest, pb.PlayResponse]
         self.call = service.seats.Play(metadata=bearer(token))
         self.refused: CallRefused | None = None
@@ -327,7 +331,7 @@ class RawSeat:
 class Witness:
     """A seat's stream that never leaves: its view is what folding every notice comes to."""
 
-    def __init__(self, service: Service, token: str) -> None:
+    def __init__(self, service: Served, token: str) -> None:
         self.stream = RawSeat(service, token)
         self.view = view_pb2.View()
         self.version = 0
@@ -347,7 +351,7 @@ class Witness:
             fold.put(self.view, notice.changed)
 
 
-async def witnesses(service: Service, table: Table) -> list[Witness]:
+async def witnesses(service: Served, table: Table) -> list[Witness]:
     """A witness on every seat."""
     found = [Witness(service, token) for token in table.tokens]
     for witness in found:
@@ -355,21 +359,21 @@ async def witnesses(service: Service, table: Table) -> list[Witness]:
     return found
 
 
-async def act(service: Service, table: Table, seat: int, command: pb.Command, command_id: str = "") -> pb.ActResponse:
+async def act(service: Served, table: Table, seat: int, command: pb.Command, command_id: str = "") -> pb.ActResponse:
     """One command without a stream."""
     request = pb.ActRequest(command=command, command_id=command_id)
     response: pb.ActResponse = await service.seats.Act(request, metadata=table.metadata(seat))
     return response
 
 
-async def seen(service: Service, table: Table, seat: int, last_version: int | None = None) -> pb.Snapshot:
+async def seen(service: Served, table: Table, seat: int, last_version: int | None = None) -> pb.Snapshot:
     """The view of a seat now."""
     request = pb.GetViewRequest(last_version=last_version)
     response: pb.GetViewResponse = await service.seats.GetView(request, metadata=table.metadata(seat))
     return response.snapshot
 
 
-async def acting(service: Service, table: Table, choose: Chooser = suggested) -> tuple[int, pb.Command] | None:
+async def acting(service: Served, table: Table, choose: Chooser = suggested) -> tuple[int, pb.Command] | None:
     """A seat that has something to do and what it chooses to do; None where nobody has."""
     for seat in range(len(table.tokens)):
         command = choose((await seen(service, table, seat)).view)
@@ -378,7 +382,7 @@ async def acting(service: Service, table: Table, choose: Chooser = suggested) ->
     return None
 
 
-async def step(service: Service, table: Table, choose: Chooser = suggested) -> pb.Accepted:
+async def step(service: Served, table: Table, choose: Chooser = suggested) -> pb.Accepted:
     """Whoever is to act does, without a stream."""
     turn = await acting(service, table, choose)
     assert turn is not None, "the match is over"

@@ -1,0 +1,191 @@
+"""Who may call what: every rpc of both services asks for its own kind of credential, and says nothing without one."""
+
+import asyncio
+import base64
+import json
+from collections.abc import Callable
+from time import time
+from typing import Final
+
+import grpc
+import pytest
+from erqiwang_core.units import Seat
+from google.protobuf.descriptor import MethodDescriptor
+
+from erqiwang_grpc.auth.files import Opened, open_key_files
+from erqiwang_grpc.auth.keys import PlatformId
+from erqiwang_grpc.auth.tokens import Epoch, PlayerId, SeatClaims, UnixSeconds
+from erqiwang_grpc.client import CallRefused, Platform, refusal_of
+from erqiwang_grpc.log import RoomId
+from erqiwang_grpc.v1 import room_service_pb2, seat_service_pb2
+from tests.service.tables import RawSeat, Service, Table, eventually, seated, seen, step
+
+ROOM_RPCS: Final = tuple(room_service_pb2.DESCRIPTOR.services_by_name["RoomService"].methods)
+SEAT_RPCS: Final = tuple(seat_service_pb2.DESCRIPTOR.services_by_name["SeatService"].methods)
+RPCS: Final = {f"{rpc.containing_service.name}.{rpc.name}": rpc for rpc in (*ROOM_RPCS, *SEAT_RPCS)}
+
+
+async def called(service: Service, rpc: MethodDescriptor, credential: str | None, request: bytes = b"") -> CallRefused:
+    """How a call with that credential is refused, whatever else is wrong with it."""
+    metadata = None if credential is None else (("authorization", credential),)
+    with pytest.raises(grpc.aio.AioRpcError) as error:
+        await answer(service, rpc, metadata, request)
+    return refusal_of(error.value)
+
+
+async def answer(
+    service: Service, rpc: MethodDescriptor, metadata: tuple[tuple[str, str], ...] | None, request: bytes
+) -> object:
+    """The first answer to a call in bytes, of whatever kind it is."""
+    path = f"/{rpc.containing_service.full_name}/{rpc.name}"
+    if rpc.client_streaming:
+        both: grpc.aio.StreamStreamMultiCallable[bytes, bytes] = service.channel.stream_stream(path)
+        return await both(iter([request]), metadata=metadata).read()
+    if rpc.server_streaming:
+        stream: grpc.aio.UnaryStreamMultiCallable[bytes, bytes] = service.channel.unary_stream(path)
+        return await stream(request, metadata=metadata).read()
+    unary: grpc.aio.UnaryUnaryMultiCallable[bytes, bytes] = service.channel.unary_unary(path)
+    return await unary(request, metadata=metadata)
+
+
+def unauthenticated(refused: CallRefused) -> bool:
+    return (refused.code, refused.reason) == (grpc.StatusCode.UNAUTHENTICATED, "UNAUTHENTICATED")
+
+
+def claims(table: Table, **changed: object) -> dict[str, object]:
+    """What a good token of seat 0 says, with something changed."""
+    payload = table.tokens[0].split(".")[1]
+    said: dict[str, object] = json.loads(base64.urlsafe_b64decode(payload + "=="))
+    return said | changed
+
+
+def signed(service: Service, said: dict[str, object]) -> str:
+    """A token with our own signature: only what it says may be wrong with it."""
+    return service.keys.current.tokens.issue(
+        SeatClaims(
+            platform=PlatformId(str(said["platform"])),
+            room=RoomId(str(said["room"])),
+            seat=Seat(int(str(said["seat"]))),
+            player=PlayerId(str(said["sub"])),
+            epoch=Epoch(int(str(said["epoch"]))),
+            expires=UnixSeconds(int(str(said["exp"]))),
+        )
+    )
+
+
+def another_servers(service: Service, said: dict[str, object]) -> str:
+    folder = service.folder / "another"
+    folder.mkdir(exist_ok=True)
+    opened = open_key_files(folder, None, None)
+    assert isinstance(opened, Opened)
+    stranger = Service(service.channel, service.key, service.server, opened.files, folder)
+    return signed(stranger, said)
+
+
+def with_another_payload(token: str, said: dict[str, object]) -> str:
+    header, _, signature = token.split(".")
+    payload = base64.urlsafe_b64encode(json.dumps(said, separators=(",", ":")).encode()).rstrip(b"=").decode()
+    return f"{header}.{payload}.{signature}"
+
+
+def unsigned(token: str) -> str:
+    header = base64.urlsafe_b64encode(b'{"alg":"none","typ":"JWT"}').rstrip(b"=").decode()
+    return f"{header}.{token.split('.')[1]}."
+
+
+FORGERIES: Final[dict[str, Callable[[Service, Table], str | None]]] = {
+    "no credential": lambda _, __: None,
+    "an empty one": lambda _, __: "Bearer ",
+    "another scheme": lambda _, table: f"Basic {table.tokens[0]}",
+    "the token alone": lambda _, table: table.tokens[0],
+    "nonsense": lambda _, __: "Bearer nonsense",
+    "a key of nobody": lambda _, __: "Bearer erqk_" + "A" * 43,
+    "a platform key cut short": lambda service, _: f"Bearer {service.key[:-1]}",
+    "a signature changed": lambda _, table: f"Bearer {table.tokens[0][:-2]}AA",
+    "another seat said": lambda _, table: f"Bearer {with_another_payload(table.tokens[0], claims(table, seat=1))}",
+    "no signature": lambda _, table: f"Bearer {unsigned(table.tokens[0])}",
+    "expired": lambda service, table: f"Bearer {signed(service, claims(table, exp=int(time()) - 1))}",
+    "another server's": lambda service, table: f"Bearer {another_servers(service, claims(table))}",
+    "an older epoch": lambda service, table: f"Bearer {signed(service, claims(table, epoch=0))}",
+    "an epoch to come": lambda service, table: f"Bearer {signed(service, claims(table, epoch=2))}",
+    "another player's": lambda service, table: f"Bearer {signed(service, claims(table, sub='mallory'))}",
+    "another player's seat": lambda service, table: f"Bearer {signed(service, claims(table, seat=1))}",
+    "a seat there is not": lambda service, table: f"Bearer {signed(service, claims(table, seat=7))}",
+    "another platform's": lambda service, table: f"Bearer {signed(service, claims(table, platform='rival'))}",
+    "far too long a one": lambda _, __: "Bearer " + "a" * 6_000,
+}
+
+
+@pytest.mark.parametrize("forge", FORGERIES.values(), ids=FORGERIES)
+async def test_what_is_no_good_credential_opens_nothing(
+    service: Service, forge: Callable[[Service, Table], str | None]
+) -> None:
+    table = await seated(service.platform)
+    before = await service.platform.room(table.room_id)
+    credential = forge(service, table)
+    refusals = await asyncio.gather(*(called(service, rpc, credential) for rpc in RPCS.values()))
+    assert all(unauthenticated(refused) for refused in refusals), refusals
+    assert await service.platform.room(table.room_id) == before
+
+
+@pytest.mark.parametrize("rpc", ROOM_RPCS, ids=lambda rpc: rpc.name)
+async def test_a_seat_token_is_no_platform_key(service: Service, rpc: MethodDescriptor) -> None:
+    table = await seated(service.platform)
+    assert unauthenticated(await called(service, rpc, f"Bearer {table.tokens[0]}"))
+
+
+@pytest.mark.parametrize("rpc", SEAT_RPCS, ids=lambda rpc: rpc.name)
+async def test_a_platform_key_is_no_seat_token(service: Service, rpc: MethodDescriptor) -> None:
+    await seated(service.platform)
+    assert unauthenticated(await called(service, rpc, f"Bearer {service.key}"))
+
+
+async def test_a_token_of_a_room_that_is_not_there_says_nothing_of_others(service: Service) -> None:
+    table = await seated(service.platform)
+    token = signed(service, claims(table, room="nowhere"))
+    for rpc in SEAT_RPCS:
+        assert (await called(service, rpc, f"Bearer {token}")).code == grpc.StatusCode.NOT_FOUND
+
+
+async def test_a_token_opens_its_own_seat_and_no_other(service: Service) -> None:
+    here, there = await seated(service.platform), await seated(service.platform)
+    for table in (here, there):
+        for seat in range(3):
+            view = (await seen(service, table, seat)).view
+            assert (view.room_id, view.seat) == (table.room_id, seat)
+
+
+async def test_tenants_do_not_see_each_others_rooms(service: Service) -> None:
+    table = await seated(service.platform)
+    half_full = await service.platform.create_room("alice")
+    rival = Platform(service.channel, service.tenant("rival"))
+    own = await rival.create_room("alice")
+    for refused_call in (
+        rival.room(table.room_id),
+        rival.take_seat(half_full.room_id, "mallory"),
+        rival.take_seat(table.room_id, "alice"),
+        rival.leave_seat(half_full.room_id, 0),
+        rival.disband_room(table.room_id),
+    ):
+        with pytest.raises(CallRefused) as refused:
+            await refused_call
+        with pytest.raises(CallRefused) as nowhere:
+            await rival.room("there is no such room")
+        assert (refused.value.code, str(refused.value)) == (grpc.StatusCode.NOT_FOUND, str(nowhere.value))
+    assert [room.room_id for room in await rival.rooms()] == [own.room_id]
+    assert {room.room_id for room in await service.platform.rooms()} == {table.room_id, half_full.room_id}
+    assert (await anext(rival.watch())).room_id == own.room_id
+
+
+async def test_an_open_stream_outlives_its_token(service: Service) -> None:
+    table = await seated(service.platform)
+    end = int(time()) + 2
+    short = Table(table.room_id, (signed(service, claims(table, exp=end)),))
+    stream = RawSeat(service, short.tokens[0])
+    await stream.attach()
+    await eventually(lambda: time() > end)
+    with pytest.raises(grpc.aio.AioRpcError) as refused:
+        await seen(service, short, 0)
+    assert refused.value.code() == grpc.StatusCode.UNAUTHENTICATED
+    accepted = await step(service, table)
+    assert (await stream.hear("notice")).notice.version == accepted.first_version
