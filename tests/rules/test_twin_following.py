@@ -50,9 +50,19 @@ def judged_alike(position: Following, plays: Iterable[Cards]) -> None:
     assert twin(may(tables, lead, core(hand))) == plain.may(legal)
 
 
-@settings(max_examples=300)
-@given(position=st.one_of(following(most=20), crowded()), cost=prices)
+@settings(max_examples=200)
+@given(position=following(most=20), cost=prices)
 def test_a_suggested_follow_is_legal_whatever_cards_cost(position: Following, cost: list[int]) -> None:
+    suggested_is_legal(position, cost)
+
+
+@settings(max_examples=200)
+@given(position=crowded(), cost=prices)
+def test_a_suggested_answer_to_a_throw_of_two_tractors_is_legal(position: Following, cost: list[int]) -> None:
+    suggested_is_legal(position, cost)
+
+
+def suggested_is_legal(position: Following, cost: list[int]) -> None:
     trump, cards, hand = position
     tables = order(trump)
     play = twin(follow(tables, led(tables, cards), core(hand), by_price(cost)))
