@@ -14,6 +14,7 @@ from erqiwang_grpc.commands import (
     replay,
     serve,
     simulate,
+    torture,
     verify,
 )
 from erqiwang_grpc.commands.arguments import Subparsers
@@ -39,4 +40,5 @@ SUBCOMMANDS: Final[tuple[Subcommand, ...]] = (
     compact,
     backup,
     keys,
+    torture,
 )

@@ -1,0 +1,104 @@
+"""Deciding again: a log that says anything but what the core decides is found out, at the right version."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from random import Random
+
+import pytest
+from erqiwang_core.match import DealStarted, Event, MatchEnded, SeatReady
+from erqiwang_core.playing import CardsFollowed, CardsLed
+from erqiwang_core.rules import FourPlayer, RoomOptions
+from erqiwang_core.settled import DealSettled
+from erqiwang_core.units import CardSet, Chips, Points, Seat
+
+from erqiwang_grpc import stored
+from erqiwang_grpc.log import Actor, CommandId, CommandKey, Entry, Version
+from erqiwang_grpc.log.memory import MemoryLog
+from erqiwang_grpc.logged import RoomLog, read
+from erqiwang_grpc.redeciding import Mismatch, mismatch
+from erqiwang_grpc.rooms import Rooms
+from tests.durability.played import play, seated, surroundings
+
+OTHER = CommandKey(CommandId("other"), b"")
+
+
+async def match_of(options: RoomOptions, seed: int) -> tuple[Entry, ...]:
+    log = MemoryLog()
+    room = await seated(Rooms(surroundings(log)), options=options)
+    await play(room, 10_000, Random(seed))
+    return await log.read(room.id)
+
+
+def changed(event: Event) -> Iterator[Event]:
+    """The event, a little other than it was decided."""
+    match event:
+        case CardsFollowed(taken=taken) if taken is not None:
+            yield replace(event, taken=replace(taken, points=Points(taken.points + 5)))
+            yield replace(event, taken=replace(taken, captured=not taken.captured))
+        case CardsLed(attempted=attempted) if attempted is not None:
+            yield replace(event, cards=CardSet(attempted & ~event.cards))
+        case DealSettled(settlement):
+            score = settlement.seats.values[0]
+            dearer = replace(score, base_chips=Chips(score.base_chips + 1))
+            yield DealSettled(
+                replace(settlement, seats=replace(settlement.seats, values=(dearer, *settlement.seats.values[1:])))
+            )
+            yield DealSettled(replace(settlement, stake=Chips(settlement.stake + 1)))
+        case DealStarted(shuffled=shuffled):
+            first, second, *others = shuffled.order
+            yield replace(event, shuffled=replace(shuffled, order=(second, first, *others)))
+            yield replace(event, shuffled=replace(shuffled, salt=bytes(32)))
+            yield replace(event, first_bidder=Seat((event.first_bidder + 1) % event.rules.seats))
+        case MatchEnded(account):
+            yield MatchEnded(replace(account, disbanded=not account.disbanded), None)
+        case _:
+            pass
+
+
+@pytest.mark.parametrize("options", [RoomOptions(), RoomOptions(FourPlayer(), review=False)])
+async def test_whatever_is_changed_in_a_log_is_found_where_it_is(options: RoomOptions) -> None:
+    entries = await match_of(options, 5)
+    log = read(entries)
+    assert isinstance(log, RoomLog)
+    tried: set[type[Event]] = set()
+    for logged in log.later:
+        if logged.entry.version > 200 and type(logged.event) in tried:
+            continue
+        for other in changed(logged.event):
+            tried.add(type(logged.event))
+            at = logged.entry.version - 1
+            spoilt = (*entries[:at], replace(entries[at], body=stored.write(other)), *entries[at + 1 :])
+            found = mismatch(spoilt)
+            assert isinstance(found, Mismatch), other
+            assert found.version == logged.entry.version, (found, other)
+    assert tried == {CardsFollowed, CardsLed, DealSettled, DealStarted, MatchEnded}
+
+
+async def test_what_is_missing_between_two_decisions_is_found() -> None:
+    entries = await match_of(RoomOptions(), 6)
+    for at in range(4, 120, 7):
+        assert mismatch(renumbered((*entries[:at], *entries[at + 1 :]))) is not None, at
+
+
+async def test_one_decision_logged_as_two_is_found() -> None:
+    entries = await match_of(RoomOptions(), 6)
+    log = read(entries)
+    assert isinstance(log, RoomLog)
+    second = next(logged.entry for logged in log.later if isinstance(logged.event, DealStarted))
+    for other in (replace(second, command=OTHER), replace(second, actor=Actor("seat 2 carol"))):
+        found = mismatch((*entries[: second.version - 1], other, *entries[second.version :]))
+        assert found is not None
+        assert found.version == second.version
+
+
+async def test_what_older_rules_decided_is_followed_and_not_decided_again() -> None:
+    entries = await match_of(RoomOptions(), 6)
+    log = read(entries)
+    assert isinstance(log, RoomLog)
+    ready = next(logged.entry for logged in log.later if isinstance(logged.event, SeatReady))
+    older = tuple(replace(entry, rules_version=0) if entry.version > ready.version else entry for entry in entries)
+    assert mismatch(older) is None
+
+
+def renumbered(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
+    return tuple(replace(entry, version=Version(number)) for number, entry in enumerate(entries, start=1))

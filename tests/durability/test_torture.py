@@ -1,0 +1,150 @@
+"""The torture itself, for a bounded time; and its judge, who must notice whatever is lost, repeated or invented."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import pytest
+from erqiwang_core.match import Over
+from erqiwang_core.units import Seat
+
+from erqiwang_grpc.commands.torture import torture
+from erqiwang_grpc.log import Actor, CommandId, CommandKey, Damaged, Entry, TimeNs, Version
+from erqiwang_grpc.log.memory import MemoryLog
+from erqiwang_grpc.room import Accepted, Asked, Attachment, command_key
+from erqiwang_grpc.rooms import Rooms
+from erqiwang_grpc.torture.checking import faults
+from erqiwang_grpc.torture.told import Answered, Digest, RoomTold, SeatTold
+from tests.durability.played import PLAYERS, next_command, seated, surroundings
+
+SECONDS = 20.0
+TABLES = 40
+
+
+def test_a_server_killed_at_any_moment_loses_repeats_and_invents_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = asyncio.run(torture(tmp_path, SECONDS, TABLES, Random().getrandbits(32)))
+    print(report)
+    assert report.faults == 0, capsys.readouterr().err
+    assert report.kills > 0
+    assert report.rooms >= TABLES
+    assert report.connections > 3 * TABLES, "clients came back by themselves"
+
+
+async def hear(attachment: Attachment, told: SeatTold) -> None:
+    for message in await attachment.outbox.take():
+        told.hear(message)
+
+
+async def testimony() -> tuple[RoomTold, tuple[Entry, ...]]:
+    """A match with what its seats were told, and its log."""
+    log = MemoryLog()
+    room = await seated(Rooms(surroundings(log)))
+    told = RoomTold(room.id, PLAYERS[:3], (SeatTold(), SeatTold(), SeatTold()))
+    told.house |= {"room", "seat 0", "seat 1", "seat 2"}
+    attached = [room.attach(Seat(seat), None) for seat in range(3)]
+    luck = Random(2)
+    for number in range(150):
+        assert not isinstance(room.match, Over)
+        seat, command = next_command(room.match, luck)
+        key = command_key(f"{number}", b"payload")
+        assert key is not None
+        answer = await room.act(seat, PLAYERS[seat], Asked(command, key))
+        assert isinstance(answer, Accepted)
+        sent = Answered(key.id, key.fingerprint, answer.first, answer.last, repeated=False)
+        told.answers.setdefault(seat, []).append(sent)
+        for attachment in attached:
+            await hear(attachment, told.seats[attachment.seat])
+    return told, await log.read(room.id)
+
+
+async def test_where_all_is_well_there_is_nothing_to_say() -> None:
+    told, entries = await testimony()
+    assert list(faults(told, entries)) == []
+
+
+def again(last: Entry) -> Entry:
+    """The same event once more."""
+    return replace(last, version=Version(last.version + 1))
+
+
+STRANGER = CommandKey(CommandId("never sent"), b"0" * 16)
+
+SPOILT_LOGS = [
+    pytest.param(lambda entries: entries[:-1], id="the last event is lost"),
+    pytest.param(lambda entries: entries[:-20], id="the last twenty are lost"),
+    pytest.param(lambda entries: entries[:0], id="the room is lost"),
+    pytest.param(lambda entries: Damaged(entries[0].room, Version(3), "why"), id="it is damaged"),
+    pytest.param(lambda entries: (*entries, again(entries[-1])), id="an event is there twice"),
+    pytest.param(
+        lambda entries: (*entries, replace(again(entries[-1]), command=STRANGER)), id="a command was never sent"
+    ),
+    pytest.param(
+        lambda entries: (*entries, replace(again(entries[-1]), command=None)), id="a command has no sender's id"
+    ),
+    pytest.param(
+        lambda entries: (*entries[:50], replace(entries[50], command=STRANGER), *entries[51:]),
+        id="a command is another's",
+    ),
+    pytest.param(
+        lambda entries: (*entries[:50], replace(entries[50], actor=Actor("seat 9 eve")), *entries[51:]),
+        id="a command is another sender's",
+    ),
+    pytest.param(
+        lambda entries: (*entries[:50], replace(entries[50], time=TimeNs(5)), *entries[51:]),
+        id="a time is another than was told",
+    ),
+    pytest.param(
+        lambda entries: (*entries[:50], replace(entries[50], body=entries[51].body), *entries[51:]),
+        id="an event is another",
+    ),
+]
+
+
+@pytest.mark.parametrize("spoil", SPOILT_LOGS)
+async def test_a_log_that_is_not_what_was_told_is_noticed(
+    spoil: Callable[[tuple[Entry, ...]], tuple[Entry, ...] | Damaged],
+) -> None:
+    told, entries = await testimony()
+    assert list(faults(told, spoil(entries)))
+
+
+def other_event(told: RoomTold) -> None:
+    told.seats[1].notices[60] = Digest(b"other")
+
+
+def other_view(told: RoomTold) -> None:
+    version = next(iter(told.seats[2].snapshots))
+    told.seats[2].snapshots[version] = Digest(b"other")
+
+
+def later_event(told: RoomTold) -> None:
+    told.seats[0].notices[10_000] = Digest(b"lost")
+
+
+def lost_command(told: RoomTold) -> None:
+    told.answers[0].append(Answered("lost", b"", 10_000, 10_001, repeated=False))
+
+
+def other_versions(told: RoomTold) -> None:
+    told.answers[0][3] = replace(told.answers[0][3], last=told.answers[0][3].last + 1)
+
+
+def other_payload(told: RoomTold) -> None:
+    told.answers[0][3] = replace(told.answers[0][3], fingerprint=b"another")
+
+
+def unsent_seat(told: RoomTold) -> None:
+    told.house.remove("seat 1")
+
+
+@pytest.mark.parametrize(
+    "spoil", [other_event, other_view, later_event, lost_command, other_versions, other_payload, unsent_seat]
+)
+async def test_a_client_that_was_told_what_is_not_logged_is_believed(spoil: Callable[[RoomTold], None]) -> None:
+    told, entries = await testimony()
+    spoil(told)
+    assert list(faults(told, entries))
