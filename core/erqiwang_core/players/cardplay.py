@@ -49,17 +49,18 @@ class Weights:
     """The same where the partner is known to be void of the suit led and may hold trumps."""
 
 
+# A declarer draws trumps, the highest first: below zero, they are worth more led than kept.
 DECLARING: Final = Weights(
     trump=-1.8,
-    trump_step=0.4,
-    ace=4.0,
+    trump_step=-0.9,
+    ace=8.8,
     side_step=0.15,
-    pair=1.9,
+    pair=4.3,
     fading=0.0,
-    lead_gain=12.0,
+    lead_gain=9.9,
     lead_loss=12.0,
-    throw_gain=3.0,
-    trump_lead=5.3,
+    throw_gain=4.0,
+    trump_lead=3.4,
     tempo=2.0,
     partner_wins=0.35,
     partner_ruffs=0.6,
