@@ -283,38 +283,37 @@ def _cheapest(cards: CardSet, number: int, cost: Cost) -> CardSet:
 
 
 def _answering_pairs(order: Order, lead: Lead, held: CardSet, cost: Cost) -> CardSet:
+    """The cheapest pairs with which the answer of `held` is reached."""
     left = pairs(held)
-    ladder = order.ladder(lead.group, left)
-    called = answer(lead.shape, ladder)
-    if not _pairs_called(lead.shape, called):
-        return EMPTY
-    taken = 0
+    called = answer(lead.shape, order.ladder(lead.group, left))
+    taken = EMPTY
     for length, after in _runs_called(lead.shape, called):
-        options = [
-            _cheapest_run(order, lead.group, KindSet(left & ~taken), low, length, cost)
-            for low in _levels(starts(ladder, length))
-        ]
-        options.sort(key=lambda run: _total(run, cost))
-        for run in options:
-            rest = order.ladder(lead.group, KindSet(left & ~taken & ~run))
-            if _fit(rest, after):
-                taken |= run
-                ladder = rest
-                break
-    return copies(KindSet(taken))
+        run = _suitable_run(order, lead.group, left, length, after, cost)
+        left = KindSet(left & ~run)
+        taken = CardSet(taken | copies(run))
+    return taken
 
 
 def _runs_called(shape: Shape, called: Answer) -> list[tuple[int, tuple[int, ...]]]:
     """The runs of pairs to take in turn, each with the runs that must still be there after it."""
     match shape:
-        case Single():
-            return []
-        case Pair() | Tractor():
+        case Single() | Pair() | Tractor():
             return [(length, ()) for length in called]
         case Throw():
             lengths = [length for length, yes in zip(tractors(shape), called, strict=False) if yes]
             runs = [(length, tuple(lengths[place + 1 :])) for place, length in enumerate(lengths)]
             return [*runs, *((1, ()) for _ in range(called[-1] - sum(lengths)))]
+
+
+def _suitable_run(
+    order: Order, group: Group, left: KindSet, length: int, after: tuple[int, ...], cost: Cost
+) -> KindSet:
+    """The cheapest run of `length` pairs that leaves room for the runs of `after`."""
+    lows = _levels(starts(order.ladder(group, left), length))
+    runs = sorted(
+        (_cheapest_run(order, group, left, low, length, cost) for low in lows), key=lambda run: _total(run, cost)
+    )
+    return next(run for run in runs if _fit(order.ladder(group, KindSet(left & ~run)), after))
 
 
 def _cheapest_run(order: Order, group: Group, left: KindSet, low: int, length: int, cost: Cost) -> KindSet:
