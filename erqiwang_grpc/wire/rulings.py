@@ -151,7 +151,7 @@ RULINGS: Final[Mapping[type[object], Ruling]] = {
     RoomQuarantined: Ruling(
         "room_quarantined",
         Code.STEP,
-        StatusCode.FAILED_PRECONDITION,
+        StatusCode.INTERNAL,
         "The room is set apart because of an error, until it is mended.",
     ),
     TooManyCommands: Ruling(
