@@ -129,11 +129,10 @@ class Table:
             if orders.subject == "server"
             else RelayRooms(f"{orders.name}-{number}")
         )
-        self._deals = orders.deals
+        self._deals_left = orders.deals
         self._pace = pace
         self._played = played
         self._rooms = 0
-        self._settled = 0
         self._seats: Sequence[Metadata] = ()
         self._calls: list[PlayCall] = []
         self._first: list[Reply] = []
@@ -153,10 +152,13 @@ class Table:
     async def play(self) -> None:
         """Play until the deals are played; whoever has no more time cancels it."""
         while True:
-            await asyncio.gather(*(self._play(*each) for each in zip(self._calls, self._first, strict=True)))
+            seats = zip(self._calls, self._first, strict=True)
+            settled = await asyncio.gather(*(self._play(call, first) for call, first in seats))
             self._leave()
-            if self._deals is not None and self._settled >= self._deals * SEATS:
-                return
+            if self._deals_left is not None:
+                self._deals_left -= settled[0]
+                if self._deals_left <= 0:
+                    return
             await self.seat()
             await self.attach()
 
@@ -173,13 +175,13 @@ class Table:
         for call in self._calls:
             call.cancel()
 
-    async def _play(self, call: PlayCall, heard: Reply) -> None:
-        """One seat of one match; to its end, or to the end of the last deal that is asked for."""
-        sent = 0.0
-        while not heard.over:
-            self._settled += heard.settled
-            if heard.settled and self._deals is not None and self._settled >= self._deals * SEATS:
-                return
+    async def _play(self, call: PlayCall, heard: Reply) -> int:
+        """One seat of one match, to its end or to that of the last deal asked for; how many deals it has seen settled."""
+        sent, settled = 0.0, 0
+        while True:
+            settled += heard.settled or heard.over
+            if heard.over or settled == self._deals_left:
+                return settled
             if heard.command is not None:
                 await self._pace.turn()
                 sent = perf_counter()
@@ -188,7 +190,6 @@ class Table:
             if heard.answered:
                 self._played.turns += 1
                 self._played.latencies.append(int(1_000_000 * (perf_counter() - sent)))
-        self._settled += 1
 
     async def _stay(self, call: PlayCall) -> None:
         while True:

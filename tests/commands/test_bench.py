@@ -1,0 +1,63 @@
+"""`erqiwang bench`: the figures it gives, on the smallest load."""
+
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from erqiwang_grpc.__main__ import main
+from erqiwang_grpc.benching.figures import Figures, Result, percentile, shown
+
+
+def test_measures_the_server_beside_the_relay(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = ["--rooms", "2", "--deals", "1", "--idle-streams", "6", "--processes", "2", "--data", str(tmp_path)]
+    assert main(["bench", "--json", *given]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [figures["name"] for figures in told["servers"]] == ["server", "server, on disk"]
+    assert told["bytes_per_turn"] > 0
+    for figures in (told["relay"], *told["servers"]):
+        assert figures["failed"] == 0
+        assert figures["idle_streams"] == 6
+        assert figures["turns"] >= 2 * 3, "every room has played a deal"
+        assert figures["cpu_us_per_turn"] > 0
+        assert 0 < figures["p50_ms"] <= figures["p95_ms"] <= figures["p99_ms"]
+    for figures in told["servers"]:
+        assert figures["cpu_ratio"] == pytest.approx(
+            figures["cpu_us_per_turn"] / told["relay"]["cpu_us_per_turn"], 0.01
+        )
+
+
+def test_a_rate_is_kept(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "--json", "--rooms", "4", "--seconds", "2", "--rate", "50"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    for figures in (told["relay"], *told["servers"]):
+        assert 0 < figures["turns_per_second"] <= 55
+
+
+def test_a_table_for_people() -> None:
+    relay = Figures("relay", 1000, 500.0, 100.0, 1.0, 2.0, 3.0, 0.0, 4.0, 30, 0)
+    server = replace(relay, name="server", cpu_us_per_turn=150.0)
+    console = Console(file=io.StringIO(), width=100)
+    with console.capture() as said:
+        console.print(shown(Result(relay, (server,), rooms=10, rate=None, relay_bytes_per_turn=800.0)))
+    last_row = next(line for line in said.get().splitlines() if "in the relay's" in line)
+    assert "1.00" in last_row
+    assert "1.50" in last_row
+
+
+@pytest.mark.parametrize("given", [["--rooms", "0"], ["--rooms", "many"], ["--seconds", "601"], ["--rate", "-1"]])
+def test_what_is_out_of_bounds_is_refused(given: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["bench", *given])
+    assert "is no whole number from" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("percent", "value"), [(0, 1), (50, 51), (99, 100), (100, 100)], ids=["lowest", "middle", "p99", "highest"]
+)
+def test_percentile(percent: float, value: float) -> None:
+    assert percentile(range(1, 101), percent) == value
+    assert percentile([], percent) == 0

@@ -1,0 +1,165 @@
+"""What a line typed at a seat says, and how a refusal is explained to a person."""
+
+from collections.abc import Callable, Iterator
+from random import Random
+
+import pytest
+from erqiwang_core import match as matches
+from erqiwang_core.bidding import Bid, Pass
+from erqiwang_core.burying import Bury
+from erqiwang_core.cards import KINDS
+from erqiwang_core.dealing import Shuffled
+from erqiwang_core.hand import cards_of, count, ids, within
+from erqiwang_core.match import Ready
+from erqiwang_core.naming import NameTrump, Surrender
+from erqiwang_core.notation import write
+from erqiwang_core.players import Policy, RandomLegal, Step, contest, shuffles
+from erqiwang_core.playing import Play, ShowTrumps, Signal, SignalKind
+from erqiwang_core.refusals import IllegalFollow
+from erqiwang_core.rules import Deck, FourPlayer, RoomOptions, ThreePlayer, rules
+from erqiwang_core.seats import BySeat, by_seat
+from erqiwang_core.units import CardId, Seat
+from erqiwang_core.view import BuryAdvice, CallAdvice, Choice, FollowAdvice, LeadAdvice, NameAdvice, View, view
+
+from erqiwang_grpc.commands.terminal.asking import Look, NotUnderstood, Quit, held_copies, question, typed
+from erqiwang_grpc.commands.terminal.cards import trump_of
+from erqiwang_grpc.commands.terminal.refusals import explained
+
+GAMES = [RoomOptions(ThreePlayer()), RoomOptions(FourPlayer(Deck.FULL))]
+
+
+def steps(options: RoomOptions, seed: int = 1) -> Iterator[Step]:
+    seats = rules(options.game, options.review).seats
+    policies: BySeat[Policy] = by_seat(seats, lambda _: RandomLegal())
+    return contest(options, policies, Random(seed), shuffles(options, Random(seed)))
+
+
+def view_with(
+    kind: type[Choice], options: RoomOptions = GAMES[0], fits: Callable[[View], bool] = lambda _: True
+) -> View:
+    """The first view of a match whose seat is asked for that."""
+    views = (view(step.before, step.seat) for step in steps(options))
+    return next(seen for seen in views if isinstance(seen.advice.choice, kind) and fits(seen))
+
+
+CALL, NAME, BURY, LEAD = (view_with(kind) for kind in (CallAdvice, NameAdvice, BuryAdvice, LeadAdvice))
+
+
+@pytest.mark.parametrize(
+    ("line", "seen", "meant"),
+    [
+        pytest.param("65", CALL, Bid(65), id="a bid"),
+        pytest.param("7", CALL, Bid(7), id="a number that is no bid is the server's to refuse"),
+        pytest.param(" PASS ", CALL, Pass(), id="a pass"),
+        pytest.param("s", NAME, NameTrump(4), id="spades"),
+        pytest.param("No Trump", NAME, NameTrump(5), id="no trump"),
+        pytest.param("surrender", NAME, Surrender(), id="surrender"),
+        pytest.param("signal 3", LEAD, Signal(SignalKind.HAS_POINTS), id="a signal by number"),
+        pytest.param("signal none", CALL, Signal(SignalKind.NO_POINTS), id="a signal by word"),
+        pytest.param("trumps", LEAD, ShowTrumps(), id="show trumps"),
+        pytest.param("ready", CALL, Ready(), id="ready"),
+        pytest.param("?", BURY, Look.HELP, id="help"),
+        pytest.param("history", LEAD, Look.HISTORY, id="history"),
+        pytest.param("quit", LEAD, Quit.QUIT, id="quit"),
+    ],
+)
+def test_typed(line: str, seen: View, meant: object) -> None:
+    assert typed(line, seen) == meant
+
+
+@pytest.mark.parametrize(
+    ("line", "seen"),
+    [
+        pytest.param("many", CALL, id="no number"),
+        pytest.param("9" * 40, CALL, id="a number without end"),
+        pytest.param("x", NAME, id="no suit"),
+        pytest.param("s1", LEAD, id="no card"),
+        pytest.param("sA sA sA", LEAD, id="three of a card"),
+        pytest.param("signal", LEAD, id="a signal of nothing"),
+        pytest.param("signal 4", LEAD, id="a signal there is not"),
+    ],
+)
+def test_not_understood(line: str, seen: View) -> None:
+    assert isinstance(typed(line, seen), NotUnderstood)
+
+
+@pytest.mark.parametrize("options", GAMES, ids=["three", "four"])
+def test_enter_alone_is_always_legal(options: RoomOptions) -> None:
+    for step in steps(options):
+        seen = view(step.before, step.seat)
+        command = typed("", seen)
+        assert not isinstance(command, Look | Quit | NotUnderstood | Signal | ShowTrumps)
+        decided = matches.decide(step.before, step.seat, command, shuffles(options, Random(1)))
+        assert isinstance(decided, tuple)
+
+
+@pytest.mark.parametrize("options", GAMES, ids=["three", "four"])
+def test_the_cards_that_a_suggestion_is_written_as_mean_cards_of_the_hand(options: RoomOptions) -> None:
+    for step in steps(options):
+        seen = view(step.before, step.seat)
+        choice = seen.advice.choice
+        if isinstance(choice, BuryAdvice | LeadAdvice | FollowAdvice):
+            command = typed(write(choice.suggestion), seen)
+            assert isinstance(command, Play | Bury)
+            assert within(cards_of(CardId(card) for card in command.cards), seen.hand.cards)
+            assert write(cards_of(CardId(card) for card in command.cards)) == write(choice.suggestion)
+
+
+def test_cards_that_have_to_be_played_are_put_in() -> None:
+    def some_are_fixed(seen: View) -> bool:
+        choice = seen.advice.choice
+        return isinstance(choice, FollowAdvice) and 0 < count(choice.must) < choice.number
+
+    seen = view_with(FollowAdvice, fits=some_are_fixed)
+    choice = seen.advice.choice
+    assert isinstance(choice, FollowAdvice)
+    free = cards_of(card for card in ids(choice.suggestion) if not choice.must >> card & 1)
+    assert typed(write(free), seen) == Play(ids(choice.suggestion))
+
+
+def test_of_two_copies_the_one_that_is_held_is_meant() -> None:
+    first, second = CardId(3), CardId(3 + KINDS)
+    assert held_copies(cards_of([second]), cards_of([first])) == cards_of([second])
+    assert held_copies(cards_of([first, second]), cards_of([first])) == cards_of([first])
+    assert held_copies(cards_of([first, second]), cards_of([first, second])) == cards_of([first, second])
+
+
+def test_who_is_not_asked_is_told_so() -> None:
+    step = next(steps(GAMES[0]))
+    waiting = view(step.before, Seat(1))
+    assert isinstance(typed("", waiting), NotUnderstood)
+    assert isinstance(typed("65", waiting), NotUnderstood)
+    assert question(waiting) is None
+
+
+@pytest.mark.parametrize("options", GAMES, ids=["three", "four"])
+def test_every_seat_that_is_to_act_is_asked(options: RoomOptions) -> None:
+    for step in steps(options):
+        seen = view(step.before, step.seat)
+        asked = question(seen)
+        assert asked is not None
+        if seen.advice.choice is not None and isinstance(seen.advice.choice, FollowAdvice):
+            assert asked.plain.count("[") == count(seen.advice.choice.must)
+            assert asked.plain.count("(") == count(seen.hand.cards) - count(seen.advice.choice.may)
+
+
+def test_an_illegal_follow_is_explained_with_the_cards_it_needs() -> None:
+    for step in steps(GAMES[0]):
+        seen = view(step.before, step.seat)
+        choice = seen.advice.choice
+        if not isinstance(choice, FollowAdvice) or not choice.must or within(seen.hand.cards, choice.may):
+            continue
+        others = [card for card in ids(seen.hand.cards) if not choice.may >> card & 1]
+        if len(others) < choice.number:
+            continue
+        refused = matches.decide(step.before, step.seat, Play(tuple(others[: choice.number])), never)
+        assert isinstance(refused, IllegalFollow)
+        said = explained(refused, seen).plain
+        assert f"You have to play {write(refused.compulsory, trump_of(seen))}." in said
+        assert f"This would be legal: {write(refused.legal, trump_of(seen))}." in said
+        return
+    pytest.fail("no such position")
+
+
+def never() -> Shuffled:
+    pytest.fail("no deal starts here")
