@@ -72,25 +72,29 @@ def test_the_buried_cards_are_the_declarers_alone_until_the_settlement(plan: Pla
 
 @examples(0.5)
 @given(plan=plans())
-def test_what_a_failed_throw_held_is_told_to_the_thrower_alone(plan: Plan) -> None:
-    for step in steps(plan):
+def test_a_throw_gets_its_verdict_and_what_a_failed_one_held_is_told_to_the_thrower_alone(plan: Plan) -> None:
+    walk = list(steps(plan))
+    for step, told in zip(walk, declassified(plan.options, walk, Seat(0)), strict=True):
         event = step.changes[0].event
         if not (isinstance(event, CardsLed) and isinstance(step.move, Sent) and isinstance(step.move.command, Play)):
             continue
         thrown = cards_of(CardId(card) for card in step.move.command.cards)
-        failed = event.cards != thrown
+        failed = told.verdict is not None and not told.verdict.stands
+        led = (
+            cards_of([told.verdict.forced]) if told.verdict is not None and told.verdict.forced is not None else thrown
+        )
+        assert event.cards == led
         for seat in step.before.chairs.seats():
-            told = cause(step.before, event, seat)
-            assert isinstance(told, Led)
-            assert told.failed_throw == failed
-            assert told.attempted == (thrown if failed and seat == event.seat else None)
+            said = cause(step.before, event, seat)
+            assert isinstance(said, Led)
+            assert said.failed_throw == failed
+            assert said.attempted == (thrown if failed and seat == event.seat else None)
             table = view(step.after, seat).table.trick
             assert table is not None
-            assert table.cards() == event.cards
+            assert table.cards() == led
             assert table.failed_throw == failed
         held = view(step.before, event.seat).hand.cards
-        assert view(step.after, event.seat).hand.cards == without(held, event.cards)
-        assert count(event.cards) == 1 or not failed
+        assert view(step.after, event.seat).hand.cards == without(held, led)
 
 
 def expected_void(seen: View, told: Told, statements: tuple[Statement, ...]) -> TrumpVoid:
