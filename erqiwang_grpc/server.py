@@ -16,7 +16,6 @@ import grpc
 from google.protobuf.duration_pb2 import Duration
 from grpc_channelz.v1 import channelz
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
-from grpc_reflection.v1alpha import reflection, reflection_pb2
 
 from erqiwang_grpc import shuffling
 from erqiwang_grpc.access import Access
@@ -26,6 +25,7 @@ from erqiwang_grpc.limits import DAY, Limits
 from erqiwang_grpc.log import EventLog, TimeNs
 from erqiwang_grpc.log.wakeup import ProcessWakeup
 from erqiwang_grpc.outbox import Closing
+from erqiwang_grpc.reflection import add_reflection
 from erqiwang_grpc.retention import delete_old_matches
 from erqiwang_grpc.room import Surroundings
 from erqiwang_grpc.room_servicer import RoomServicer
@@ -102,7 +102,7 @@ class Server:
         room_service_pb2_grpc.add_RoomServiceServicer_to_server(self._platforms, self._server)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         channelz.add_channelz_servicer(self._server)
-        _add_reflection(self._server)
+        add_reflection((*SERVICES, health_pb2.DESCRIPTOR.services_by_name["Health"].full_name), self._server)
         address = f"{self._settings.host}:{self._settings.port}"
         tls = self._settings.tls
         if tls is None:
@@ -193,22 +193,6 @@ def _credentials(tls: Tls) -> grpc.ServerCredentials:
         [(tls.key, tls.certificate)],
         root_certificates=tls.client_authority,
         require_client_auth=tls.client_authority is not None,
-    )
-
-
-def _add_reflection(server: grpc.aio.Server) -> None:
-    """Reflection as v1alpha, which the library serves, and as v1, which has the same messages under another name."""
-    names = (*SERVICES, health_pb2.DESCRIPTOR.services_by_name["Health"].full_name, reflection.SERVICE_NAME)
-    reflection.enable_server_reflection(names, server)
-    servicer = reflection.aio.ReflectionServicer(names)
-    handler = grpc.stream_stream_rpc_method_handler(
-        servicer.ServerReflectionInfo,
-        request_deserializer=reflection_pb2.ServerReflectionRequest.FromString,
-        response_serializer=reflection_pb2.ServerReflectionResponse.SerializeToString,
-    )
-    methods = {"ServerReflectionInfo": handler}
-    server.add_generic_rpc_handlers(
-        (grpc.method_handlers_generic_handler("grpc.reflection.v1.ServerReflection", methods),)
     )
 
 

@@ -1,0 +1,63 @@
+"""Reflection, under both of its names: tools find the services, their methods and their messages by asking the server."""
+
+from collections.abc import Iterable
+from typing import Final, final
+
+import grpc
+from google.protobuf import descriptor_pool, text_format
+from google.protobuf.descriptor import Descriptor, FieldDescriptor, FileDescriptor
+from google.protobuf.descriptor_pb2 import FileDescriptorProto
+from grpc_reflection.v1alpha import reflection, reflection_pb2
+
+V1ALPHA: Final = reflection.SERVICE_NAME
+V1: Final = V1ALPHA.replace("v1alpha", "v1")
+
+
+@final
+class Symbols:
+    """The descriptors of this process, where a method is found too, as the protocol has it: protobuf's own pool finds none."""
+
+    def __init__(self) -> None:
+        self._pool = descriptor_pool.Default()
+
+    def FindFileByName(self, name: str) -> FileDescriptor:
+        return self._pool.FindFileByName(name)
+
+    def FindFileContainingSymbol(self, symbol: str) -> FileDescriptor:
+        """The file that declares a message, an enum, a field, a service or a method; `KeyError` where none does."""
+        try:
+            return self._pool.FindFileContainingSymbol(symbol)
+        except KeyError:
+            return self._pool.FindMethodByName(symbol).containing_service.file
+
+    def FindMessageTypeByName(self, name: str) -> Descriptor:
+        return self._pool.FindMessageTypeByName(name)
+
+    def FindExtensionByNumber(self, extended: Descriptor, number: int) -> FieldDescriptor:
+        return self._pool.FindExtensionByNumber(extended, number)
+
+    def FindAllExtensions(self, extended: Descriptor) -> list[FieldDescriptor]:
+        return self._pool.FindAllExtensions(extended)
+
+
+def add_reflection(services: Iterable[str], server: grpc.aio.Server) -> None:
+    """Let `server` tell of `services`, by full name, and of reflection itself, as v1 and as v1alpha."""
+    _declare_v1()
+    servicer = reflection.aio.ReflectionServicer((*services, V1, V1ALPHA), pool=Symbols())
+    handler = grpc.stream_stream_rpc_method_handler(
+        servicer.ServerReflectionInfo,
+        request_deserializer=reflection_pb2.ServerReflectionRequest.FromString,
+        response_serializer=reflection_pb2.ServerReflectionResponse.SerializeToString,
+    )
+    methods = {"ServerReflectionInfo": handler}
+    server.add_generic_rpc_handlers(
+        tuple(grpc.method_handlers_generic_handler(name, methods) for name in (V1, V1ALPHA))
+    )
+
+
+def _declare_v1() -> None:
+    """Make v1 known to the pool: the library brings v1alpha alone, which has the same messages under another name."""
+    alpha = FileDescriptorProto()
+    reflection_pb2.DESCRIPTOR.CopyToProto(alpha)
+    declared = text_format.Parse(text_format.MessageToString(alpha).replace("v1alpha", "v1"), FileDescriptorProto())
+    descriptor_pool.Default().AddSerializedFile(declared.SerializeToString())
