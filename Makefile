@@ -42,10 +42,12 @@ ifneq ($(wildcard proto/erqiwang/*/*.proto),)
 		echo "$(BIN)/buf breaking, against $(BASE)"; \
 		git archive $(BASE) buf.yaml proto | $(BIN)/buf breaking --against '-#format=tar'; fi
 	$(BIN)/python proto/generate.py --check
+	$(BIN)/python proto/cards.py --check
 endif
 
-generate: setup  ## Generate Python from the schemas in proto/
+generate: setup  ## Generate Python from the schemas in proto/, and docs/cards.json from the core
 	$(BIN)/python proto/generate.py
+	$(BIN)/python proto/cards.py
 
 bench: setup  ## Measure the core
 	$(BIN)/python bench/core_bench.py
