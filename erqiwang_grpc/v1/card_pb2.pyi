@@ -7,6 +7,9 @@ A card is its id, 0 to 107: `54 * deck + kind`, deck 0 or 1. A kind is `13 * (su
 numbered as in `Suit` and the ranks A = 1, 2, 3 ... 10, J = 11, Q = 12, K = 13; kind 52 is the small joker, kind 53 the
 big one. Points: a 5 counts 5, a 10 and a K count 10, everything else 0. Both copies of a kind are a pair.
 
+docs/cards.json has all of this as data: every card with its names, and under every trump the group and the level of each
+kind and the order in which a player holds the cards.
+
 A list of cards is a set unless its field says otherwise: no card twice, lowest id first. It is packed.
 """
 
