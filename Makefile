@@ -1,6 +1,6 @@
 # Everything happens in .venv, with the versions pinned in requirements/. Needs Python 3.11 or later, make and git.
 
-.PHONY: help setup test lint generate bench demo lock clean
+.PHONY: help setup test test-languages test-load lint generate bench demo lock clean
 .DEFAULT_GOAL := help
 SHELL := /bin/bash -euo pipefail
 
@@ -14,7 +14,7 @@ WORKERS ?= logical
 BASE ?= $(shell git describe --tags --abbrev=0 2>/dev/null || git rev-parse -q --verify origin/main || git rev-parse -q --verify main)
 
 help:  ## Say what can be made
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-14s %s\n", $$1, $$2}' Makefile
 
 setup: .venv/.done  ## Make .venv, with everything pinned
 
@@ -30,6 +30,12 @@ test: lint  ## Check everything: lint, then all tests, with the branches of the 
 	@$(BIN)/python -c 'import json, sys; t = json.load(open(".coverage.json"))["totals"]; \
 	b = 100 * t["covered_branches"] / (t["num_branches"] or 1); \
 	print(f"branches of the core reached by tests: {b:.1f} % (98 % are asked for)"); sys.exit(b < 98)'
+
+test-languages: setup  ## Check docs/languages.md: make and play its clients; needs Go, Node and Java with Maven
+	$(BIN)/python -m pytest -q -m languages tests/languages
+
+test-load: setup  ## Check docs/load.md and docs/discovery.md: a short load by ghz, and grpcurl; needs Go
+	$(BIN)/python -m pytest -q -m load tests/load
 
 lint: setup  ## Check style, types, who imports whom, and the schemas
 	$(BIN)/ruff check

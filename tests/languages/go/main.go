@@ -1,0 +1,103 @@
+// Command table plays a match over generated code alone: every seat of a new room, or one seat by its token.
+package main
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+
+	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/protobuf/proto"
+
+	pb "example.com/table/gen/erqiwang/v1"
+)
+
+func main() {
+	address := flag.String("address", cmp.Or(os.Getenv("ERQIWANG_ADDRESS"), "127.0.0.1:50051"), "the server's")
+	key := flag.String("key", os.Getenv("ERQIWANG_KEY"), "platform key: play every seat")
+	token := flag.String("token", "", "seat token: play this seat alone")
+	game := flag.String("game", "three", "three or four players")
+	flag.Parse()
+	log.SetFlags(0)
+	connection, err := grpc.NewClient(*address, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer connection.Close()
+	tokens := []string{*token}
+	if *token == "" {
+		if tokens, err = openTable(bearing(context.Background(), *key), connection, *game); err != nil {
+			log.Fatal(err)
+		}
+	}
+	account, err := playAll(context.Background(), connection, tokens)
+	if err != nil {
+		log.Fatal(err)
+	}
+	deals, totals := len(account.GetDeals()), account.GetTotals()
+	fmt.Printf("go: seats played %d, deals %d, totals %v, all checks hold\n", len(tokens), deals, totals)
+}
+
+// bearing adds the credential of a call: the platform's key or a seat's token.
+func bearing(ctx context.Context, credential string) context.Context {
+	return metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+credential)
+}
+
+// openTable creates a room, takes its seats and returns their tokens.
+func openTable(ctx context.Context, connection *grpc.ClientConn, game string) ([]string, error) {
+	rooms := pb.NewRoomServiceClient(connection)
+	options := &pb.RoomOptions{Game: &pb.RoomOptions_ThreePlayer{ThreePlayer: &pb.ThreePlayerGame{}}}
+	if game == "four" {
+		options.Game = &pb.RoomOptions_FourPlayer{FourPlayer: &pb.FourPlayerGame{}}
+	}
+	created, err := rooms.CreateRoom(ctx, &pb.CreateRoomRequest{
+		CommandId: uuid.NewString(),
+		Owner:     "player 0",
+		Choice:    &pb.RoomChoice{Choice: &pb.RoomChoice_Options{Options: options}},
+	})
+	if err != nil {
+		return nil, err
+	}
+	var tokens []string
+	for _, seat := range created.GetRoom().GetSeats() {
+		taken, err := rooms.TakeSeat(ctx, &pb.TakeSeatRequest{
+			RoomId: created.GetRoom().GetRoomId(),
+			Player: fmt.Sprintf("player %d", seat.GetSeat()),
+			Seat:   proto.Uint32(seat.GetSeat()),
+		})
+		if err != nil {
+			return nil, err
+		}
+		tokens = append(tokens, taken.GetSeatToken())
+	}
+	return tokens, nil
+}
+
+// playAll plays these seats at the same time and returns the account that they all agree on.
+func playAll(ctx context.Context, connection *grpc.ClientConn, tokens []string) (*pb.Account, error) {
+	accounts := make([]*pb.Account, len(tokens))
+	group, ctx := errgroup.WithContext(ctx)
+	for number, token := range tokens {
+		group.Go(func() (err error) {
+			seat := &player{seats: pb.NewSeatServiceClient(connection)}
+			accounts[number], err = seat.play(bearing(ctx, token))
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	for _, account := range accounts {
+		if !proto.Equal(account, accounts[0]) {
+			return nil, fmt.Errorf("seats disagree: %v and %v", account, accounts[0])
+		}
+	}
+	return accounts[0], nil
+}

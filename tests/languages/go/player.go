@@ -1,0 +1,187 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+
+	"github.com/google/uuid"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	pb "example.com/table/gen/erqiwang/v1"
+)
+
+// player is one seat, from its first snapshot to the end of the match. It knows no rule: it acts on the suggestion in its
+// view, and checks what it is told.
+type player struct {
+	seats    pb.SeatServiceClient
+	view     *pb.View
+	version  uint64
+	awaiting string // the id of the command that is not answered yet
+	streams  int
+	opened   int // decks that were what their commitments said
+}
+
+// play plays to the end and returns what the match came to. The context carries the seat's token.
+func (p *player) play(ctx context.Context) (*pb.Account, error) {
+	for !p.over() {
+		if err := p.converse(ctx); err != nil {
+			return nil, err
+		}
+	}
+	answer, err := p.seats.GetView(ctx, &pb.GetViewRequest{})
+	if err != nil {
+		return nil, err
+	}
+	if err := p.check(answer.GetSnapshot()); err != nil {
+		return nil, err
+	}
+	account := p.view.GetParts().GetAccount().GetAccount()
+	for _, deal := range account.GetDeals() {
+		var sum int32
+		for _, score := range deal.GetScores() {
+			sum += score
+		}
+		if sum != 0 {
+			return nil, fmt.Errorf("scores %v do not sum to 0", deal.GetScores())
+		}
+	}
+	if p.opened != len(account.GetDeals()) || p.streams != 2 {
+		return nil, fmt.Errorf("%d of %d decks opened over %d streams", p.opened, len(account.GetDeals()), p.streams)
+	}
+	return account, nil
+}
+
+// converse holds one stream, until the match is over or, in its middle and on our turn, the first connection is dropped.
+func (p *player) converse(ctx context.Context) error {
+	ctx, drop := context.WithCancel(ctx)
+	defer drop()
+	p.streams++
+	stream, err := p.seats.Play(ctx)
+	if err != nil {
+		return err
+	}
+	attach := &pb.Attach{}
+	if p.view != nil {
+		attach.LastVersion = &p.version
+	}
+	// Where the stream is broken, Recv says why.
+	_ = stream.Send(&pb.PlayRequest{Request: &pb.PlayRequest_Attach{Attach: attach}})
+	for {
+		response, err := stream.Recv()
+		if err != nil {
+			return fmt.Errorf("the stream has ended: %w", err)
+		}
+		for _, message := range response.GetMessages() {
+			if err := p.hear(message); err != nil {
+				return err
+			}
+		}
+		if p.over() {
+			return nil
+		}
+		command := p.command()
+		if command == nil || p.awaiting != "" {
+			continue
+		}
+		if p.streams == 1 && p.inTheMiddle() {
+			return nil
+		}
+		p.awaiting = uuid.NewString()
+		_ = stream.Send(&pb.PlayRequest{CommandId: p.awaiting, Request: &pb.PlayRequest_Command{Command: command}})
+	}
+}
+
+func (p *player) over() bool {
+	return p.view.GetParts().GetProgress().GetPhase() == pb.Phase_PHASE_OVER
+}
+
+// inTheMiddle tells whether cards are played in the second half of the match.
+func (p *player) inTheMiddle() bool {
+	progress := p.view.GetParts().GetProgress()
+	return progress.GetPhase() == pb.Phase_PHASE_PLAYING && progress.GetDeal() > progress.GetDeals()/2
+}
+
+// hear keeps the view up to date.
+func (p *player) hear(message *pb.SeatMessage) error {
+	switch told := message.GetMessage().(type) {
+	case *pb.SeatMessage_Snapshot:
+		return p.check(told.Snapshot)
+	case *pb.SeatMessage_Notice:
+		return p.fold(told.Notice)
+	case *pb.SeatMessage_Accepted:
+		if told.Accepted.GetCommandId() == p.awaiting {
+			p.awaiting = ""
+		}
+	case *pb.SeatMessage_Refused:
+		return fmt.Errorf("refused: %v", told.Refused)
+	}
+	return nil
+}
+
+// check takes a snapshot: the first one as it is; a later one must be what the notices have made of the first.
+func (p *player) check(snapshot *pb.Snapshot) error {
+	same := p.version == snapshot.GetVersion() && proto.Equal(p.view, snapshot.GetView())
+	if p.view != nil && !same {
+		return fmt.Errorf("fold at %d and snapshot at %d differ", p.version, snapshot.GetVersion())
+	}
+	p.view, p.version = snapshot.GetView(), snapshot.GetVersion()
+	return nil
+}
+
+// fold puts the parts that changed in the place of the old ones.
+func (p *player) fold(notice *pb.Notice) error {
+	if notice.GetVersion() != p.version+1 {
+		return fmt.Errorf("version %d after %d", notice.GetVersion(), p.version)
+	}
+	p.version = notice.GetVersion()
+	parts := p.view.GetParts().ProtoReflect()
+	notice.GetChanged().ProtoReflect().Range(func(field protoreflect.FieldDescriptor, part protoreflect.Value) bool {
+		parts.Set(field, part)
+		return true
+	})
+	if notice.GetDealEnded() == nil {
+		return nil
+	}
+	p.opened++
+	return opens(p.view.GetParts())
+}
+
+// opens checks that the deck of a settled deal is the one that was committed to before its first bid.
+func opens(parts *pb.Parts) error {
+	hash := sha256.New()
+	hash.Write(parts.GetSettlement().GetSalt())
+	for _, card := range parts.GetSettlement().GetDeck() {
+		hash.Write([]byte{byte(card)})
+	}
+	if !bytes.Equal(hash.Sum(nil), parts.GetProgress().GetCommitment()) {
+		return fmt.Errorf("the deck is not what was committed to")
+	}
+	return nil
+}
+
+// command is what the view suggests where it is our turn, and nil where it is not.
+func (p *player) command() *pb.Command {
+	parts := p.view.GetParts()
+	switch advice := parts.GetAdvice().GetChoice().(type) {
+	case *pb.AdvicePart_Call:
+		if bid := advice.Call.GetBid(); bid != nil {
+			return &pb.Command{Command: &pb.Command_Bid{Bid: bid}}
+		}
+		return &pb.Command{Command: &pb.Command_PassBid{PassBid: advice.Call.GetPassBid()}}
+	case *pb.AdvicePart_Name:
+		return &pb.Command{Command: &pb.Command_NameTrump{NameTrump: advice.Name.GetSuggestion()}}
+	case *pb.AdvicePart_Bury:
+		return &pb.Command{Command: &pb.Command_Bury{Bury: advice.Bury.GetSuggestion()}}
+	case *pb.AdvicePart_Lead:
+		return &pb.Command{Command: &pb.Command_PlayCards{PlayCards: advice.Lead.GetSuggestion()}}
+	case *pb.AdvicePart_Follow:
+		return &pb.Command{Command: &pb.Command_PlayCards{PlayCards: advice.Follow.GetSuggestion()}}
+	}
+	if parts.GetProgress().GetPhase() == pb.Phase_PHASE_SETTLED && !parts.GetSettlement().GetReady()[p.view.GetSeat()] {
+		return &pb.Command{Command: &pb.Command_Ready{Ready: &pb.Ready{}}}
+	}
+	return nil
+}

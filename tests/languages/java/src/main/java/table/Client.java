@@ -1,0 +1,104 @@
+package table;
+
+import erqiwang.v1.Account;
+import erqiwang.v1.CreateRoomRequest;
+import erqiwang.v1.FourPlayerGame;
+import erqiwang.v1.Room;
+import erqiwang.v1.RoomChoice;
+import erqiwang.v1.RoomOptions;
+import erqiwang.v1.RoomServiceGrpc;
+import erqiwang.v1.SeatStatus;
+import erqiwang.v1.TakeSeatRequest;
+import erqiwang.v1.ThreePlayerGame;
+import io.grpc.Channel;
+import io.grpc.Grpc;
+import io.grpc.InsecureChannelCredentials;
+import io.grpc.ManagedChannel;
+import io.grpc.StatusException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+
+/** Plays a match over generated code alone: every seat of a new room, or one seat by its token. */
+public final class Client {
+  /** Plays, and prints one line. Flags: --address, --key (platform key: every seat), --token (one seat), --game. */
+  public static void main(String[] arguments) throws Exception {
+    Map<String, String> flags = new HashMap<>();
+    for (int i = 0; i + 1 < arguments.length; i += 2) {
+      flags.put(arguments[i], arguments[i + 1]);
+    }
+    Map<String, String> environment = System.getenv();
+    String address = flags.getOrDefault("--address", environment.getOrDefault("ERQIWANG_ADDRESS", "127.0.0.1:50051"));
+    String key = flags.getOrDefault("--key", environment.getOrDefault("ERQIWANG_KEY", ""));
+    ManagedChannel channel = Grpc.newChannelBuilder(address, InsecureChannelCredentials.create()).build();
+    try {
+      List<String> tokens =
+          flags.containsKey("--token")
+              ? List.of(flags.get("--token"))
+              : openTable(channel, key, flags.getOrDefault("--game", "three"));
+      Account account = playAll(channel, tokens);
+      System.out.printf(
+          "java: seats played %d, deals %d, totals %s, all checks hold%n",
+          tokens.size(), account.getDealsCount(), account.getTotalsList().toString().replace(",", ""));
+    } finally {
+      channel.shutdownNow();
+    }
+  }
+
+  /** Creates a room and takes its seats: their tokens. */
+  private static List<String> openTable(Channel channel, String key, String game) throws StatusException {
+    var rooms = RoomServiceGrpc.newBlockingV2Stub(channel).withCallCredentials(new Bearer(key));
+    RoomOptions.Builder options = RoomOptions.newBuilder();
+    if (game.equals("four")) {
+      options.setFourPlayer(FourPlayerGame.getDefaultInstance());
+    } else {
+      options.setThreePlayer(ThreePlayerGame.getDefaultInstance());
+    }
+    var create =
+        CreateRoomRequest.newBuilder()
+            .setCommandId(UUID.randomUUID().toString())
+            .setOwner("player 0")
+            .setChoice(RoomChoice.newBuilder().setOptions(options))
+            .build();
+    Room room = rooms.createRoom(create).getRoom();
+    List<String> tokens = new ArrayList<>();
+    for (SeatStatus seat : room.getSeatsList()) {
+      var take =
+          TakeSeatRequest.newBuilder()
+              .setRoomId(room.getRoomId())
+              .setPlayer("player " + seat.getSeat())
+              .setSeat(seat.getSeat())
+              .build();
+      tokens.add(rooms.takeSeat(take).getSeatToken());
+    }
+    return tokens;
+  }
+
+  /** Plays these seats at the same time; the account that they all agree on. */
+  private static Account playAll(Channel channel, List<String> tokens) throws Exception {
+    ExecutorService threads = Executors.newFixedThreadPool(tokens.size());
+    try {
+      List<Callable<Account>> players = new ArrayList<>();
+      for (String token : tokens) {
+        players.add(new Player(channel, new Bearer(token))::play);
+      }
+      var accounts = new HashSet<Account>();
+      for (Future<Account> played : threads.invokeAll(players)) {
+        accounts.add(played.get());
+      }
+      if (accounts.size() != 1) {
+        throw new IllegalStateException("seats disagree on the account: " + accounts);
+      }
+      return accounts.iterator().next();
+    } finally {
+      threads.shutdownNow();
+    }
+  }
+}

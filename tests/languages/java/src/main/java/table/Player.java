@@ -1,0 +1,178 @@
+package table;
+
+import erqiwang.v1.Account;
+import erqiwang.v1.AdvicePart;
+import erqiwang.v1.Attach;
+import erqiwang.v1.Command;
+import erqiwang.v1.GetViewRequest;
+import erqiwang.v1.Notice;
+import erqiwang.v1.Parts;
+import erqiwang.v1.Phase;
+import erqiwang.v1.PlayRequest;
+import erqiwang.v1.PlayResponse;
+import erqiwang.v1.Ready;
+import erqiwang.v1.SeatMessage;
+import erqiwang.v1.SeatServiceGrpc;
+import erqiwang.v1.SeatServiceGrpc.SeatServiceBlockingV2Stub;
+import erqiwang.v1.SettlementPart;
+import erqiwang.v1.Snapshot;
+import erqiwang.v1.View;
+import io.grpc.CallCredentials;
+import io.grpc.Channel;
+import io.grpc.stub.BlockingClientCall;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Optional;
+import java.util.UUID;
+
+/**
+ * One seat, from its first snapshot to the end of the match. It knows no rule: it acts on the suggestion in its view, and
+ * checks what it is told.
+ */
+final class Player {
+  private final SeatServiceBlockingV2Stub seats;
+  private View view = View.getDefaultInstance();
+  private long version = 0;
+  private String awaiting = ""; // the id of the command that is not answered yet
+  private int streams = 0;
+  private int opened = 0; // decks that were what their commitments said
+
+  Player(Channel channel, CallCredentials token) {
+    seats = SeatServiceGrpc.newBlockingV2Stub(channel).withCallCredentials(token);
+  }
+
+  /** Plays to the end; what the match came to. */
+  Account play() throws Exception {
+    while (!isOver()) {
+      converse();
+    }
+    check(seats.getView(GetViewRequest.getDefaultInstance()).getSnapshot());
+    Account account = view.getParts().getAccount().getAccount();
+    for (var deal : account.getDealsList()) {
+      require(deal.getScoresList().stream().mapToInt(Integer::intValue).sum() == 0, "scores sum to 0: " + deal);
+    }
+    require(opened == account.getDealsCount(), opened + " of " + account.getDealsCount() + " decks opened");
+    require(streams == 2, "two streams, not " + streams);
+    return account;
+  }
+
+  private boolean isOver() {
+    return view.getParts().getProgress().getPhase() == Phase.PHASE_OVER;
+  }
+
+  /** Whether cards are played in the second half of the match. */
+  private boolean isInTheMiddle() {
+    var progress = view.getParts().getProgress();
+    return progress.getPhase() == Phase.PHASE_PLAYING && progress.getDeal() > progress.getDeals() / 2;
+  }
+
+  /** One stream, until the match is over or, in its middle and on our turn, the first connection is dropped. */
+  private void converse() throws Exception {
+    streams++;
+    BlockingClientCall<PlayRequest, PlayResponse> stream = seats.play();
+    try {
+      var attach = version == 0 ? Attach.newBuilder() : Attach.newBuilder().setLastVersion(version);
+      stream.write(PlayRequest.newBuilder().setAttach(attach).build());
+      while (true) {
+        PlayResponse response = stream.read();
+        require(response != null, "the server holds the stream open");
+        for (SeatMessage message : response.getMessagesList()) {
+          hear(message);
+        }
+        if (isOver()) {
+          return;
+        }
+        Optional<Command> command = awaiting.isEmpty() ? command() : Optional.empty();
+        if (command.isEmpty()) {
+          continue;
+        }
+        if (streams == 1 && isInTheMiddle()) {
+          return;
+        }
+        awaiting = UUID.randomUUID().toString();
+        stream.write(PlayRequest.newBuilder().setCommandId(awaiting).setCommand(command.get()).build());
+      }
+    } finally {
+      stream.cancel("dropped", null);
+    }
+  }
+
+  /** Keeps the view up to date. */
+  private void hear(SeatMessage message) throws NoSuchAlgorithmException {
+    switch (message.getMessageCase()) {
+      case SNAPSHOT -> check(message.getSnapshot());
+      case NOTICE -> fold(message.getNotice());
+      case ACCEPTED -> {
+        if (message.getAccepted().getCommandId().equals(awaiting)) {
+          awaiting = "";
+        }
+      }
+      case REFUSED -> throw new IllegalStateException("refused: " + message.getRefused());
+      default -> {}
+    }
+  }
+
+  /** Takes a snapshot: the first one as it is; a later one must be what the notices have made of the first. */
+  private void check(Snapshot snapshot) {
+    boolean same = version == snapshot.getVersion() && view.equals(snapshot.getView());
+    require(version == 0 || same, "fold at " + version + " equals snapshot at " + snapshot.getVersion());
+    view = snapshot.getView();
+    version = snapshot.getVersion();
+  }
+
+  /** Puts the parts that changed in the place of the old ones. */
+  private void fold(Notice notice) throws NoSuchAlgorithmException {
+    require(notice.getVersion() == version + 1, "version " + notice.getVersion() + " after " + version);
+    version = notice.getVersion();
+    Parts.Builder parts = view.getParts().toBuilder();
+    notice.getChanged().getAllFields().forEach(parts::setField);
+    view = view.toBuilder().setParts(parts).build();
+    if (notice.hasDealEnded()) {
+      require(opens(view.getParts()), "the deck is what was committed to");
+      opened++;
+    }
+  }
+
+  /** Whether the deck of a settled deal is the one that was committed to before its first bid. */
+  private static boolean opens(Parts parts) throws NoSuchAlgorithmException {
+    SettlementPart settled = parts.getSettlement();
+    MessageDigest hash = MessageDigest.getInstance("SHA-256");
+    hash.update(settled.getSalt().asReadOnlyByteBuffer());
+    settled.getDeckList().forEach(card -> hash.update(card.byteValue()));
+    return MessageDigest.isEqual(hash.digest(), parts.getProgress().getCommitment().toByteArray());
+  }
+
+  /** What the view suggests, where it is our turn. */
+  private Optional<Command> command() {
+    Parts parts = view.getParts();
+    AdvicePart advice = parts.getAdvice();
+    Command.Builder command = Command.newBuilder();
+    switch (advice.getChoiceCase()) {
+      case CALL -> {
+        if (advice.getCall().hasBid()) {
+          command.setBid(advice.getCall().getBid());
+        } else {
+          command.setPassBid(advice.getCall().getPassBid());
+        }
+      }
+      case NAME -> command.setNameTrump(advice.getName().getSuggestion());
+      case BURY -> command.setBury(advice.getBury().getSuggestion());
+      case LEAD -> command.setPlayCards(advice.getLead().getSuggestion());
+      case FOLLOW -> command.setPlayCards(advice.getFollow().getSuggestion());
+      case CHOICE_NOT_SET -> {
+        boolean settled = parts.getProgress().getPhase() == Phase.PHASE_SETTLED;
+        if (!settled || parts.getSettlement().getReady(view.getSeat())) {
+          return Optional.empty();
+        }
+        command.setReady(Ready.getDefaultInstance());
+      }
+    }
+    return Optional.of(command.build());
+  }
+
+  private static void require(boolean condition, String what) {
+    if (!condition) {
+      throw new IllegalStateException("does not hold: " + what);
+    }
+  }
+}

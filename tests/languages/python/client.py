@@ -1,0 +1,164 @@
+"""Play a match over generated code alone: every seat of a new room, or one seat by its token.
+
+It knows no rule: it acts on the suggestion in its view, and checks what it is told.
+"""
+
+import argparse
+import asyncio
+import hashlib
+import os
+import uuid
+
+import grpc
+from erqiwang.v1.room_pb2 import FourPlayerGame, RoomOptions
+from erqiwang.v1.room_service_pb2 import CreateRoomRequest, RoomChoice, TakeSeatRequest
+from erqiwang.v1.room_service_pb2_grpc import RoomServiceStub
+from erqiwang.v1.seat_service_pb2 import (
+    Attach,
+    Command,
+    GetViewRequest,
+    Notice,
+    PlayRequest,
+    SeatMessage,
+    Snapshot,
+)
+from erqiwang.v1.seat_service_pb2_grpc import SeatServiceStub
+from erqiwang.v1.settlement_pb2 import Account, Ready
+from erqiwang.v1.view_pb2 import PHASE_OVER, PHASE_PLAYING, PHASE_SETTLED, View
+
+
+class Player:
+    """One seat, from its first snapshot to the end of the match."""
+
+    def __init__(self, channel: grpc.aio.Channel, token: str) -> None:
+        self.seats = SeatServiceStub(channel)
+        self.metadata = (("authorization", f"Bearer {token}"),)
+        self.view = View()
+        self.version = 0
+        self.awaiting = ""  # the id of the command that is not answered yet
+        self.streams = 0
+        self.opened = 0  # decks that were what their commitments said
+
+    async def play(self) -> Account:
+        """Play to the end; what the match came to."""
+        while not self.over:
+            await self.converse()
+        answer = await self.seats.GetView(GetViewRequest(), metadata=self.metadata)
+        self.check(answer.snapshot)
+        account = self.view.parts.account.account
+        assert all(sum(deal.scores) == 0 for deal in account.deals), account
+        assert self.opened == len(account.deals), f"{self.opened} of {len(account.deals)} decks opened"
+        assert self.streams == 2, f"{self.streams} streams"
+        return account
+
+    @property
+    def over(self) -> bool:
+        """Whether the match is over."""
+        return self.view.parts.progress.phase == PHASE_OVER
+
+    @property
+    def in_the_middle(self) -> bool:
+        """Whether cards are played in the second half of the match."""
+        progress = self.view.parts.progress
+        return progress.phase == PHASE_PLAYING and progress.deal > progress.deals // 2
+
+    async def converse(self) -> None:
+        """One stream, until the match is over or, in its middle and on our turn, the first connection is dropped."""
+        self.streams += 1
+        stream = self.seats.Play(metadata=self.metadata)
+        await stream.write(PlayRequest(attach=Attach(last_version=self.version or None)))
+        async for response in stream:
+            for message in response.messages:
+                self.hear(message)
+            command = None if self.awaiting else self.command()
+            if self.over or (command and self.streams == 1 and self.in_the_middle):
+                stream.cancel()
+                return
+            if command:
+                self.awaiting = uuid.uuid4().hex
+                await stream.write(PlayRequest(command_id=self.awaiting, command=command))
+        raise ConnectionError("the server has ended the stream")
+
+    def hear(self, message: SeatMessage) -> None:
+        """Keep the view up to date."""
+        match message.WhichOneof("message"):
+            case "snapshot":
+                self.check(message.snapshot)
+            case "notice":
+                self.fold(message.notice)
+            case "accepted" if message.accepted.command_id == self.awaiting:
+                self.awaiting = ""
+            case "refused":
+                raise AssertionError(message.refused)
+
+    def check(self, snapshot: Snapshot) -> None:
+        """Take a snapshot: the first one as it is; a later one must be what the notices have made of the first."""
+        if self.version:
+            assert (snapshot.version, snapshot.view) == (self.version, self.view), "fold and snapshot differ"
+        self.view, self.version = snapshot.view, snapshot.version
+
+    def fold(self, notice: Notice) -> None:
+        """Put the parts that changed in the place of the old ones."""
+        assert notice.version == self.version + 1, f"{notice.version} after {self.version}"
+        self.version = notice.version
+        for field, part in notice.changed.ListFields():
+            getattr(self.view.parts, field.name).CopyFrom(part)
+        if notice.HasField("deal_ended"):
+            settled = self.view.parts.settlement
+            committed = hashlib.sha256(settled.salt + bytes(settled.deck)).digest()
+            assert committed == self.view.parts.progress.commitment, "the deck is not what was committed to"
+            self.opened += 1
+
+    def command(self) -> Command | None:
+        """What the view suggests, where it is our turn."""
+        parts = self.view.parts
+        advice = parts.advice
+        match advice.WhichOneof("choice"):
+            case "call" if advice.call.HasField("bid"):
+                return Command(bid=advice.call.bid)
+            case "call":
+                return Command(pass_bid=advice.call.pass_bid)
+            case "name":
+                return Command(name_trump=advice.name.suggestion)
+            case "bury":
+                return Command(bury=advice.bury.suggestion)
+            case "lead":
+                return Command(play_cards=advice.lead.suggestion)
+            case "follow":
+                return Command(play_cards=advice.follow.suggestion)
+            case None if parts.progress.phase == PHASE_SETTLED and not parts.settlement.ready[self.view.seat]:
+                return Command(ready=Ready())
+        return None
+
+
+async def open_table(channel: grpc.aio.Channel, key: str, game: str) -> list[str]:
+    """Create a room and take its seats: their tokens."""
+    rooms = RoomServiceStub(channel)
+    metadata = (("authorization", f"Bearer {key}"),)
+    four = FourPlayerGame() if game == "four" else None
+    options = RoomOptions(four_player=four)  # without a game it is the three-player one
+    request = CreateRoomRequest(command_id=uuid.uuid4().hex, owner="player 0", choice=RoomChoice(options=options))
+    room = (await rooms.CreateRoom(request, metadata=metadata)).room
+    taken = [TakeSeatRequest(room_id=room.room_id, player=f"player {seat.seat}", seat=seat.seat) for seat in room.seats]
+    return [(await rooms.TakeSeat(each, metadata=metadata)).seat_token for each in taken]
+
+
+async def main() -> None:
+    """Play, and print one line."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--address", default=os.environ.get("ERQIWANG_ADDRESS", "127.0.0.1:50051"))
+    parser.add_argument("--key", default=os.environ.get("ERQIWANG_KEY", ""), help="platform key: play every seat")
+    parser.add_argument("--token", help="seat token: play this seat alone")
+    parser.add_argument("--game", choices=["three", "four"], default="three")
+    flags = parser.parse_args()
+    async with grpc.aio.insecure_channel(flags.address) as channel:
+        tokens = [flags.token] if flags.token else await open_table(channel, flags.key, flags.game)
+        players = [Player(channel, token) for token in tokens]
+        accounts = await asyncio.gather(*(player.play() for player in players))
+    assert all(account == accounts[0] for account in accounts), accounts
+    deals, totals = len(accounts[0].deals), " ".join(map(str, accounts[0].totals))
+    print(f"python: seats played {len(players)}, deals {deals}, totals [{totals}], all checks hold")
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

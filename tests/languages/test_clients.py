@@ -1,0 +1,101 @@
+"""Clients in every language, made and run as docs/languages.md says, against a server as an operator starts it."""
+
+import asyncio
+import os
+import re
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import grpc
+import pytest
+
+from erqiwang_grpc.v1 import room_pb2
+from tests.documents import sections
+from tests.languages.workshop import TOOLS, Client, Workshop
+from tests.service.processes import ServerProcess, serving
+
+pytestmark = pytest.mark.languages
+
+PATIENCE: Final = 120.0
+"""Seconds that a match may take on a busy machine."""
+RESULT: Final = re.compile(r"(\w+): seats played (\d), deals (\d), totals \[(.+)\], all checks hold")
+
+
+@pytest.fixture
+async def server(tmp_path: Path) -> AsyncIterator[ServerProcess]:
+    async with serving(tmp_path, "--in-memory", "--commands-per-second", "100000") as process:
+        yield process
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What a client says of the match it played."""
+
+    language: str
+    seats: int
+    deals: int
+    totals: tuple[int, ...]
+
+
+async def played(client: Client, server: ServerProcess, *flags: str) -> Played:
+    """Run a client to its end."""
+    environment = os.environ | {"ERQIWANG_ADDRESS": server.address, "ERQIWANG_KEY": server.key}
+    process = await asyncio.create_subprocess_exec(
+        *client.arguments(*flags),
+        cwd=client.folder, env=environment, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        output, errors = await asyncio.wait_for(process.communicate(), PATIENCE)
+    finally:
+        if process.returncode is None:
+            process.kill()
+    assert process.returncode == 0, errors.decode()
+    found = RESULT.fullmatch(output.decode().strip())
+    assert found, output.decode()
+    language, seats, deals, totals = found.groups()
+    return Played(language, int(seats), int(deals), tuple(map(int, totals.split())))
+
+
+def test_every_section_with_commands_is_run() -> None:
+    assert sections("languages.md").keys() == TOOLS.keys()
+
+
+@pytest.mark.parametrize("language", TOOLS)
+async def test_a_client_plays_three_players(workshop: Workshop, server: ServerProcess, language: str) -> None:
+    result = await played(workshop.client(language), server)
+    assert (result.language, result.seats, result.deals) == (language.lower(), 3, 6)
+    assert sum(result.totals) == 0
+
+
+@pytest.mark.parametrize("language", TOOLS)
+async def test_a_client_plays_four_players(workshop: Workshop, server: ServerProcess, language: str) -> None:
+    result = await played(workshop.client(language), server, "--game four")
+    assert (result.seats, result.deals, len(result.totals)) == (4, 6, 4)
+    assert sum(result.totals) == 0
+
+
+async def test_go_typescript_and_java_sit_at_one_table(workshop: Workshop, server: ServerProcess) -> None:
+    clients = [workshop.client(language) for language in ("Go", "TypeScript", "Java")]
+    async with grpc.aio.insecure_channel(server.address) as channel:
+        platform = server.speaking(channel).platform
+        room = await platform.create_room("player 0")
+        seated = [await platform.take_seat(room.room_id, f"player {seat}") for seat in range(3)]
+        results = await asyncio.gather(
+            *(played(client, server, f"--token {seat.token}") for client, seat in zip(clients, seated, strict=True))
+        )
+        finished = await platform.room(room.room_id)
+    assert [result.language for result in results] == ["go", "typescript", "java"]
+    assert {result.totals for result in results} == {tuple(finished.totals)}
+    assert finished.state == room_pb2.ROOM_STATE_FINISHED
+
+
+def test_buf_and_maven_generate_the_same_java_classes(workshop: Workshop) -> None:
+    folder = workshop.client("Java").folder
+    by_buf, by_maven = (
+        sorted(path.relative_to(made) for path in made.rglob("*.java"))
+        for made in (folder / "gen", folder / "target" / "generated-sources" / "protobuf")
+    )
+    assert by_buf
+    assert by_buf == by_maven

@@ -1,0 +1,52 @@
+// Plays a match over generated code alone: every seat of a new room, or one seat by its token.
+import { randomUUID } from "node:crypto";
+import { parseArgs } from "node:util";
+import { equals } from "@bufbuild/protobuf";
+import { createClient, type Transport } from "@connectrpc/connect";
+import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
+import { RoomService } from "./gen/erqiwang/v1/room_service_pb.js";
+import { SeatService } from "./gen/erqiwang/v1/seat_service_pb.js";
+import { AccountSchema } from "./gen/erqiwang/v1/settlement_pb.js";
+import { Player } from "./player.js";
+
+const { values: flags } = parseArgs({
+  options: {
+    address: { type: "string", default: process.env.ERQIWANG_ADDRESS ?? "127.0.0.1:50051" },
+    key: { type: "string", default: process.env.ERQIWANG_KEY ?? "" },
+    token: { type: "string" },
+    game: { type: "string", default: "three" },
+  },
+});
+
+const bearing = (credential: string) => ({ authorization: `Bearer ${credential}` });
+
+/** Creates a room and takes its seats: their tokens. */
+async function openTable(transport: Transport, key: string, game: string): Promise<string[]> {
+  const rooms = createClient(RoomService, transport);
+  const headers = bearing(key);
+  const players = game === "four" ? "fourPlayer" : "threePlayer";
+  const choice = { case: "options", value: { game: { case: players, value: {} } } } as const;
+  const request = { commandId: randomUUID(), owner: "player 0", choice: { choice } };
+  const { room } = await rooms.createRoom(request, { headers });
+  const tokens: string[] = [];
+  for (const { seat } of room!.seats) {
+    const taken = await rooms.takeSeat({ roomId: room!.roomId, player: `player ${seat}`, seat }, { headers });
+    tokens.push(taken.seatToken);
+  }
+  return tokens;
+}
+
+const baseUrl = `http://${flags.address}`;
+const sessionManager = new Http2SessionManager(baseUrl);
+const transport = createGrpcTransport({ baseUrl, sessionManager });
+const tokens = flags.token ? [flags.token] : await openTable(transport, flags.key, flags.game);
+const seats = createClient(SeatService, transport);
+const [account, ...others] = await Promise.all(tokens.map((token) => new Player(seats, bearing(token)).play()));
+for (const other of others) {
+  if (!equals(AccountSchema, account!, other)) throw new Error("seats disagree on the account");
+}
+const { deals, totals } = account!;
+console.log(
+  `typescript: seats played ${tokens.length}, deals ${deals.length}, totals [${totals.join(" ")}], all checks hold`,
+);
+sessionManager.abort();

@@ -1,0 +1,147 @@
+import { createHash, randomUUID } from "node:crypto";
+import { create, equals, isFieldSet, type MessageInitShape } from "@bufbuild/protobuf";
+import { reflect } from "@bufbuild/protobuf/reflect";
+import type { Client } from "@connectrpc/connect";
+import {
+  type CommandSchema,
+  type Notice,
+  type PlayRequest,
+  PlayRequestSchema,
+  type SeatMessage,
+  type SeatService,
+  type Snapshot,
+} from "./gen/erqiwang/v1/seat_service_pb.js";
+import type { Account } from "./gen/erqiwang/v1/settlement_pb.js";
+import { type Parts, PartsSchema, Phase, type View, ViewSchema } from "./gen/erqiwang/v1/view_pb.js";
+import { Outbox } from "./outbox.js";
+
+type Wish = MessageInitShape<typeof CommandSchema>["command"];
+
+/**
+ * One seat, from its first snapshot to the end of the match. It knows no rule: it acts on the suggestion in its view, and
+ * checks what it is told.
+ */
+export class Player {
+  private view?: View & { parts: Parts };
+  private version = 0n;
+  private awaiting = ""; // the id of the command that is not answered yet
+  private streams = 0;
+  private opened = 0; // decks that were what their commitments said
+
+  constructor(
+    private readonly seats: Client<typeof SeatService>,
+    private readonly headers: HeadersInit,
+  ) {}
+
+  /** Plays to the end; what the match came to. */
+  async play(): Promise<Account> {
+    while (!this.over) await this.converse();
+    this.check((await this.seats.getView({}, { headers: this.headers })).snapshot!);
+    const account = this.view!.parts.account!.account!;
+    for (const { scores } of account.deals) {
+      if (scores.reduce((sum, score) => sum + score, 0) !== 0) throw new Error(`scores ${scores} do not sum to 0`);
+    }
+    if (this.opened !== account.deals.length || this.streams !== 2) {
+      throw new Error(`${this.opened} of ${account.deals.length} decks opened over ${this.streams} streams`);
+    }
+    return account;
+  }
+
+  private get over(): boolean {
+    return this.view?.parts.progress?.phase === Phase.OVER;
+  }
+
+  /** Whether cards are played in the second half of the match. */
+  private get inTheMiddle(): boolean {
+    const { phase, deal, deals } = this.view!.parts.progress!;
+    return phase === Phase.PLAYING && deal > deals / 2;
+  }
+
+  /** One stream, until the match is over or, in its middle and on our turn, the first connection is dropped. */
+  private async converse(): Promise<void> {
+    this.streams += 1;
+    const outbox = new Outbox<PlayRequest>();
+    const say = (request: MessageInitShape<typeof PlayRequestSchema>) => outbox.put(create(PlayRequestSchema, request));
+    const lastVersion = this.view && this.version;
+    say({ request: { case: "attach", value: { lastVersion } } });
+    // Leaving the loop early drops the stream.
+    for await (const { messages } of this.seats.play(outbox, { headers: this.headers })) {
+      messages.forEach((message) => this.hear(message));
+      if (this.over) return;
+      const command = this.awaiting ? undefined : this.command();
+      if (!command) continue;
+      if (this.streams === 1 && this.inTheMiddle) return;
+      this.awaiting = randomUUID();
+      say({ commandId: this.awaiting, request: { case: "command", value: { command } } });
+    }
+    throw new Error("the server has ended the stream");
+  }
+
+  /** Keeps the view up to date. */
+  private hear({ message }: SeatMessage): void {
+    switch (message.case) {
+      case "snapshot":
+        return this.check(message.value);
+      case "notice":
+        return this.fold(message.value);
+      case "accepted":
+        if (message.value.commandId === this.awaiting) this.awaiting = "";
+        return;
+      case "refused":
+        throw new Error(`refused: ${message.value.refusal?.message}`);
+    }
+  }
+
+  /** Takes a snapshot: the first one as it is; a later one must be what the notices have made of the first. */
+  private check({ version, view }: Snapshot): void {
+    if (!view?.parts) throw new Error("a snapshot without a view");
+    const same = !this.view || (version === this.version && equals(ViewSchema, view, this.view));
+    if (!same) throw new Error(`fold at ${this.version} and snapshot at ${version} differ`);
+    this.view = { ...view, parts: view.parts };
+    this.version = version;
+  }
+
+  /** Puts the parts that changed in the place of the old ones. */
+  private fold({ version, changed, cause }: Notice): void {
+    if (version !== this.version + 1n) throw new Error(`version ${version} after ${this.version}`);
+    this.version = version;
+    const parts = this.view!.parts;
+    for (const field of PartsSchema.fields) {
+      if (changed && isFieldSet(changed, field)) {
+        reflect(PartsSchema, parts).set(field, reflect(PartsSchema, changed).get(field));
+      }
+    }
+    if (cause.case === "dealEnded") this.open(parts);
+  }
+
+  /** Checks that the deck of a settled deal is the one that was committed to before its first bid. */
+  private open({ settlement, progress }: Parts): void {
+    const { salt, deck } = settlement!;
+    const committed = createHash("sha256").update(salt).update(Uint8Array.from(deck)).digest();
+    if (!committed.equals(progress!.commitment)) throw new Error("the deck is not what was committed to");
+    this.opened += 1;
+  }
+
+  /** What the view suggests, where it is our turn. */
+  private command(): Wish {
+    const { advice, progress, settlement } = this.view!.parts;
+    const choice = advice!.choice;
+    switch (choice.case) {
+      case "call":
+        return choice.value.suggestion.case === "bid"
+          ? { case: "bid", value: choice.value.suggestion.value }
+          : { case: "passBid", value: {} };
+      case "name":
+        return { case: "nameTrump", value: choice.value.suggestion! };
+      case "bury":
+        return { case: "bury", value: choice.value.suggestion! };
+      case "lead":
+      case "follow":
+        return { case: "playCards", value: choice.value.suggestion! };
+      case undefined: {
+        const wanted = progress!.phase === Phase.SETTLED && !settlement!.ready[this.view!.seat];
+        return wanted ? { case: "ready", value: {} } : undefined;
+      }
+    }
+  }
+}
