@@ -14,12 +14,7 @@ from erqiwang_core.contract import BidMade, BidPassed
 from erqiwang_core.disclosure import Statement
 from erqiwang_core.match import DealStarted, Event, Match, MatchEnded, Running, SeatLeft, SeatReady, SeatTaken
 from erqiwang_core.naming import TrumpNamed
-from erqiwang_core.playing import CardsFollowed, CardsLed, Playing, counts_open
-from erqiwang_core.rules import RoomOptions
-from erqiwang_core.settled import DealSettled
-from erqiwang_core.shapes import Lead
-from erqiwang_core.units import CardSet, Seat
-from erqiwang_core.view import (
+from erqiwang_core.parts import (
     AccountPart,
     Advice,
     Auction,
@@ -39,8 +34,13 @@ from erqiwang_core.view import (
     TrumpVoid,
     Turn,
     View,
-    view,
 )
+from erqiwang_core.playing import CardsFollowed, CardsLed, Playing, counts_open
+from erqiwang_core.rules import RoomOptions
+from erqiwang_core.settled import DealSettled
+from erqiwang_core.shapes import Lead
+from erqiwang_core.units import CardSet, Seat
+from erqiwang_core.view import view
 
 
 @final

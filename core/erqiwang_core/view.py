@@ -1,319 +1,53 @@
-"""The view: all that one seat may see, in parts, each built from nothing out of what that seat may know.
+"""The view: all that one seat may see, each part built from nothing out of what that seat may know.
 
-A view is assigned to, never worked out: whoever holds one and puts the parts of every notice in their places holds the
-view (see `notices`). Nothing hidden from the seat has a place in it.
+There is no view of everything from which something is left out: a part holds what its builder put there.
 """
 
-from dataclasses import dataclass
-from typing import Final, TypeAlias, final
+from typing import Final
 
 from erqiwang_core import bidding, burying, deal as deals, naming, playing
 from erqiwang_core.bidding import Bidding, Contested, Opening
 from erqiwang_core.burying import Burying
-from erqiwang_core.contract import Called, Contract
+from erqiwang_core.contract import Contract
 from erqiwang_core.deal import Deal
-from erqiwang_core.disclosure import Disclosure, Statement, TrumpCount, trump_count
+from erqiwang_core.disclosure import trump_count
 from erqiwang_core.following import may, must
 from erqiwang_core.hand import EMPTY, count_pairs
-from erqiwang_core.inference import Proven
-from erqiwang_core.match import Account, Gathering, Match, Over, Player, Running, finished, phase, scores, totals
+from erqiwang_core.match import Gathering, Match, Over, Running, finished, phase, scores, totals
 from erqiwang_core.naming import Naming
-from erqiwang_core.playing import Playing
-from erqiwang_core.refusals import Phase
-from erqiwang_core.rules import KITTY_SIZE, Countdowns, RoomOptions
-from erqiwang_core.scoring import multiplier, outcome
-from erqiwang_core.seats import BySeat
-from erqiwang_core.settled import Settled, Settlement
-from erqiwang_core.trick import Trick
-from erqiwang_core.trump import Trump, order
-from erqiwang_core.units import CardId, CardSet, Chips, Points, Seat
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Chairs:
-    """Who sits where; None on a free seat."""
-
-    players: BySeat[Player | None]
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """Where the match stands."""
-
-    phase: Phase
-    deal: int
-    """The deal in progress or last settled, from 1; 0 before the first."""
-    deals: int
-    totals: BySeat[Chips]
-    """Accumulated scores (packet: `PlayerInfo`)."""
-    first_bidder: Seat | None
-    commitment: bytes
-    """What was published of the deck as it was dealt; empty where nothing was."""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """Who is to act. The countdown is shown and nothing happens when it runs out (rules §13)."""
-
-    seat: Seat | None
-    countdown: int
-    """Seconds; 0 where nobody is to act."""
-    number: int
-    """Which turn of the deal it is, from 1, so that a seat that acts twice running is seen to; 0 likewise."""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Hand:
-    """The seat's own cards."""
-
-    cards: CardSet
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Auction:
-    """The calls so far; no calls, nobody ahead and 0 base chips outside the bidding."""
-
-    calls: tuple[Called, ...]
-    leader: Seat | None
-    standing: Points | None
-    base: Chips
-    """The base chips of the standing bid."""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Agreed:
-    """What the bidding came to, and the trump once it is named."""
-
-    declarer: Seat
-    bid: Points
-    base: Chips
-    may_surrender: bool
-    """Whether surrender is open now, instead of naming trump."""
-    trump: Trump | None
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class ContractPart:
-    """The contract; nothing before there is a declarer and after the settlement."""
-
-    agreed: Agreed | None
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Kitty:
-    """The 8 cards of the kitty (底牌), to the declarer until burying; empty to everyone else and at other times."""
-
-    cards: CardSet
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Buried:
-    """The 8 buried cards (埋牌底牌), to the declarer in play; empty to everyone else and at other times."""
-
-    cards: CardSet
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Table:
-    """The trick on the table, finished or not: it lies there until the next lead, also after the settlement."""
-
-    number: int
-    """Which trick of the deal, from 1; 0 before the first lead."""
-    trick: Trick | None
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Captured:
-    """What the defenders have captured in tricks so far."""
-
-    points: Points
-    multiplier: int
-    """The running multiplier (packet: `curmultiple`); 0 until there is a declarer."""
-    cards: CardSet
-    """The captured point cards, to defenders; empty to the declarer."""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class History:
-    """The finished tricks of the deal, in review rooms; nothing in others (rules §12)."""
-
-    tricks: tuple[Trick, ...]
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Inference:
-    """What the plays have proven of every seat, in review rooms while play goes on; nothing otherwise."""
-
-    proven: BySeat[Proven] | None
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class TrumpVoid:
-    """The seats announced to hold no trump, and what is told because of it; nothing in no-review rooms."""
-
-    announced: tuple[Seat, ...]
-    counts: tuple[tuple[Seat, TrumpCount], ...]
-    """Of every other seat, once any is announced, where the game counts."""
-    statements: tuple[Statement, ...]
-    """What seats told as the second was announced, where the game has them tell."""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Disclosed:
-    """The declarer's disclosure, to the defenders in a review room."""
-
-    disclosure: Disclosure | None
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class CallAdvice:
-    """What the seat may call."""
-
-    bids: tuple[Points, ...]
-    """Highest first."""
-    may_pass: bool
-    suggestion: bidding.Command
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class NameAdvice:
-    """What the seat may name."""
-
-    trumps: tuple[tuple[Trump, int], ...]
-    """Each choice, with the pairs of trumps that the seat would hold."""
-    may_surrender: bool
-    suggestion: Trump
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class BuryAdvice:
-    """How many cards the seat is to bury."""
-
-    number: int
-    suggestion: CardSet
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class LeadAdvice:
-    """The seat leads."""
-
-    suggestion: CardSet
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class FollowAdvice:
-    """The seat follows. Must and may guide; they do not decide (rules §7)."""
-
-    number: int
-    must: CardSet
-    may: CardSet
-    suggestion: CardSet
-
-
-Choice: TypeAlias = CallAdvice | NameAdvice | BuryAdvice | LeadAdvice | FollowAdvice
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Advice:
-    """What the seat may do, and one whole legal action, where it is its turn; from its own hand alone."""
-
-    choice: Choice | None
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Result:
-    """A settled deal: every part of its sum, who is ready, and the deck it was dealt from."""
-
-    settlement: Settlement
-    ready: BySeat[bool]
-    deck: tuple[CardId, ...]
-    """All cards in dealing order: opens the commitment."""
-    salt: bytes
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class SettlementPart:
-    """The settled deal, until the next one starts; nothing during a deal."""
-
-    result: Result | None
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class AccountPart:
-    """How the match ended; nothing while it goes on."""
-
-    account: Account | None
-
-
-Part: TypeAlias = (
-    Chairs
-    | Progress
-    | Turn
-    | Hand
-    | Auction
-    | ContractPart
-    | Kitty
-    | Buried
-    | Table
-    | Captured
-    | History
-    | Inference
-    | TrumpVoid
-    | Disclosed
-    | Advice
-    | SettlementPart
-    | AccountPart
+from erqiwang_core.parts import (
+    AccountPart,
+    Advice,
+    Agreed,
+    Auction,
+    Buried,
+    BuryAdvice,
+    CallAdvice,
+    Captured,
+    Chairs,
+    ContractPart,
+    Disclosed,
+    FollowAdvice,
+    Hand,
+    History,
+    Inference,
+    Kitty,
+    LeadAdvice,
+    NameAdvice,
+    Progress,
+    Result,
+    SettlementPart,
+    Table,
+    TrumpVoid,
+    Turn,
+    View,
 )
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class View:
-    """All that one seat may see."""
-
-    seat: Seat
-    options: RoomOptions
-    chairs: Chairs
-    progress: Progress
-    turn: Turn
-    hand: Hand
-    auction: Auction
-    contract: ContractPart
-    kitty: Kitty
-    buried: Buried
-    table: Table
-    captured: Captured
-    history: History
-    inference: Inference
-    trump_void: TrumpVoid
-    disclosed: Disclosed
-    advice: Advice
-    settlement: SettlementPart
-    account: AccountPart
+from erqiwang_core.playing import Playing
+from erqiwang_core.rules import KITTY_SIZE, Countdowns
+from erqiwang_core.scoring import multiplier, outcome
+from erqiwang_core.settled import Settled
+from erqiwang_core.trump import Trump, order
+from erqiwang_core.units import Chips, Points, Seat
 
 
 def view(match: Match, seat: Seat) -> View:

@@ -13,10 +13,10 @@ from random import Random
 from typing import Final, final
 
 from erqiwang_core.notices import BuriedBy, Cause, DealEnded, Dealt, Led
+from erqiwang_core.parts import View
 from erqiwang_core.players import Policy, Sensible
 from erqiwang_core.playing import Signalled
 from erqiwang_core.refusals import Phase
-from erqiwang_core.view import View
 from rich.console import Console
 
 from erqiwang_grpc.client import SeatClient

@@ -11,7 +11,16 @@ from typing import Final, final
 from erqiwang_core.cards import kind
 from erqiwang_core.following import answer, breach, follow, is_legal, may, must
 from erqiwang_core.hand import cards_of, copies, count, ids, kind_list, kinds, pairs, points, shared, without
-from erqiwang_core.notation import ThirdCopy, UnreadableTrump, in_order, read, read_trump, write, write_card, write_trump
+from erqiwang_core.notation import (
+    ThirdCopy,
+    UnreadableTrump,
+    in_order,
+    read,
+    read_trump,
+    write,
+    write_card,
+    write_trump,
+)
 from erqiwang_core.shapes import Lead, all_components, classify
 from erqiwang_core.trump import Group, Order, order
 from erqiwang_core.units import CardSet, KindSet

@@ -11,11 +11,11 @@ from erqiwang_core import match as matches, notices, view as views
 from erqiwang_core.hand import EMPTY
 from erqiwang_core.match import DealStarted, Event, Match, MatchEnded, Over
 from erqiwang_core.notices import Cause
+from erqiwang_core.parts import Advice, Buried, Disclosed, Hand, Kitty, View
 from erqiwang_core.playing import CardsLed
 from erqiwang_core.seats import next_seat
 from erqiwang_core.settled import DealSettled
 from erqiwang_core.units import Seat
-from erqiwang_core.view import Advice, Buried, Disclosed, Hand, Kitty, View
 from rich.text import Text
 
 from erqiwang_grpc.commands import data_folder

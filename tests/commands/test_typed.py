@@ -13,13 +13,14 @@ from erqiwang_core.hand import cards_of, count, ids, within
 from erqiwang_core.match import Ready
 from erqiwang_core.naming import NameTrump, Surrender
 from erqiwang_core.notation import write
+from erqiwang_core.parts import BuryAdvice, CallAdvice, Choice, FollowAdvice, LeadAdvice, NameAdvice, View
 from erqiwang_core.players import Policy, RandomLegal, Step, contest, shuffles
 from erqiwang_core.playing import Play, ShowTrumps, Signal, SignalKind
 from erqiwang_core.refusals import IllegalFollow
 from erqiwang_core.rules import Deck, FourPlayer, RoomOptions, ThreePlayer, rules
 from erqiwang_core.seats import BySeat, by_seat
 from erqiwang_core.units import CardId, Seat
-from erqiwang_core.view import BuryAdvice, CallAdvice, Choice, FollowAdvice, LeadAdvice, NameAdvice, View, view
+from erqiwang_core.view import view
 
 from erqiwang_grpc.commands.terminal.asking import Look, NotUnderstood, Quit, held_copies, question, typed
 from erqiwang_grpc.commands.terminal.cards import trump_of

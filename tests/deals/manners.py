@@ -16,11 +16,11 @@ from erqiwang_core.following import by_price, follow
 from erqiwang_core.hand import POINT_CARDS, count, ids, without
 from erqiwang_core.match import Command, Ready
 from erqiwang_core.naming import NameTrump, Surrender, number
+from erqiwang_core.parts import BuryAdvice, CallAdvice, FollowAdvice, LeadAdvice, NameAdvice, View
 from erqiwang_core.playing import Play
 from erqiwang_core.shapes import all_components, longest
 from erqiwang_core.trump import Group, NoTrump, Order, order
 from erqiwang_core.units import CardId, CardSet
-from erqiwang_core.view import BuryAdvice, CallAdvice, FollowAdvice, LeadAdvice, NameAdvice, View
 
 
 class Calling(Enum):

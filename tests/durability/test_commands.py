@@ -14,12 +14,13 @@ import pytest
 from erqiwang_core.hand import EMPTY
 from erqiwang_core.match import Disband, Running, evolve
 from erqiwang_core.notices import Led
+from erqiwang_core.parts import View
 from erqiwang_core.players import Policy, RandomLegal, contest, shuffles
 from erqiwang_core.rules import FourPlayer, RoomOptions, rules
 from erqiwang_core.seats import BySeat, by_seat
 from erqiwang_core.settled import DealSettled
 from erqiwang_core.units import Chips, Seat
-from erqiwang_core.view import View, view
+from erqiwang_core.view import view
 from google.protobuf.json_format import ParseDict
 
 from erqiwang_grpc import stored

@@ -8,6 +8,7 @@ from erqiwang_core.hand import EMPTY, POINT_CARDS, cards_of, count, count_pairs,
 from erqiwang_core.inference import Proven
 from erqiwang_core.match import Match, Running, answer
 from erqiwang_core.notices import Led, cause
+from erqiwang_core.parts import Inference, TrumpVoid, View
 from erqiwang_core.playing import CardsFollowed, CardsLed, Play, Playing, ShowTrumps, Signal, Signalled, TrumpsShown
 from erqiwang_core.refusals import DeclarerMayNotSignal, NobodyIsVoid, NotInThisRoom, Phase, Refusal, WrongPhase
 from erqiwang_core.rules import RoomOptions, ThreePlayer
@@ -15,7 +16,7 @@ from erqiwang_core.shapes import pairs_in
 from erqiwang_core.trick import Trick
 from erqiwang_core.trump import Group, Order
 from erqiwang_core.units import CardId, CardSet, Seat
-from erqiwang_core.view import Inference, TrumpVoid, View, view
+from erqiwang_core.view import view
 from hypothesis import given
 
 from tests.deals.plans import Plan, examples, plans

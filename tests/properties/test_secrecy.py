@@ -15,11 +15,12 @@ from erqiwang_core.hand import ids
 from erqiwang_core.match import Command, Match, Ready, answer
 from erqiwang_core.naming import NameTrump, Surrender
 from erqiwang_core.notices import Notice, notice
+from erqiwang_core.parts import View
 from erqiwang_core.playing import Play, ShowTrumps, Signal, Signalled, TrumpsShown
 from erqiwang_core.refusals import Phase, Refusal
 from erqiwang_core.rules import Game, RoomOptions
 from erqiwang_core.units import Seat
-from erqiwang_core.view import View, view
+from erqiwang_core.view import view
 from hypothesis import assume, given, strategies as st
 
 from tests.deals.decks import never_shuffled

@@ -5,16 +5,9 @@ from erqiwang_core.burying import Bury
 from erqiwang_core.hand import ids
 from erqiwang_core.match import Command
 from erqiwang_core.naming import NameTrump, number
+from erqiwang_core.parts import BuryAdvice, CallAdvice, Choice, FollowAdvice, LeadAdvice, NameAdvice
 from erqiwang_core.playing import Play
-from erqiwang_core.view import (
-    BuryAdvice,
-    CallAdvice,
-    Choice,
-    FollowAdvice,
-    LeadAdvice,
-    NameAdvice,
-    view,
-)
+from erqiwang_core.view import view
 from hypothesis import given
 
 from tests.deals.decks import never_shuffled

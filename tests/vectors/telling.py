@@ -9,6 +9,7 @@ from erqiwang_core.match import SeatLeft, SeatReady, SeatTaken
 from erqiwang_core.naming import TrumpNamed
 from erqiwang_core.notation import write, write_trump
 from erqiwang_core.notices import BuriedBy, Cause, DealEnded, Dealt, Led, MatchOver
+from erqiwang_core.parts import BuryAdvice, CallAdvice, Choice, FollowAdvice, LeadAdvice, NameAdvice, View
 from erqiwang_core.playing import CardsFollowed
 from erqiwang_core.scoring import Disbanded, Made, NearShutout, Outcome, Shutout, Surrendered, Upgrade
 from erqiwang_core.settled import SeatScore
@@ -16,15 +17,6 @@ from erqiwang_core.shapes import Pair, Shape, Single, Throw, Tractor
 from erqiwang_core.trick import Trick
 from erqiwang_core.trump import Group, Trump
 from erqiwang_core.units import Seat
-from erqiwang_core.view import (
-    BuryAdvice,
-    CallAdvice,
-    Choice,
-    FollowAdvice,
-    LeadAdvice,
-    NameAdvice,
-    View,
-)
 
 Lines: TypeAlias = dict[str, str]
 """What is told, by the name of the part; an empty text where a part holds nothing."""

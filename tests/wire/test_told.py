@@ -3,9 +3,10 @@
 from erqiwang_core import notices
 from erqiwang_core.match import Disband, Match, answer
 from erqiwang_core.notices import Notice, fold
+from erqiwang_core.parts import View
 from erqiwang_core.playing import ShowTrumps, Signal, SignalKind, Signalled, TrumpsShown
 from erqiwang_core.units import Seat
-from erqiwang_core.view import View, view
+from erqiwang_core.view import view
 from hypothesis import given, strategies as st
 
 from erqiwang_grpc.log.ports import TimeNs, Version

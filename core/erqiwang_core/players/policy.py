@@ -4,8 +4,8 @@ from random import Random
 from typing import Protocol
 
 from erqiwang_core.match import Command
+from erqiwang_core.parts import View
 from erqiwang_core.playing import Signal
-from erqiwang_core.view import View
 
 
 class Policy(Protocol):

@@ -6,13 +6,13 @@ from typing import final
 from erqiwang_core.burying import Bury
 from erqiwang_core.hand import ids
 from erqiwang_core.match import Command, Ready
+from erqiwang_core.parts import BuryAdvice, CallAdvice, Choice, FollowAdvice, LeadAdvice, NameAdvice, View
 from erqiwang_core.players.cardplay import DECLARING, DEFENDING, Weights, best_follow, best_lead, best_signal
 from erqiwang_core.players.declaring import best_burial, best_call, best_name
 from erqiwang_core.players.outlook import outlook
 from erqiwang_core.players.reading import agreed, may_signal, needs_ready, tables, trick_under_way
 from erqiwang_core.playing import Play, Signal
 from erqiwang_core.units import CardSet
-from erqiwang_core.view import BuryAdvice, CallAdvice, Choice, FollowAdvice, LeadAdvice, NameAdvice, View
 
 
 @final

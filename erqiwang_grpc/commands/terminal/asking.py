@@ -11,10 +11,10 @@ from erqiwang_core.hand import EMPTY, cards_of, count, ids, union, within
 from erqiwang_core.match import Command, Ready
 from erqiwang_core.naming import NameTrump, Surrender, number
 from erqiwang_core.notation import UnreadableTrump, read, read_trump
+from erqiwang_core.parts import BuryAdvice, CallAdvice, Choice, FollowAdvice, LeadAdvice, NameAdvice, View
 from erqiwang_core.players.reading import needs_ready
 from erqiwang_core.playing import Play, Request, ShowTrumps, Signal, SignalKind
 from erqiwang_core.units import CardId, CardSet
-from erqiwang_core.view import BuryAdvice, CallAdvice, Choice, FollowAdvice, LeadAdvice, NameAdvice, View
 from rich.text import Text
 
 from erqiwang_grpc.commands import wording

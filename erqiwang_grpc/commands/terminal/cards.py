@@ -5,9 +5,9 @@ from typing import Final
 from erqiwang_core.cards import FACES, Joker, Suit, Suited, kind
 from erqiwang_core.hand import EMPTY
 from erqiwang_core.notation import in_order, write_card, write_trump
+from erqiwang_core.parts import View
 from erqiwang_core.trump import NoTrump, SuitTrump, Trump, order
 from erqiwang_core.units import CardId, CardSet
-from erqiwang_core.view import View
 from rich.style import Style
 from rich.text import Text
 

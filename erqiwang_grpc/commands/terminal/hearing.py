@@ -6,8 +6,8 @@ from typing import TypeAlias, final
 
 from erqiwang_core import notices
 from erqiwang_core.notices import Cause
+from erqiwang_core.parts import View
 from erqiwang_core.playing import Signalled, TrumpsShown
-from erqiwang_core.view import View
 
 from erqiwang_grpc.client import SeatClient
 from erqiwang_grpc.refusals import Refused

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
+from erqiwang_core.parts import View
 from erqiwang_core.units import Seat
-from erqiwang_core.view import View
 
 
 def name(view: View, seat: Seat) -> str:

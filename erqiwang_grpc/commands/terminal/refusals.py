@@ -4,6 +4,7 @@ from typing import Final
 
 from erqiwang_core.cards import CARDS
 from erqiwang_core.hand import cards_of
+from erqiwang_core.parts import View
 from erqiwang_core.refusals import (
     BidNotLower,
     CardNotHeld,
@@ -29,7 +30,6 @@ from erqiwang_core.refusals import (
     WrongPhase,
 )
 from erqiwang_core.units import CardId, CardSet
-from erqiwang_core.view import View
 from rich.text import Text
 
 from erqiwang_grpc.commands import wording

@@ -4,10 +4,10 @@ from typing import Final
 
 from erqiwang_core.awards import AwardKind, SeatAwards
 from erqiwang_core.match import Account
+from erqiwang_core.parts import Result, View
 from erqiwang_core.scoring import Disbanded, Made, NearShutout, Outcome, Shutout, Surrendered, Upgrade
 from erqiwang_core.settled import Settlement
 from erqiwang_core.units import Seat
-from erqiwang_core.view import Result, View
 from rich.console import Group, RenderableType
 from rich.table import Column, Table
 from rich.text import Text

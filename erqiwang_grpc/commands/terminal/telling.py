@@ -10,11 +10,11 @@ from erqiwang_core.hand import points
 from erqiwang_core.match import SeatLeft, SeatReady, SeatTaken
 from erqiwang_core.naming import TrumpNamed
 from erqiwang_core.notices import BuriedBy, Cause, DealEnded, Dealt, Led, MatchOver
+from erqiwang_core.parts import View
 from erqiwang_core.playing import CardsFollowed, SignalKind, TrickTaken
 from erqiwang_core.shapes import Pair, Shape, Single, Throw, Tractor
 from erqiwang_core.trick import Trick
 from erqiwang_core.units import Seat
-from erqiwang_core.view import View
 from rich.console import Console
 from rich.rule import Rule
 from rich.text import Text

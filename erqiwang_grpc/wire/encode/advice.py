@@ -2,7 +2,7 @@
 
 from erqiwang_core.bidding import Bid, Pass
 from erqiwang_core.hand import ids
-from erqiwang_core.view import Advice, BuryAdvice, CallAdvice, FollowAdvice, LeadAdvice, NameAdvice
+from erqiwang_core.parts import Advice, BuryAdvice, CallAdvice, FollowAdvice, LeadAdvice, NameAdvice
 
 from erqiwang_grpc.v1 import bidding_pb2, naming_pb2, view_pb2
 from erqiwang_grpc.wire.numbers import NAMED

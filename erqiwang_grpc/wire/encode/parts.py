@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 
-from erqiwang_core import view as core
+from erqiwang_core import parts as core
 from erqiwang_core.disclosure import Disclosure
 from erqiwang_core.hand import ids
-from erqiwang_core.view import Part, View
+from erqiwang_core.parts import Part, View
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from erqiwang_grpc.log.ports import TimeNs

@@ -1,8 +1,8 @@
 """Advice: what the seat may do where it is its turn."""
 
 from erqiwang_core.bidding import Bid, Command, Pass
+from erqiwang_core.parts import Advice, BuryAdvice, CallAdvice, Choice, FollowAdvice, LeadAdvice, NameAdvice
 from erqiwang_core.units import Points
-from erqiwang_core.view import Advice, BuryAdvice, CallAdvice, Choice, FollowAdvice, LeadAdvice, NameAdvice
 
 from erqiwang_grpc.v1 import view_pb2
 from erqiwang_grpc.wire.read.cards import cards

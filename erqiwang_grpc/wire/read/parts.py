@@ -5,10 +5,7 @@ from collections.abc import Iterator
 from erqiwang_core.disclosure import Disclosure, TrumpCount, TrumpHolding
 from erqiwang_core.inference import Proven
 from erqiwang_core.match import Player
-from erqiwang_core.rules import RoomOptions, Rules, rules
-from erqiwang_core.seats import BySeat
-from erqiwang_core.units import CardId, Chips, Points, Seat
-from erqiwang_core.view import (
+from erqiwang_core.parts import (
     AccountPart,
     Agreed,
     Auction,
@@ -30,6 +27,9 @@ from erqiwang_core.view import (
     Turn,
     View,
 )
+from erqiwang_core.rules import RoomOptions, Rules, rules
+from erqiwang_core.seats import BySeat
+from erqiwang_core.units import CardId, Chips, Points, Seat
 
 from erqiwang_grpc.v1 import burying_pb2, view_pb2
 from erqiwang_grpc.wire.read.advice import advice
