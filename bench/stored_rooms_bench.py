@@ -1,0 +1,239 @@
+"""Does anything depend on how many rooms are stored? Starting, memory, and the cost of one turn.
+
+python -m bench.stored_rooms_bench [--most N] [--active N] [--turns N] [--folder DIR]   (DIR on the disk to be measured)
+"""
+
+import argparse
+import asyncio
+import gc
+import statistics
+import tempfile
+import time
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from random import Random
+from typing import final
+
+import psutil
+from erqiwang_core.match import Command, Match, Player, Ready, TakeSeat
+from erqiwang_core.players import RandomLegal
+from erqiwang_core.rules import RoomOptions
+from erqiwang_core.units import Seat
+from erqiwang_core.view import turn, view
+
+from erqiwang_grpc.auth.files import Opened, open_key_files
+from erqiwang_grpc.events import RoomOpened
+from erqiwang_grpc.limits import Limits
+from erqiwang_grpc.log import NOTHING, Appended, Batch, Entry, EventLog, RoomId, TimeNs
+from erqiwang_grpc.log.memory import MemoryLog
+from erqiwang_grpc.log.sqlite import SqliteLog, open_log
+from erqiwang_grpc.log.wakeup import ProcessWakeup
+from erqiwang_grpc.room import PLATFORM, Accepted, Asked, Room, Surroundings, command_key
+from erqiwang_grpc.rooms import Rooms
+from erqiwang_grpc.server import Server, Settings
+from erqiwang_grpc.shuffling import seeded
+from erqiwang_grpc.tagging import ENDED, opening_tags
+
+PLAYERS = ("alice", "bob", "carol")
+ROUNDS = 5
+TOGETHER = 500  # rooms written at a time while a log is filled
+
+
+def rooms_on(events: EventLog, idle_minutes: int = 10) -> Rooms:
+    """The rooms of a server on that log, without its port."""
+    limits = Limits(commands_per_second=1_000_000, rooms=1_000_000, idle_minutes=idle_minutes)
+    return Rooms(Surroundings(events, ProcessWakeup(), lambda: TimeNs(time.time_ns()), seeded(1), limits))
+
+
+async def begun(rooms: Rooms, name: str) -> Room:
+    key = command_key(name, b"")
+    assert key is not None
+    room = await rooms.create(RoomOpened("local", "alice", RoomOptions()), key)
+    assert isinstance(room, Room), room
+    for seat, player in enumerate(PLAYERS):
+        taken = await room.administer(PLATFORM, TakeSeat(seat, Player(player)), None)
+        assert isinstance(taken, Accepted), taken
+    return room
+
+
+def next_command(match: Match, luck: Random) -> tuple[Seat, Command]:
+    acting = turn(match).seat
+    if acting is not None:
+        command = RandomLegal().act(view(match, acting), luck)
+        assert command is not None
+        return acting, command
+    result = view(match, Seat(0)).settlement.result
+    assert result is not None
+    return next(seat for seat, ready in result.ready.items() if not ready), Ready()
+
+
+async def one_turn(room: Room, luck: Random) -> float:
+    """Decide, store and tell one command; how many seconds that took."""
+    seat, command = next_command(room.match, luck)
+    asked = Asked(command, command_key(f"{room.version}", b"payload"))
+    start = time.perf_counter()
+    answer = await room.act(seat, PLAYERS[seat], asked)
+    assert isinstance(answer, Accepted), answer
+    return time.perf_counter() - start
+
+
+async def template(turns: int) -> tuple[Entry, ...]:
+    """The log of a room in which so many turns were played."""
+    log = MemoryLog()
+    room = await begun(rooms_on(log), "template")
+    luck = Random(1)
+    for _ in range(turns):
+        await one_turn(room, luck)
+    return await log.read(room.id)
+
+
+async def store(log: EventLog, room: RoomId, entries: tuple[Entry, ...], *, ended: bool) -> None:
+    """A room with the events of the template, batch by batch; `ended` as one that need not be looked after."""
+    head = NOTHING
+    tags = (*opening_tags(RoomOpened("local", "alice", RoomOptions())), *((ENDED,) if ended else ()))
+    for (time_ns, actor, command), group in groupby(entries, key=lambda each: (each.time, each.actor, each.command)):
+        bodies = tuple(entry.body for entry in group)
+        batch = Batch(time_ns, actor, command, 1, bodies, tags if head == NOTHING else ())
+        answer = await log.append(room, head, batch)
+        assert isinstance(answer, Appended), answer
+        head = answer.version
+
+
+async def fill(log: EventLog, first: int, last: int, entries: tuple[Entry, ...], *, ended: bool = True) -> None:
+    for start in range(first, last, TOGETHER):
+        names = (RoomId(f"room{number:07}") for number in range(start, min(start + TOGETHER, last)))
+        await asyncio.gather(*(store(log, name, entries, ended=ended) for name in names))
+
+
+async def opened(folder: Path) -> SqliteLog:
+    log = await open_log(folder / "rooms.sqlite")
+    assert isinstance(log, SqliteLog), log
+    return log
+
+
+def resident() -> int:
+    """This process's memory, in bytes."""
+    gc.collect()
+    return psutil.Process().memory_info().rss
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """The cost of turns, in milliseconds."""
+
+    median: float
+    ninety_fifth: float
+    cpu: float
+
+
+async def turns(rooms: list[Room], number: int) -> Turns:
+    """So many turns one after the other, taken by the rooms in turn; of the rounds the best, as others use the machine."""
+    luck, rounds = Random(2), list[Turns]()
+    for _ in range(ROUNDS):
+        seconds, cpu = list[float](), time.process_time()
+        for each in range(number):
+            seconds.append(1000 * await one_turn(rooms[each % len(rooms)], luck))
+        spent = 1000 * (time.process_time() - cpu) / number
+        rounds.append(Turns(statistics.median(seconds), statistics.quantiles(seconds, n=20)[-1], spent))
+    return Turns(
+        min(each.median for each in rounds), min(each.ninety_fifth for each in rounds), min(each.cpu for each in rounds)
+    )
+
+
+def say(what: str, cost: Turns) -> None:
+    print(f"{what:<42} {cost.median:>8.2f} {cost.ninety_fifth:>8.2f} {cost.cpu:>8.2f}", flush=True)
+
+
+async def start_time(folder: Path) -> float:
+    """Seconds until a server on the folder serves."""
+    keys = open_key_files(folder, None, None)
+    assert isinstance(keys, Opened), keys
+    start = time.perf_counter()
+    log = await opened(folder)
+    server = Server(Settings(log, keys.files))
+    await server.start()
+    seconds = time.perf_counter() - start
+    await server.stop(0)
+    await log.close()
+    return seconds
+
+
+async def watch_time(folder: Path) -> float:
+    """Seconds, once a server serves, until it knows which rooms were never filled."""
+    log = await opened(folder)
+    start = time.perf_counter()
+    await rooms_on(log).watch_stored()
+    seconds = time.perf_counter() - start
+    await log.close()
+    return seconds
+
+
+async def measure(folder: Path, most: int, active: int, number: int) -> None:
+    entries = await template(40)
+    print(f"stored rooms of {len(entries)} events; one turn after the other, the time of the disk's flush included")
+    print(f"{'':<42} {'median':>8} {'95th':>8} {'CPU':>8}   ms a turn")
+    log, filled = await opened(folder), 0
+    for stored in (10, 100, 1_000, 10_000):
+        if stored > most:
+            break
+        await fill(log, filled, stored, entries)
+        filled = stored
+        say(f"{stored:,} stored, 1 in memory", await turns([await begun(rooms_on(log), f"at {stored}")], number))
+    await log.close()
+    await with_active(folder, filled, active, number, entries)
+    await starts(folder, filled, most)
+
+
+async def with_active(folder: Path, filled: int, active: int, number: int, entries: tuple[Entry, ...]) -> None:
+    """The same with many rooms in memory, and what memory they take."""
+    log = await opened(folder)
+    names = [RoomId(f"room{each:07}") for each in range(1_000_000, 1_000_000 + active)]
+    await fill(log, 1_000_000, 1_000_000 + active, entries, ended=False)
+    rooms, before, start = rooms_on(log, idle_minutes=0), resident(), time.perf_counter()
+    kept = [room for name in names if isinstance(room := await rooms.find(name), Room)]
+    seconds = time.perf_counter() - start
+    held = resident() - before
+    say(f"{filled + active:,} stored, {active:,} in memory, one plays", await turns(kept[:1], number))
+    say(f"{filled + active:,} stored, {active:,} in memory, all play", await turns(kept, number))
+    print(f"{active:,} rooms opened in {seconds:.2f} s, {1000 * seconds / active:.2f} ms each")
+    print(f"memory: {held / active / 1024:.0f} KiB a room in play", end="")
+    kept.clear()
+    rooms.put_away()
+    print(
+        f"; {len(rooms.live)} in memory once put away, {(resident() - before) / 1e6:+.0f} MB against before", flush=True
+    )
+    await log.close()
+
+
+async def starts(folder: Path, filled: int, most: int) -> None:
+    """How long a start takes, by the number of stored rooms."""
+    short = (await template(0))[:4]
+    print(f"{'stored rooms':>12} {'start, ms':>10} {'unfilled ones known after, s':>29} {'file, MB':>9}")
+    for stored in (10_000, 100_000):
+        if stored > most:
+            break
+        log = await opened(folder)
+        await fill(log, filled, stored, short)
+        await log.close()
+        filled = max(filled, stored)
+        best = min([await start_time(folder) for _ in range(3)])
+        known = await watch_time(folder)
+        size = (folder / "rooms.sqlite").stat().st_size / 1e6
+        print(f"{stored:>12,} {1000 * best:>10.1f} {known:>29.2f} {size:>9.0f}", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--most", type=int, default=100_000, help="stored rooms at the end")
+    parser.add_argument("--active", type=int, default=1_000, help="rooms in memory")
+    parser.add_argument("--turns", type=int, default=200, help="in each of the rounds of a figure")
+    parser.add_argument("--folder", type=Path, default=None, help="where to write; a temporary folder by default")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(dir=options.folder) as folder:
+        asyncio.run(measure(Path(folder), options.most, options.active, options.turns))
+
+
+if __name__ == "__main__":
+    main()

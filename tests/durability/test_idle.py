@@ -1,0 +1,102 @@
+"""Rooms are opened on first use and put away when nobody needs them: memory holds what is played, not what is stored."""
+
+import gc
+import weakref
+from pathlib import Path
+
+from erqiwang_core import match as matches
+from erqiwang_core.refusals import Phase
+from erqiwang_core.units import Seat
+
+from erqiwang_grpc.limits import MINUTE, Limits
+from erqiwang_grpc.log import RoomId
+from erqiwang_grpc.log.memory import MemoryLog
+from erqiwang_grpc.outbox import Closing
+from erqiwang_grpc.room import Room
+from erqiwang_grpc.rooms import Rooms
+from tests.durability.played import Clock, opened, play, seated, surroundings
+from tests.service.tables import act, acting, attached, eventually, seated as seated_over_the_wire, seen, served
+
+AT_ONCE = Limits(commands_per_second=10_000, idle_minutes=0)
+"""A room that is not in use is put away the next time that somebody looks."""
+
+
+def in_memory(rooms: Rooms) -> set[RoomId]:
+    return {room.id for room in rooms.live}
+
+
+async def test_a_room_that_is_put_away_leaves_no_trace_and_comes_back_as_it_was() -> None:
+    rooms = Rooms(surroundings(MemoryLog(), AT_ONCE))
+    room = await seated(rooms)
+    await play(room, 100)
+    name, ledger, gone = room.id, room.ledger, weakref.ref(room)
+    assert rooms.put_away() == 1
+    del room
+    gc.collect()
+    assert gone() is None
+    assert in_memory(rooms) == set()
+    again = await rooms.find(name)
+    assert isinstance(again, Room)
+    assert again.ledger == ledger
+    assert in_memory(rooms) == {name}
+
+
+async def test_a_room_with_a_stream_stays_and_one_whose_stream_has_ended_goes() -> None:
+    rooms = Rooms(surroundings(MemoryLog(), AT_ONCE))
+    room = await seated(rooms)
+    attachment = room.attach(Seat(1), None)
+    assert rooms.put_away() == 0
+    attachment.outbox.close(Closing.DETACHED)
+    room.detach(attachment)
+    assert rooms.put_away() == 1
+
+
+async def test_a_room_that_was_used_lately_stays() -> None:
+    rooms = Rooms(surroundings(MemoryLog(), Limits(idle_minutes=1)))
+    await seated(rooms)
+    assert rooms.put_away() == 0
+
+
+async def test_a_starting_server_opens_no_room_but_those_that_nobody_filled_in_time() -> None:
+    log, clock = MemoryLog(), Clock()
+    before = Rooms(surroundings(log, clock=clock))
+    for number in range(20):
+        await play(await seated(before, f"over {number}"), 10_000 if number < 2 else 3)
+    unfilled = await opened(before, "unfilled")
+    clock.forward(before.deadline(unfilled.ledger) - unfilled.ledger.created)
+    later = await opened(before, "may still be filled")
+    rooms = Rooms(surroundings(log, clock=clock))
+    await rooms.watch_stored()
+    assert in_memory(rooms) == set()
+    await rooms.expire()
+    assert in_memory(rooms) == {unfilled.id}
+    ended = await rooms.find(unfilled.id)
+    assert isinstance(ended, Room)
+    assert matches.phase(ended.match) is Phase.OVER
+    clock.forward(30 * MINUTE)
+    await rooms.expire()
+    assert in_memory(rooms) == {unfilled.id, later.id}
+
+
+async def test_rooms_deleted_by_retention_are_forgotten() -> None:
+    log = MemoryLog()
+    rooms = Rooms(surroundings(log))
+    room = await seated(rooms)
+    await play(room, 10_000)
+    rooms.forget([room.id])
+    assert in_memory(rooms) == set()
+
+
+async def test_a_seat_comes_back_to_a_room_that_was_put_away(tmp_path: Path) -> None:
+    async with served(tmp_path, limits=AT_ONCE) as service:
+        table = await seated_over_the_wire(service.platform)
+        async with attached(service.channel, table) as seats:
+            version = seats[0].version
+        await eventually(lambda: not service.kept.live)
+        assert (await seen(service, table, 0)).version == version
+        turn = await acting(service, table)
+        assert turn is not None
+        await act(service, table, *turn)
+        await eventually(lambda: not service.kept.live)
+        async with attached(service.channel, table) as seats:
+            assert {seat.version for seat in seats} == {version + 1}
