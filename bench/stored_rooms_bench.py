@@ -12,15 +12,18 @@ import time
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from random import Random
 from typing import final
 
 import psutil
+from erqiwang_core.burying import Bury
+from erqiwang_core.hand import ids
 from erqiwang_core.match import Command, Match, Player, Ready, TakeSeat
-from erqiwang_core.players import RandomLegal
+from erqiwang_core.naming import NameTrump, number
+from erqiwang_core.parts import BuryAdvice, CallAdvice, FollowAdvice, LeadAdvice, NameAdvice
+from erqiwang_core.playing import Play
 from erqiwang_core.rules import RoomOptions
 from erqiwang_core.units import Seat
-from erqiwang_core.view import turn, view
+from erqiwang_core.view import advice, turn, view
 
 from erqiwang_grpc.auth.files import Opened, open_key_files
 from erqiwang_grpc.events import RoomOpened
@@ -57,20 +60,29 @@ async def begun(rooms: Rooms, name: str) -> Room:
     return room
 
 
-def next_command(match: Match, luck: Random) -> tuple[Seat, Command]:
+def next_command(match: Match) -> tuple[Seat, Command]:
+    """What whoever is to act is advised to do: as cheap as can be, and a whole deal long."""
     acting = turn(match).seat
-    if acting is not None:
-        command = RandomLegal().act(view(match, acting), luck)
-        assert command is not None
-        return acting, command
-    result = view(match, Seat(0)).settlement.result
-    assert result is not None
-    return next(seat for seat, ready in result.ready.items() if not ready), Ready()
+    if acting is None:
+        result = view(match, Seat(0)).settlement.result
+        assert result is not None
+        return next(seat for seat, ready in result.ready.items() if not ready), Ready()
+    match advice(match, acting).choice:
+        case CallAdvice(suggestion=call):
+            return acting, call
+        case NameAdvice(suggestion=trump):
+            return acting, NameTrump(number(trump))
+        case BuryAdvice(suggestion=cards):
+            return acting, Bury(ids(cards))
+        case LeadAdvice(suggestion=cards) | FollowAdvice(suggestion=cards):
+            return acting, Play(ids(cards))
+        case None:
+            raise AssertionError("whose turn it is has something to do")
 
 
-async def one_turn(room: Room, luck: Random) -> float:
+async def one_turn(room: Room) -> float:
     """Decide, store and tell one command; how many seconds that took."""
-    seat, command = next_command(room.match, luck)
+    seat, command = next_command(room.match)
     asked = Asked(command, command_key(f"{room.version}", b"payload"))
     start = time.perf_counter()
     answer = await room.act(seat, PLAYERS[seat], asked)
@@ -82,9 +94,8 @@ async def template(turns: int) -> tuple[Entry, ...]:
     """The log of a room in which so many turns were played."""
     log = MemoryLog()
     room = await begun(rooms_on(log), "template")
-    luck = Random(1)
     for _ in range(turns):
-        await one_turn(room, luck)
+        await one_turn(room)
     return await log.read(room.id)
 
 
@@ -130,11 +141,11 @@ class Turns:
 
 async def turns(rooms: list[Room], number: int) -> Turns:
     """So many turns one after the other, taken by the rooms in turn; of the rounds the best, as others use the machine."""
-    luck, rounds = Random(2), list[Turns]()
+    rounds = list[Turns]()
     for _ in range(ROUNDS):
         seconds, cpu = list[float](), time.process_time()
         for each in range(number):
-            seconds.append(1000 * await one_turn(rooms[each % len(rooms)], luck))
+            seconds.append(1000 * await one_turn(rooms[each % len(rooms)]))
         spent = 1000 * (time.process_time() - cpu) / number
         rounds.append(Turns(statistics.median(seconds), statistics.quantiles(seconds, n=20)[-1], spent))
     return Turns(
@@ -228,7 +239,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--most", type=int, default=100_000, help="stored rooms at the end")
     parser.add_argument("--active", type=int, default=1_000, help="rooms in memory")
-    parser.add_argument("--turns", type=int, default=200, help="in each of the rounds of a figure")
+    parser.add_argument("--turns", type=int, default=80, help="in each of the rounds of a figure")
     parser.add_argument("--folder", type=Path, default=None, help="where to write; a temporary folder by default")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
