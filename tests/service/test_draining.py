@@ -1,0 +1,106 @@
+"""Leaving: a server that is told to go tells its seats, loses nothing, and the next one goes on where it stopped."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from functools import partial
+from pathlib import Path
+
+import grpc
+import pytest
+
+from erqiwang_grpc.client import CallRefused, SeatClient
+from erqiwang_grpc.v1 import bidding_pb2, room_pb2, room_service_pb2, seat_service_pb2 as pb, view_pb2
+from tests.service.processes import serving
+from tests.service.tables import RawSeat, act, attached, eventually, in_phase, play_all, seated, seen, step
+
+
+def has_come_back(seat: SeatClient) -> bool:
+    return seat.connections == 2
+
+
+async def test_a_match_goes_on_over_a_restart(tmp_path: Path) -> None:
+    """The clients are told to go, wait, come back by themselves, and finish the deal on the next server."""
+    async with serving(tmp_path) as first:
+        port = first.port
+        async with grpc.aio.insecure_channel(first.address) as channel:
+            served = first.speaking(channel)
+            table = await seated(served.platform)
+            async with attached(channel, table) as seats:
+                await play_all(seats, until=in_phase(view_pb2.PHASE_PLAYING))
+                versions = [seat.version for seat in seats]
+                views = [seat.view for seat in seats]
+                assert await first.stop() == 0
+                async with serving(tmp_path, port=port):
+                    await asyncio.gather(*(seat.until(partial(has_come_back, seat)) for seat in seats))
+                    assert [seat.version for seat in seats] == versions
+                    assert [seat.view for seat in seats] == views
+                    await play_all(seats, until=in_phase(view_pb2.PHASE_SETTLED))
+                    assert (await served.platform.room(table.room_id)).state == room_pb2.ROOM_STATE_PLAYING
+
+
+async def test_streams_are_told_to_go_and_when_to_come_back(tmp_path: Path) -> None:
+    async with serving(tmp_path) as server, grpc.aio.insecure_channel(server.address) as channel:
+        served = server.speaking(channel)
+        table = await seated(served.platform)
+        streams = [RawSeat(served, token) for token in table.tokens]
+        for stream in streams:
+            await stream.attach()
+        watching = served.platform.watch()
+        await anext(watching)
+        stopping = asyncio.create_task(server.stop())
+        delays = []
+        for stream in streams:
+            goodbye = (await stream.rest())[-1].goodbye
+            assert goodbye.reason == pb.Goodbye.REASON_DRAINING
+            delays.append(goodbye.retry_delay.ToMilliseconds())
+            assert stream.refused is not None
+            assert (stream.refused.code, stream.refused.reason) == (grpc.StatusCode.UNAVAILABLE, "DRAINING")
+        assert all(100 <= delay <= 2000 for delay in delays)
+        assert await ending(watching) == "DRAINING"
+        assert await stopping == 0
+
+
+async def ending(watching: AsyncIterator[room_service_pb2.RoomEvent]) -> str:
+    """Why a watch ended."""
+    with pytest.raises(CallRefused) as refused:
+        await to_the_end(watching)
+    return refused.value.reason
+
+
+async def to_the_end(watching: AsyncIterator[room_service_pb2.RoomEvent]) -> None:
+    async for _ in watching:
+        pass
+
+
+async def test_what_was_answered_is_there_after_a_kill(tmp_path: Path) -> None:
+    """Without any leaving: a command is on disk before anyone is told of it."""
+    async with serving(tmp_path) as server, grpc.aio.insecure_channel(server.address) as channel:
+        served = server.speaking(channel)
+        table = await seated(served.platform)
+        accepted = [await step(served, table) for _ in range(20)]
+        before = [await seen(served, table, seat) for seat in range(3)]
+        server.process.kill()
+        await server.process.wait()
+    assert before[0].version == accepted[-1].last_version
+    async with serving(tmp_path) as server, grpc.aio.insecure_channel(server.address) as channel:
+        served = server.speaking(channel)
+        assert [await seen(served, table, seat) for seat in range(3)] == before
+
+
+async def test_a_command_that_is_under_way_is_answered(tmp_path: Path) -> None:
+    async with serving(tmp_path) as server, grpc.aio.insecure_channel(server.address) as channel:
+        served = server.speaking(channel)
+        tables = [await seated(served.platform) for _ in range(20)]
+        bid = pb.Command(bid=bidding_pb2.Bid(points=70))
+        calls = [asyncio.create_task(act(served, table, 0, bid)) for table in tables]
+        await eventually(lambda: any(call.done() for call in calls))
+        stopping = asyncio.create_task(server.stop())
+        answers = await asyncio.gather(*calls, return_exceptions=True)
+        assert await stopping == 0
+    answered = [isinstance(answer, pb.ActResponse) for answer in answers]
+    assert any(answered)
+    async with serving(tmp_path) as server, grpc.aio.insecure_channel(server.address) as channel:
+        served = server.speaking(channel)
+        for table, was_answered in zip(tables, answered, strict=True):
+            version = (await seen(served, table, 0)).version
+            assert version == 6 or not was_answered

@@ -1,0 +1,63 @@
+"""TLS by flags, and with it clients that must show a certificate of their own."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import grpc
+import pytest
+
+from erqiwang_grpc.client import CallRefused
+from erqiwang_grpc.v1 import view_pb2
+from tests.service.certificates import Authority, Issued
+from tests.service.processes import ServerProcess, serving
+from tests.service.tables import attached, in_phase, play_all, seated
+
+
+@asynccontextmanager
+async def serving_tls(
+    folder: Path, issued: Issued, client_authority: bytes | None = None
+) -> AsyncIterator[ServerProcess]:
+    files = {"tls-cert": issued.certificate, "tls-key": issued.key}
+    if client_authority is not None:
+        files["client-ca"] = client_authority
+    flags: list[str] = []
+    for flag, text in files.items():
+        (folder / f"{flag}.pem").write_bytes(text)
+        flags += [f"--{flag}", str(folder / f"{flag}.pem")]
+    async with serving(folder, *flags) as server:
+        yield server
+
+
+async def plays(server: ServerProcess, credentials: grpc.ChannelCredentials) -> bool:
+    """Whether a table can be opened and played with those credentials."""
+    options = (("grpc.ssl_target_name_override", "localhost"),)
+    async with grpc.aio.secure_channel(server.address, credentials, options=options) as channel:
+        try:
+            table = await seated(server.speaking(channel).platform)
+        except CallRefused as refused:
+            return refused.code != grpc.StatusCode.UNAVAILABLE
+        async with attached(channel, table) as seats:
+            await play_all(seats, until=in_phase(view_pb2.PHASE_PLAYING))
+        return True
+
+
+async def test_tls(tmp_path: Path) -> None:
+    authority, stranger = Authority("ours"), Authority("another")
+    async with serving_tls(tmp_path, authority.issue("localhost")) as server:
+        assert await plays(server, grpc.ssl_channel_credentials(authority.certificate))
+        assert not await plays(server, grpc.ssl_channel_credentials(stranger.certificate))
+        async with grpc.aio.insecure_channel(server.address) as channel:
+            with pytest.raises(CallRefused) as refused:
+                await seated(server.speaking(channel).platform)
+            assert refused.value.code == grpc.StatusCode.UNAVAILABLE
+
+
+async def test_mutual_tls(tmp_path: Path) -> None:
+    authority, clients, stranger = Authority("ours"), Authority("clients"), Authority("another")
+    ours, theirs = clients.issue("platform"), stranger.issue("platform")
+    async with serving_tls(tmp_path, authority.issue("localhost"), clients.certificate) as server:
+        root = authority.certificate
+        assert await plays(server, grpc.ssl_channel_credentials(root, ours.key, ours.certificate))
+        assert not await plays(server, grpc.ssl_channel_credentials(root))
+        assert not await plays(server, grpc.ssl_channel_credentials(root, theirs.key, theirs.certificate))
