@@ -36,7 +36,7 @@ class Outbox:
     def __init__(self, limit: int, snapshot: Callable[[], pb.SeatMessage]) -> None:
         self._limit = limit
         self._snapshot = snapshot
-        self._waiting: list[pb.SeatMessage] = []
+        self._waiting = pb.PlayResponse()
         self._behind = False
         self._ready = asyncio.Event()
         self.closing: Closing | None = None
@@ -45,17 +45,21 @@ class Outbox:
 
     def put(self, message: pb.SeatMessage) -> None:
         """Leave a message for the writer. Once the stream is to end, nothing is added."""
-        if self.closing is not None:
-            return
-        if self._behind:
-            return
-        if len(self._waiting) >= self._limit:
-            self._waiting.clear()
+        place = self.place()
+        if place is not None:
+            place.CopyFrom(message)
+
+    def place(self) -> pb.SeatMessage | None:
+        """Where the next message for the writer is to be put, so that it is not copied; None where nothing is added."""
+        if self.closing is not None or self._behind:
+            return None
+        self._ready.set()
+        if len(self._waiting.messages) >= self._limit:
+            self._waiting.Clear()
             self._behind = True
             self.resyncs += 1
-        else:
-            self._waiting.append(message)
-        self._ready.set()
+            return None
+        return self._waiting.messages.add()
 
     def close(self, why: Closing, last: pb.SeatMessage | None = None) -> None:
         """End the stream once what waits is written, with `last` as the last message. The first reason stays."""
@@ -63,20 +67,17 @@ class Outbox:
             return
         if last is not None:
             # However much was thrown away: the last message comes after the snapshot that takes its place.
-            self._waiting.append(last)
+            self._waiting.messages.append(last)
         self.closing = why
         self._ready.set()
 
-    async def take(self) -> list[pb.SeatMessage]:
-        """Everything that waits, in order, as soon as there is something; nothing once the stream is to end."""
-        while not self._waiting and not self._behind and self.closing is None:
+    async def take(self) -> pb.PlayResponse:
+        """Everything that waits, in order, as soon as there is something; without a message once the stream is to end."""
+        while not self._waiting.messages and not self._behind and self.closing is None:
             self._ready.clear()
             await self._ready.wait()
+        taken, self._waiting = self._waiting, pb.PlayResponse()
         if self._behind:
             self._behind = False
-            return [self._snapshot(), *self._drain()]
-        return self._drain()
-
-    def _drain(self) -> list[pb.SeatMessage]:
-        taken, self._waiting = self._waiting, []
+            return pb.PlayResponse(messages=[self._snapshot(), *taken.messages])
         return taken

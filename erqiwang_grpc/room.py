@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from time import monotonic
 from typing import Final, TypeAlias, final
@@ -380,20 +380,22 @@ class Room:
         """Take one durable event in and tell every seat that listens; gives what the sender is told."""
         before = self.match
         self.ledger.take(event, time, actor)
-        told: list[pb.Notice] = []
-        for seat in self._hearing(sender):
-            notice = notices.notice(before, event, self.match, seat)
-            message = encode.notice(notice, self.version, time, self.ledger.turn_began)
-            if seat == sender:
-                told.append(message)
-            attachment = self._attached.get(seat)
-            if attachment is not None:
-                attachment.outbox.put(pb.SeatMessage(notice=message))
+        hearing = self._hearing(sender)
+        told = [notices.notice(before, event, self.match, seat) for seat in hearing]
+        places = [self._place(seat) for seat in hearing]
+        if told:
+            encode.put_notices(places, told, self.version, time, self.ledger.turn_began)
         if isinstance(event, SeatTaken | SeatLeft):
             self._unseat(event.seat)
-        return told
+        return [place for seat, place in zip(hearing, places, strict=True) if seat == sender]
 
-    def _hearing(self, sender: Seat | None) -> Sequence[Seat]:
+    def _place(self, seat: Seat) -> pb.Notice:
+        """Where a seat's next notice is to be put: in its outbox, where there is room."""
+        attachment = self._attached.get(seat)
+        place = None if attachment is None else attachment.outbox.place()
+        return pb.Notice() if place is None else place.notice
+
+    def _hearing(self, sender: Seat | None) -> tuple[Seat, ...]:
         if sender is None or sender in self._attached:
             return tuple(self._attached)
         return (*self._attached, sender)

@@ -107,10 +107,10 @@ class SeatServicer(rpc.SeatServiceServicer):
         listener.add_done_callback(self._listening.discard)
         outbox = attachment.outbox
         while True:
-            messages = await outbox.take()
-            if messages:
+            response = await outbox.take()
+            if response.messages:
                 attachment.written = monotonic()
-                await context.write(pb.PlayResponse(messages=messages))
+                await context.write(response)
             elif outbox.closing is not None:
                 return outbox.closing
 

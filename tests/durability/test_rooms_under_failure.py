@@ -115,7 +115,7 @@ async def test_a_command_of_another_seat_too_is_decided_on_what_was_stored_after
     await attachment.outbox.take()
     other, command = next_command((await stored(log, room)).match, Random(5))
     assert isinstance(await room.act(other, PLAYERS[other], Asked(command)), Accepted)
-    told = await attachment.outbox.take()
+    told = (await attachment.outbox.take()).messages
     assert [message.WhichOneof("message") for message in told] == ["snapshot", "notice"]
     assert told[0].snapshot.version == told[1].notice.version - 1
     await is_as_stored(log, room)

@@ -35,7 +35,7 @@ def test_a_server_killed_at_any_moment_loses_repeats_and_invents_nothing(
 
 
 async def hear(attachment: Attachment, told: SeatTold) -> None:
-    for message in await attachment.outbox.take():
+    for message in (await attachment.outbox.take()).messages:
         told.hear(message)
 
 

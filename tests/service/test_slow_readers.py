@@ -130,6 +130,6 @@ async def test_a_full_outbox_keeps_nothing_but_the_last_word() -> None:
     outbox.close(Closing.DISPLACED, goodbye)
     outbox.put(pb.SeatMessage(heartbeat=pb.Heartbeat(version=6)))
     outbox.close(Closing.DETACHED)
-    assert await outbox.take() == [snapshot, goodbye]
-    assert await outbox.take() == []
+    assert (await outbox.take()).messages == [snapshot, goodbye]
+    assert not (await outbox.take()).messages
     assert outbox.closing is Closing.DISPLACED

@@ -1,6 +1,6 @@
 """Encode: from the core's values to the messages of the wire. Total: every value has its message."""
 
-from erqiwang_grpc.wire.encode.notices import aside, missed, notice
+from erqiwang_grpc.wire.encode.notices import aside, missed, notice, put_notices
 from erqiwang_grpc.wire.encode.parts import parts, view
 from erqiwang_grpc.wire.encode.records import match_record, match_summary
 from erqiwang_grpc.wire.encode.refusals import refusal
@@ -16,6 +16,7 @@ __all__ = [
     "missed",
     "notice",
     "parts",
+    "put_notices",
     "refusal",
     "room_options",
     "settlement",

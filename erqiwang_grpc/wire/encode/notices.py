@@ -1,11 +1,14 @@
 """Notices: what a seat is told of an event; and the asides that are answered to their addressees alone."""
 
+from collections.abc import Sequence
+
 from erqiwang_core.bidding import DeclarerFound
 from erqiwang_core.contract import BidMade, BidPassed
 from erqiwang_core.hand import EMPTY, ids
 from erqiwang_core.match import SeatLeft, SeatReady, SeatTaken
 from erqiwang_core.naming import TrumpNamed
 from erqiwang_core.notices import BuriedBy, Cause, DealEnded, Dealt, Led, MatchOver, Notice
+from erqiwang_core.parts import Part
 from erqiwang_core.playing import CardsFollowed, Signalled, TrumpsShown
 
 from erqiwang_grpc.log.ports import TimeNs, Version
@@ -30,6 +33,39 @@ def notice(told: Notice, version: Version, time: TimeNs, began: TimeNs) -> seat_
     for part in told.changed:
         put_part(message.changed, part, began)
     return message
+
+
+def put_notices(
+    into: Sequence[seat_service_pb2.Notice], told: Sequence[Notice], version: Version, time: TimeNs, began: TimeNs
+) -> None:
+    """Put in what several seats are told of one event, as `notice` says it; what all are told alike is encoded once."""
+    if len(told) == 1:
+        into[0].CopyFrom(notice(told[0], version, time, began))
+        return
+    first = told[0]
+    alike = _alike(told)
+    common = notice(Notice(first.cause, tuple(alike.values())), version, time, began)
+    for message, each in zip(into, told, strict=True):
+        message.CopyFrom(common)
+        if each.cause != first.cause:
+            _put_other_cause(message, each.cause)
+        for part in each.changed:
+            if type(part) not in alike:
+                put_part(message.changed, part, began)
+
+
+def _alike(told: Sequence[Notice]) -> dict[type[Part], Part]:
+    """The changed parts that are the same for every seat, by their type."""
+    first, *others = ({type(part): part for part in each.changed} for each in told)
+    return {kind: part for kind, part in first.items() if all(other.get(kind) == part for other in others)}
+
+
+def _put_other_cause(into: seat_service_pb2.Notice, cause: Cause) -> None:
+    """Put in a cause in place of the one that is there."""
+    field = into.WhichOneof("cause")
+    assert field is not None, "a notice has a cause"
+    into.ClearField(field)
+    _put_cause(into, cause)
 
 
 def missed(cause: Cause, version: Version, time: TimeNs) -> seat_service_pb2.Notice:
