@@ -64,6 +64,11 @@ class Archive:
             return RoomQuarantined(Version(record.version - 1))
         return record if record.summary.opened.platform == platform else NoSuchRecord()
 
+    async def ended(self, room: RoomId) -> MatchSummary | None:
+        """A match that has ended, found without following it; None for one that goes on or cannot be believed."""
+        summary = _readable(await self._events.read(room))
+        return None if summary is None or summary.ended is None else summary
+
     async def page(self, search: Search, size: int, before: Mark | None) -> Page | LogUnavailable:
         """At most `size` matches that have ended, older than the mark `before` if one is given."""
         marks = await self._events.listing(search.tag, search.period, size, before)

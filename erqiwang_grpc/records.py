@@ -19,7 +19,7 @@ from erqiwang_core.units import CardSet, Chips, Seat
 
 from erqiwang_grpc import stored
 from erqiwang_grpc.events import RoomOpened, StoredEvent
-from erqiwang_grpc.log import Entry, RoomId, TimeNs
+from erqiwang_grpc.log import Entry, RoomId, TimeNs, Version
 from erqiwang_grpc.logged import Logged, RoomLog, UnreadableEntry, read
 from erqiwang_grpc.stored import Unreadable
 
@@ -55,9 +55,12 @@ class MatchSummary:
     """A match without its deals: what stands in a list."""
 
     room: RoomId
+    version: Version
     opened: RoomOpened
     players: BySeat[Player | None]
     totals: BySeat[Chips]
+    deal: int
+    """The deal in progress or last dealt, from 1; 0 before the first."""
     settled_deals: int
     """How many deals were settled; one that a disband cut short is not counted."""
     disbanded: bool
@@ -116,9 +119,11 @@ def _summary(log: RoomLog) -> MatchSummary:
     nobody: BySeat[Player | None] = by_seat(seats, lambda _: None)
     summary = MatchSummary(
         room=log.opening.room,
+        version=log.later[-1].entry.version if log.later else log.opening.version,
         opened=log.opened,
         players=nobody,
         totals=by_seat(seats, lambda _: Chips(0)),
+        deal=0,
         settled_deals=0,
         disbanded=False,
         created=log.opening.time,
@@ -136,15 +141,23 @@ def _after(summary: MatchSummary, logged: Logged) -> MatchSummary:
         return replace(summary, players=summary.players.put(event.seat, event.player))
     if isinstance(event, SeatLeft):
         return replace(summary, players=summary.players.put(event.seat, None))
-    if isinstance(event, DealStarted) and event.number == 1:
-        return replace(summary, started=time)
+    if isinstance(event, DealStarted):
+        started = time if summary.started is None else summary.started
+        return replace(summary, started=started, deal=event.number)
     if isinstance(event, DealSettled):
         totals = by_seat(len(summary.totals), lambda seat: _sum(summary.totals[seat], event.settlement, seat))
         return replace(summary, totals=totals, settled_deals=summary.settled_deals + 1)
     if isinstance(event, MatchEnded):
         account = event.account
-        settled = len(account.deals) - (event.cut_short is not None)
-        return replace(summary, totals=account.totals, settled_deals=settled, disbanded=account.disbanded, ended=time)
+        dealt = len(account.deals)
+        return replace(
+            summary,
+            totals=account.totals,
+            deal=dealt,
+            settled_deals=dealt - (event.cut_short is not None),
+            disbanded=account.disbanded,
+            ended=time,
+        )
     return summary
 
 

@@ -131,13 +131,25 @@ class RoomServicer(rpc.RoomServiceServicer):
                 return LogUnavailable()
             scanned += len(marks)
             for mark in marks:
-                room = await self._rooms.find(mark.room)
-                if isinstance(room, Room) and state in (room_pb2.ROOM_STATE_UNSPECIFIED, room_state(room)):
-                    found.append(self._status(room))
+                room = await self._listed(mark.room)
+                if room is not None and state in (room_pb2.ROOM_STATE_UNSPECIFIED, room.state):
+                    found.append(room)
                 before = mark
             if len(marks) < wanted:
                 return pb.ListRoomsResponse(rooms=found)
         return pb.ListRoomsResponse(rooms=found, next_page_token=_page_token(before) if before else "")
+
+    async def _listed(self, room_id: RoomId) -> room_pb2.Room | None:
+        """A room of a list; None for one that cannot be believed.
+
+        One whose match has ended is neither followed nor kept in memory for that: most that are stored have.
+        """
+        if self._rooms.in_memory(room_id) is None:
+            ended = await self._archive.ended(room_id)
+            if ended is not None:
+                return encode.ended_room(ended)
+        room = await self._rooms.find(room_id)
+        return self._status(room) if isinstance(room, Room) else None
 
     async def QuoteRoom(
         self, request: pb.QuoteRoomRequest, context: grpc.aio.ServicerContext[pb.QuoteRoomRequest, pb.QuoteRoomResponse]

@@ -73,6 +73,10 @@ class Rooms:
         """The rooms in memory."""
         return tuple(self._live.values())
 
+    def in_memory(self, room: RoomId) -> Room | None:
+        """The room, if it is in memory."""
+        return self._live.get(room)
+
     async def find(self, room: RoomId) -> Room | Refused:
         """The room, replayed from its log if it is not in memory. Refused: no such room; one whose log is damaged."""
         found = self._live.get(room)

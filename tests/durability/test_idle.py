@@ -14,8 +14,20 @@ from erqiwang_grpc.log.memory import MemoryLog
 from erqiwang_grpc.outbox import Closing
 from erqiwang_grpc.room import Room
 from erqiwang_grpc.rooms import Rooms
+from erqiwang_grpc.v1.room_pb2 import ROOM_STATE_DISBANDED, ROOM_STATE_PLAYING
 from tests.durability.played import Clock, opened, play, seated, surroundings
-from tests.service.tables import act, acting, attached, eventually, seated as seated_over_the_wire, seen, served
+from tests.service.tables import (
+    Service,
+    Table,
+    act,
+    acting,
+    attached,
+    eventually,
+    seated as seated_over_the_wire,
+    seen,
+    served,
+    step,
+)
 
 AT_ONCE = Limits(commands_per_second=10_000, idle_minutes=0)
 """A room that is not in use is put away the next time that somebody looks."""
@@ -100,3 +112,28 @@ async def test_a_seat_comes_back_to_a_room_that_was_put_away(tmp_path: Path) -> 
         await eventually(lambda: not service.kept.live)
         async with attached(service.channel, table) as seats:
             assert {seat.version for seat in seats} == {version + 1}
+
+
+async def test_a_list_of_rooms_brings_none_back_whose_match_has_ended(tmp_path: Path) -> None:
+    async with served(tmp_path, limits=AT_ONCE) as service:
+        names = [await ended(service, deals) for deals in (0, 1, 2)]
+        told = [await service.platform.room(name) for name in names]
+        await eventually(lambda: not service.kept.live)
+        assert await service.platform.rooms() == told[::-1]
+        assert [room.room_id for room in await service.platform.rooms(ROOM_STATE_DISBANDED)] == names[::-1]
+        assert await service.platform.rooms(ROOM_STATE_PLAYING) == []
+        assert in_memory(service.kept) == set()
+
+
+async def ended(service: Service, deals: int) -> str:
+    """A match that was disbanded after so many deals and two turns."""
+    table = await seated_over_the_wire(service.platform)
+    while await settled(service, table) < deals:
+        await step(service, table)
+    await step(service, table)
+    await service.platform.disband_room(table.room_id)
+    return table.room_id
+
+
+async def settled(service: Service, table: Table) -> int:
+    return (await service.platform.record(table.room_id)).summary.settled_deals

@@ -3,7 +3,7 @@
 from erqiwang_core.hand import ids
 
 from erqiwang_grpc.records import DealRecord, MatchRecord, MatchSummary, TrickRecord
-from erqiwang_grpc.v1 import record_pb2
+from erqiwang_grpc.v1 import record_pb2, room_pb2
 from erqiwang_grpc.wire.encode.cards import call, put_trick
 from erqiwang_grpc.wire.encode.parts import timestamp
 from erqiwang_grpc.wire.encode.rooms import room_options
@@ -25,6 +25,23 @@ def match_summary(summary: MatchSummary) -> record_pb2.MatchSummary:
         totals=summary.totals.values,
         settled_deals=summary.settled_deals,
         disbanded=summary.disbanded,
+        create_time=timestamp(summary.created),
+        start_time=None if summary.started is None else timestamp(summary.started),
+        end_time=None if summary.ended is None else timestamp(summary.ended),
+    )
+
+
+def ended_room(summary: MatchSummary) -> room_pb2.Room:
+    """The room of a match that has ended, as its platform sees it when nobody is there any more."""
+    return room_pb2.Room(
+        room_id=summary.room,
+        state=room_pb2.ROOM_STATE_DISBANDED if summary.disbanded else room_pb2.ROOM_STATE_FINISHED,
+        owner=summary.opened.owner,
+        options=room_options(summary.opened.options),
+        seats=[room_pb2.SeatStatus(seat=seat, player=player or "") for seat, player in summary.players.items()],
+        deal=summary.deal,
+        totals=summary.totals.values,
+        version=summary.version,
         create_time=timestamp(summary.created),
         start_time=None if summary.started is None else timestamp(summary.started),
         end_time=None if summary.ended is None else timestamp(summary.ended),
