@@ -82,7 +82,8 @@ async def _events_of(events: EventReader, mark: Mark) -> list[pb.RoomEvent]:
             break
         event = stored.read(entry.body, entry.rules_version)
         if isinstance(event, Unreadable):
-            return []
+            # Set apart, the room may still be ended, and no end goes untold.
+            continue
         if isinstance(event, DealStarted):
             deal = event.number
         if entry.version >= mark.first and is_public(event):

@@ -12,6 +12,7 @@ from typing import Final, final
 import grpc
 
 from erqiwang_grpc.auth.files import FIRST_KEY
+from erqiwang_grpc.client import SeatClient
 from tests.service.tables import PATIENCE, Served
 
 REPOSITORY: Final = Path(__file__).parents[2]
@@ -74,3 +75,31 @@ async def _port(process: asyncio.subprocess.Process) -> int:
     line = await asyncio.wait_for(process.stdout.readline(), PATIENCE)
     assert line.startswith(b"erqiwang serves on 127.0.0.1:"), line
     return int(line.rpartition(b":")[2])
+
+
+@asynccontextmanager
+async def attached_elsewhere(address: str, token: str) -> AsyncIterator[asyncio.subprocess.Process]:
+    """A client on a seat, in a process of its own that can be frozen and killed."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "tests.service.processes", address, token,
+        stdout=asyncio.subprocess.PIPE, cwd=REPOSITORY,
+    )  # fmt: skip
+    try:
+        assert process.stdout is not None
+        assert await asyncio.wait_for(process.stdout.readline(), PATIENCE) == b"attached\n"
+        yield process
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+
+
+async def _stay_attached(address: str, token: str) -> None:
+    """What that process does."""
+    async with grpc.aio.insecure_channel(address) as channel, SeatClient(channel, token):
+        print("attached", flush=True)
+        await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    asyncio.run(_stay_attached(*sys.argv[1:]))

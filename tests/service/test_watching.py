@@ -1,0 +1,119 @@
+"""`WatchRooms`: every public event of the platform's rooms, once, in order, from whatever cursor one goes on."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+from erqiwang_grpc.client import Platform
+from erqiwang_grpc.v1 import room_service_pb2 as pb, view_pb2
+from tests.service.tables import PATIENCE, Service, attached, in_phase, play_all, seated
+
+
+async def told(watching: AsyncIterator[pb.RoomEvent], number: int) -> list[pb.RoomEvent]:
+    """The next so many events."""
+    async with asyncio.timeout(PATIENCE):
+        return [await anext(watching) for _ in range(number)]
+
+
+def kinds(events: list[pb.RoomEvent]) -> list[str]:
+    return [str(event.WhichOneof("event")) for event in events]
+
+
+async def two_deals_and_a_disband(service: Service) -> str:
+    table = await seated(service.platform, command_id="watched")
+    async with attached(service.channel, table) as seats:
+        await play_all(seats, until=in_phase(view_pb2.PHASE_BIDDING, deal=3))
+    await service.platform.disband_room(table.room_id)
+    return table.room_id
+
+
+STORY = [
+    "created",
+    "seat_taken",
+    "seat_taken",
+    "seat_taken",
+    "deal_started",
+    "deal_settled",
+    "deal_started",
+    "deal_settled",
+    "deal_started",
+    "match_settled",
+]
+
+
+async def test_a_room_is_told_from_its_opening_to_its_account(service: Service) -> None:
+    room_id = await two_deals_and_a_disband(service)
+    events = await told(service.platform.watch(), len(STORY))
+    assert kinds(events) == STORY
+    assert {event.room_id for event in events} == {room_id}
+    assert [event.version for event in events] == sorted({event.version for event in events})
+    room = await service.platform.room(room_id)
+    assert events[0].created == pb.RoomCreated(owner="alice", options=room.options)
+    assert [event.seat_taken.player for event in events[1:4]] == ["alice", "bob", "carol"]
+    assert [event.deal_started.deal for event in events if event.HasField("deal_started")] == [1, 2, 3]
+    settled = [event.deal_settled for event in events if event.HasField("deal_settled")]
+    assert [each.deal for each in settled] == [1, 2]
+    account = events[-1].match_settled.account
+    assert (account.disbanded, events[-1].match_settled.expired) == (True, False)
+    assert list(account.totals) == list(room.totals)
+    scores = [[seat.score for seat in each.settlement.seats] for each in settled]
+    assert [list(deal.scores) for deal in account.deals] == [*scores, [0, 0, 0]]
+
+
+async def test_from_every_cursor_the_rest_is_told(service: Service) -> None:
+    await two_deals_and_a_disband(service)
+    await service.platform.create_room("bob")
+    events = await told(service.platform.watch(), len(STORY) + 1)
+    assert len({event.cursor for event in events}) == len(events)
+    for number, event in enumerate(events):
+        rest = events[number + 1 :]
+        assert await told(service.platform.watch(event.cursor), len(rest)) == rest
+
+
+async def test_who_watches_hears_of_what_happens(service: Service) -> None:
+    watching = service.platform.watch()
+    hearing = asyncio.create_task(told(watching, len(STORY)))
+    room_id = await two_deals_and_a_disband(service)
+    assert kinds(await hearing) == STORY
+    more = asyncio.create_task(told(watching, 1))
+    await service.platform.create_room("bob")
+    (event,) = await more
+    assert event.room_id != room_id
+
+
+async def test_many_rooms_at_once_miss_nothing(service: Service) -> None:
+    """While rooms are opened and ended beside one another, a watcher that comes and goes hears of each, once."""
+    platform = service.platform
+
+    async def lifetime(number: int) -> None:
+        room = await platform.create_room("alice", command_id=f"{number}")
+        await platform.take_seat(room.room_id, "alice")
+        await platform.disband_room(room.room_id)
+
+    heard: list[pb.RoomEvent] = []
+
+    async def come_and_go() -> None:
+        while len(heard) < 3 * 60:
+            watching = platform.watch(heard[-1].cursor if heard else "")
+            heard.extend(await told(watching, min(7, 3 * 60 - len(heard))))
+
+    await asyncio.gather(come_and_go(), *(lifetime(number) for number in range(60)))
+    by_room: dict[str, list[pb.RoomEvent]] = {}
+    for event in heard:
+        by_room.setdefault(event.room_id, []).append(event)
+    assert len(by_room) == 60
+    assert all(kinds(events) == ["created", "seat_taken", "match_settled"] for events in by_room.values())
+
+
+async def test_another_platforms_events_are_not_told(service: Service) -> None:
+    rival = Platform(service.channel, service.tenant("rival"))
+    watching = rival.watch()
+    hearing = asyncio.create_task(told(watching, 2))
+    await two_deals_and_a_disband(service)
+    room = await rival.create_room("mallory")
+    await service.platform.create_room("alice")
+    await rival.disband_room(room.room_id)
+    events = await hearing
+    assert (kinds(events), {event.room_id for event in events}) == (["created", "match_settled"], {room.room_id})
+    (first,) = await told(service.platform.watch(), 1)
+    stolen = [event.room_id for event in await told(rival.watch(first.cursor), 2)]
+    assert stolen == [room.room_id] * 2, "another's cursor is a place in time and nothing more"
