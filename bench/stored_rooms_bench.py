@@ -40,6 +40,7 @@ from erqiwang_grpc.tagging import ENDED, opening_tags
 
 PLAYERS = ("alice", "bob", "carol")
 ROUNDS = 5
+AGAIN = 3
 TOGETHER = 500  # rooms written at a time while a log is filled
 
 
@@ -212,8 +213,15 @@ async def with_active(folder: Path, filled: int, active: int, number: int, entri
     print(f"memory: {held / active / 1024:.0f} KiB a room in play", end="")
     kept.clear()
     rooms.put_away()
+    after = resident()
+    for _ in range(AGAIN):
+        for name in names:
+            await rooms.find(name)
+        rooms.put_away()
+    grown = (resident() - after) / 1e6
     print(
-        f"; {len(rooms.live)} in memory once put away, {(resident() - before) / 1e6:+.0f} MB against before", flush=True
+        f"; {len(rooms.live)} in memory once put away; opened and put away {AGAIN} times more: {grown:+.1f} MB",
+        flush=True,
     )
     await log.close()
 
