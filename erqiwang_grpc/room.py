@@ -381,7 +381,7 @@ class Room:
         before = self.match
         self.ledger.take(event, time, actor)
         hearing = self._hearing(sender)
-        told = [notices.notice(before, event, self.match, seat) for seat in hearing]
+        told = notices.notices(before, event, self.match, hearing)
         places = [self._place(seat) for seat in hearing]
         if told:
             encode.put_notices(places, told, self.version, time, self.ledger.turn_began)
@@ -412,11 +412,13 @@ class Room:
         entries = await self._around.events.read(self.id, self.version)
         if isinstance(entries, Damaged):
             self._set_apart(entries.why)
+            log.error("room damaged", extra={"room": self.id, "version": entries.version, "why": entries.why})
             return False
         before = self.match.chairs
         followed = ledgers.follow(self.ledger, entries)
         if isinstance(followed, Broken):
             self._set_apart(followed.why)
+            log.error("room quarantined", extra={"room": self.id, "version": self.version, "why": followed.why})
         self._unsure = False
         for seat, chair in before.items():
             if self.match.chairs[seat].epoch != chair.epoch:

@@ -4,10 +4,11 @@ The cause is the event as this seat may know it. The parts are whole: whoever pu
 holds the seat's view, without knowing a rule.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TypeAlias, final
+from typing import Final, TypeAlias, final
 
-from erqiwang_core import view as views
+from erqiwang_core import deal as deals, view as views
 from erqiwang_core.bidding import DeclarerFound
 from erqiwang_core.burying import CardsBuried
 from erqiwang_core.contract import BidMade, BidPassed
@@ -40,7 +41,6 @@ from erqiwang_core.rules import RoomOptions
 from erqiwang_core.settled import DealSettled
 from erqiwang_core.shapes import Lead
 from erqiwang_core.units import CardSet, Seat
-from erqiwang_core.view import view
 
 
 @final
@@ -119,24 +119,13 @@ class Notice:
 
 def notice(before: Match, event: Event, after: Match, seat: Seat) -> Notice:
     """What `seat` is told of `event`, which led from `before` to `after`."""
-    told = cause(before, event, seat)
-    match event:
-        case CardsLed() | CardsFollowed():
-            return Notice(told, _changed_by_play(before, event, after, seat))
-        case (
-            SeatTaken()
-            | SeatLeft()
-            | DealStarted()
-            | BidMade()
-            | BidPassed()
-            | DeclarerFound()
-            | TrumpNamed()
-            | CardsBuried()
-            | DealSettled()
-            | SeatReady()
-            | MatchEnded()
-        ):
-            return Notice(told, difference(view(before, seat), view(after, seat)))
+    return notices(before, event, after, (seat,))[0]
+
+
+def notices(before: Match, event: Event, after: Match, seats: tuple[Seat, ...]) -> tuple[Notice, ...]:
+    """What each of `seats` is told of `event`, as `notice` says it; what all of them see alike is built once."""
+    alike = _changed_alike(before, event, after)
+    return tuple(Notice(cause(before, event, seat), (*alike, *_changed(before, event, after, seat))) for seat in seats)
 
 
 def cause(before: Match, event: Event, seat: Seat) -> Cause:
@@ -162,57 +151,74 @@ def cause(before: Match, event: Event, seat: Seat) -> Cause:
             return event
 
 
+_SEEN_ALIKE: Final[tuple[Callable[[Match], Part], ...]] = (
+    views.chairs,
+    views.progress,
+    views.turn,
+    views.auction,
+    views.contract,
+    views.table,
+    views.history,
+    views.inference,
+    views.settlement,
+    views.account,
+)
+"""The parts that are the same in every seat's view."""
+
+_OWN: Final[tuple[Callable[[Match, Seat], Part], ...]] = (
+    views.hand,
+    views.kitty,
+    views.buried,
+    views.captured,
+    views.trump_void,
+    views.disclosed,
+    views.advice,
+)
+"""The parts that every seat has its own of."""
+
+
+def _changed_alike(before: Match, event: Event, after: Match) -> tuple[Part, ...]:
+    if isinstance(event, CardsLed | CardsFollowed):
+        return _changed_alike_by_play(before, after)
+    return tuple(new for part in _SEEN_ALIKE if (new := part(after)) != part(before))
+
+
+def _changed(before: Match, event: Event, after: Match, seat: Seat) -> tuple[Part, ...]:
+    if isinstance(event, CardsLed | CardsFollowed):
+        return _changed_by_play(before, event, after, seat)
+    return tuple(new for part in _OWN if (new := part(after, seat)) != part(before, seat))
+
+
+def _changed_alike_by_play(before: Match, after: Match) -> tuple[Part, ...]:
+    """What a play changes for all: here and below, the one place where speed asks to know it beforehand."""
+    was, now = _in_play(before), _in_play(after)
+    parts: list[Part] = [views.turn(after), views.table(after)]
+    if now.rules.review and now.finished is not was.finished:
+        parts.append(views.history(after))
+    if now.rules.review and now.proven is not was.proven:
+        parts.append(views.inference(after))
+    return tuple(parts)
+
+
 def _changed_by_play(before: Match, event: CardsLed | CardsFollowed, after: Match, seat: Seat) -> tuple[Part, ...]:
-    """The parts that a play changes: the one place where speed asks to know them beforehand."""
-    assert isinstance(before, Running), "cards are played in a deal"
-    assert isinstance(before.deal, Playing), "cards are played in play"
-    assert isinstance(after, Running), "a play alone ends no match"
-    assert isinstance(after.deal, Playing), "a play alone settles nothing"
-    was, now = before.deal, after.deal
-    turn = views.turn(after)
-    parts: list[Part] = [turn, views.table(after)]
+    was, now = _in_play(before), _in_play(after)
+    parts: list[Part] = []
     if seat == event.seat:
         parts.append(views.hand(after, seat))
-    if seat in (was.turn, turn.seat):
+    if seat in (was.turn, deals.turn(now)):
         parts.append(views.advice(after, seat))
-    if isinstance(event, CardsFollowed) and event.taken is not None:
-        if event.taken.captured and event.taken.points:
-            parts.append(views.captured(after, seat))
-        if now.rules.review:
-            parts.append(views.history(after))
-    if now.proven is not was.proven and now.rules.review:
-        parts.append(Inference(now.proven))
+    if now.points != was.points:
+        parts.append(views.captured(after, seat))
     counted = seat != event.seat and counts_open(now) and now.order.trumps(event.cards)
     if event.void or counted:
         parts.append(views.trump_void(after, seat))
     return tuple(parts)
 
 
-def difference(before: View, after: View) -> tuple[Part, ...]:
-    """The parts in which two views of one seat differ."""
-    return tuple(new for old, new in zip(_parts(before), _parts(after), strict=True) if old != new)
-
-
-def _parts(of: View) -> tuple[Part, ...]:
-    return (
-        of.chairs,
-        of.progress,
-        of.turn,
-        of.hand,
-        of.auction,
-        of.contract,
-        of.kitty,
-        of.buried,
-        of.table,
-        of.captured,
-        of.history,
-        of.inference,
-        of.trump_void,
-        of.disclosed,
-        of.advice,
-        of.settlement,
-        of.account,
-    )
+def _in_play(match: Match) -> Playing:
+    assert isinstance(match, Running), "a play is of a match that runs, and alone ends none"
+    assert isinstance(match.deal, Playing), "a play is of a deal in play, and alone settles none"
+    return match.deal
 
 
 def fold(before: View, told: Notice) -> View:

@@ -1,7 +1,11 @@
 """A seat that puts the parts of every notice in their places holds its view, and is told nothing that it has already."""
 
+from collections.abc import Iterator
+from dataclasses import fields
+
 from erqiwang_core.match import Disband
-from erqiwang_core.notices import difference, fold, notice
+from erqiwang_core.notices import fold, notice, notices
+from erqiwang_core.parts import View
 from erqiwang_core.view import view
 from hypothesis import given
 
@@ -10,13 +14,20 @@ from tests.deals.plans import Plan, examples, plans
 from tests.deals.walk import Step, advance, steps
 
 
+def difference(old: View, new: View) -> Iterator[object]:
+    """The parts of the new view that the old one does not have."""
+    return (part for each in fields(View) if (part := getattr(new, each.name)) != getattr(old, each.name))
+
+
 def check(step: Step) -> None:
     for change in step.changes:
-        for seat in change.after.chairs.seats():
+        seats = change.after.chairs.seats()
+        together = notices(change.before, change.event, change.after, seats)
+        for seat, told in zip(seats, together, strict=True):
             old, new = view(change.before, seat), view(change.after, seat)
-            told = notice(change.before, change.event, change.after, seat)
             assert sorted(told.changed, key=repr) == sorted(difference(old, new), key=repr)
             assert fold(old, told) == new
+            assert notice(change.before, change.event, change.after, seat) == told
 
 
 @examples(0.5)
