@@ -76,7 +76,7 @@ def _faulty_seat(log: RoomLog, seat: Seat, heard: SeatTold) -> Iterator[str]:
         if version in heard.notices:
             notice = notices.notice(before, logged.event, ledger.match, seat)
             if digest(encode.notice(notice, version, time, ledger.turn_began)) != heard.notices[version]:
-                yield f"version {version}: seat {seat} was told another event"
+                yield f"version {version}: seat {seat} was told another {type(logged.event).__name__}"
         if version in heard.snapshots:
             view = encode.view(views.view(ledger.match, seat), log.opening.room, ledger.turn_began)
             if digest(view) != heard.snapshots[version]:

@@ -32,16 +32,19 @@ from erqiwang_grpc.commands.data_folder import LOG_FILE
 from erqiwang_grpc.commands.replay import Audience, public_view
 from erqiwang_grpc.limits import DAY
 from erqiwang_grpc.log import NOTHING, Appended, Batch, Entry, EventLog, RoomId, TimeNs, Version
+from erqiwang_grpc.log.memory import MemoryLog
 from erqiwang_grpc.log.sqlite import SqliteLog, open_log
 from erqiwang_grpc.retention import delete_old_matches
 from erqiwang_grpc.room import PLATFORM, Accepted, Room
 from erqiwang_grpc.rooms import Rooms
+from erqiwang_grpc.server import Server, Settings
 from erqiwang_grpc.tagging import ENDED
 from erqiwang_grpc.v1 import record_pb2
 from erqiwang_grpc.wire import encode
 from tests.deals.walk import Change
 from tests.durability.played import Clock, play, seated, surroundings
 from tests.durability.test_records import recorded
+from tests.service.tables import eventually
 
 SUITS = "♠♥♣♦🃏🃟"
 
@@ -285,6 +288,21 @@ async def test_old_matches_are_deleted_whole_and_the_others_stay(tmp_path: Path)
     for room in (*ended, going_on):
         assert await log.head(room.id) == (NOTHING if room.id in gone else room.version)
     await log.close()
+
+
+async def test_a_server_that_keeps_days_deletes_what_is_older_and_forgets_it(tmp_path: Path) -> None:
+    log, clock = MemoryLog(), Clock()
+    ended = await ended_matches(log, clock, 5)
+    opened = open_key_files(tmp_path, None, None)
+    assert isinstance(opened, Opened)
+    server = Server(Settings(log, opened.files, keep_days=2.5, now=clock))
+    assert isinstance(await server.rooms.find(ended[0].id), Room)
+    await server.start()
+    try:
+        await eventually(lambda: not server.rooms.live)
+    finally:
+        await server.stop(grace=0.2)
+    assert set(await log.rooms(RoomId(""), 10)) == {room.id for room in ended[-2:]}
 
 
 def test_compact_deletes_what_is_old_and_gives_its_space_back(
