@@ -118,14 +118,15 @@ class Pace:
 
 @final
 class Table:
-    """One room after another on one connection, played by scripted seats."""
+    """One room after another, played by scripted seats, each on a connection of its own as players' devices are."""
 
     def __init__(self, orders: Orders, number: int, pace: Pace, played: Played) -> None:
-        # A connection of its own: channels with the same arguments would share one.
-        self._channel = grpc.aio.insecure_channel(orders.address, options=[("grpc.use_local_subchannel_pool", 1)])
-        self._stub = rpc.SeatServiceStub(self._channel)
+        # Channels with the same arguments would share one connection.
+        own = [("grpc.use_local_subchannel_pool", 1)]
+        self._channels = [grpc.aio.insecure_channel(orders.address, options=own) for _ in range(SEATS)]
+        self._stubs = [rpc.SeatServiceStub(channel) for channel in self._channels]
         self._opener: Opener = (
-            ServerRooms(self._channel, orders.key)
+            ServerRooms(self._channels[0], orders.key)
             if orders.subject == "server"
             else RelayRooms(f"{orders.name}-{number}")
         )
@@ -144,7 +145,7 @@ class Table:
 
     async def attach(self) -> None:
         """Open the stream of every seat, up to its snapshot."""
-        self._calls = [self._stub.Play(metadata=seat) for seat in self._seats]
+        self._calls = [stub.Play(metadata=seat) for stub, seat in zip(self._stubs, self._seats, strict=True)]
         for call in self._calls:
             await call.write(attach())
         self._first = [reply(await _read(call)) for call in self._calls]
@@ -167,9 +168,9 @@ class Table:
         await asyncio.gather(*(self._stay(call) for call in self._calls))
 
     async def close(self) -> None:
-        """Leave, and give up the connection."""
+        """Leave, and give up the connections."""
         self._leave()
-        await self._channel.close()
+        await asyncio.gather(*(channel.close() for channel in self._channels))
 
     def _leave(self) -> None:
         for call in self._calls:

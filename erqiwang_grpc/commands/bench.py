@@ -33,7 +33,12 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--deals", type=between(1, 1_000), help="deals in every room; the measurement ends with the last"
     )
-    parser.add_argument("--rate", type=between(1, 100_000), help="turns a second in all (default: as fast as they can)")
+    parser.add_argument(
+        "--rate",
+        type=between(0, 100_000),
+        default=500,
+        help="turns a second of all rooms together; 0 for as many as they can (default: 500)",
+    )
     parser.add_argument("--idle-streams", type=between(0, 12_000), default=0, help="silent streams beside (default: 0)")
     parser.add_argument("--data", type=Path, metavar="DIR", help="measure with the rooms on disk there, too")
     parser.add_argument(
@@ -69,7 +74,7 @@ def _plan(arguments: Namespace) -> Plan:
         rooms=arguments.rooms,
         seconds=seconds,
         deals=arguments.deals,
-        rate=arguments.rate,
+        rate=arguments.rate or None,
         idle_streams=arguments.idle_streams,
         load_processes=min(arguments.processes, arguments.rooms),
         data=arguments.data,

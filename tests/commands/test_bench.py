@@ -13,7 +13,20 @@ from erqiwang_grpc.benching.figures import Figures, Result, percentile, shown
 
 
 def test_measures_the_server_beside_the_relay(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    given = ["--rooms", "2", "--deals", "1", "--idle-streams", "6", "--processes", "2", "--data", str(tmp_path)]
+    given = [
+        "--rooms",
+        "2",
+        "--deals",
+        "1",
+        "--rate",
+        "0",
+        "--idle-streams",
+        "6",
+        "--processes",
+        "2",
+        "--data",
+        str(tmp_path),
+    ]
     assert main(["bench", "--json", *given]) == 0
     told = json.loads(capsys.readouterr().out)
     assert [figures["name"] for figures in told["servers"]] == ["server", "server, on disk"]
