@@ -13,7 +13,7 @@ from erqiwang_core.settled import Settled
 from erqiwang_core.units import CardSet
 from hypothesis import given
 
-from tests.deals.plans import Plan, plans
+from tests.deals.plans import Plan, examples, plans
 from tests.deals.walk import positions
 
 
@@ -35,6 +35,7 @@ def _tricks(playing: Playing) -> list[CardSet]:
     return [trick.cards() for trick in (*playing.finished, *under_way)]
 
 
+@examples(0.5)
 @given(plan=plans())
 def test_every_card_is_in_exactly_one_place(plan: Plan) -> None:
     for match in positions(plan):
@@ -45,6 +46,7 @@ def test_every_card_is_in_exactly_one_place(plan: Plan) -> None:
             assert found == Counter(() if surrendered else deal.dealt.rules.deck)
 
 
+@examples(0.5)
 @given(plan=plans())
 def test_what_was_dealt_is_what_was_shuffled(plan: Plan) -> None:
     *_, match = positions(plan)
@@ -57,6 +59,7 @@ def test_what_was_dealt_is_what_was_shuffled(plan: Plan) -> None:
     assert ids(dealt.kitty) == tuple(sorted(dealt.shuffled.order[-8:]))
 
 
+@examples(0.5)
 @given(plan=plans())
 def test_between_tricks_all_hands_are_of_one_size(plan: Plan) -> None:
     for match in positions(plan):

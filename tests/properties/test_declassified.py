@@ -38,7 +38,7 @@ def declarer_of(seen: View) -> Seat | None:
     return None if seen.contract.agreed is None else seen.contract.agreed.declarer
 
 
-@examples(0.5)
+@examples(0.3)
 @given(plan=plans())
 def test_the_kitty_is_shown_to_all_at_the_bids_that_say_so_and_else_seen_by_the_declarer_alone(plan: Plan) -> None:
     for change in changes(plan):
@@ -61,7 +61,7 @@ def kitty(match: Match) -> CardSet:
     return match.deal.dealt.kitty
 
 
-@examples(0.5)
+@examples(0.3)
 @given(plan=plans())
 def test_the_buried_cards_are_the_declarers_alone_until_the_settlement(plan: Plan) -> None:
     for match in positions(plan):
@@ -71,7 +71,7 @@ def test_the_buried_cards_are_the_declarers_alone_until_the_settlement(plan: Pla
             assert seen.buried.cards == (deal.buried if isinstance(deal, Playing) and own else EMPTY)
 
 
-@examples(0.5)
+@examples(0.3)
 @given(plan=plans())
 def test_a_throw_gets_its_verdict_and_what_a_failed_one_held_is_told_to_the_thrower_alone(plan: Plan) -> None:
     walk = list(steps(plan))
@@ -105,7 +105,7 @@ def expected_void(seen: View, told: Told, statements: tuple[Statement, ...]) -> 
     return TrumpVoid(seen.trump_void.announced, counts, statements)
 
 
-@examples(0.6)
+@examples(0.4)
 @given(plan=plans())
 def test_void_seats_counts_and_statements_are_told_where_the_rules_say_so(plan: Plan) -> None:
     walk = list(steps(plan))
@@ -120,7 +120,7 @@ def test_void_seats_counts_and_statements_are_told_where_the_rules_say_so(plan: 
                 assert seen.trump_void == TrumpVoid((), (), ())
 
 
-@examples(0.6)
+@examples(0.4)
 @given(plan=plans())
 def test_the_declarers_disclosure_is_made_once_to_the_defenders_and_stays_as_it_was(plan: Plan) -> None:
     walk = list(steps(plan))
@@ -142,7 +142,7 @@ def as_disclosure(numbers: tuple[int | None, ...]) -> Disclosure | None:
     return Disclosure(TrumpHolding(trumps, pairs, tractors), jokers, sevens, twos)
 
 
-@examples(0.6)
+@examples(0.4)
 @given(plan=plans())
 def test_captured_point_cards_are_shown_to_defenders_only(plan: Plan) -> None:
     for match in positions(plan):
@@ -158,7 +158,7 @@ def test_captured_point_cards_are_shown_to_defenders_only(plan: Plan) -> None:
             assert seen.captured.points == points(taken)
 
 
-@examples(0.6)
+@examples(0.4)
 @given(plan=plans())
 def test_past_tricks_are_shown_in_review_rooms_only_and_the_table_everywhere(plan: Plan) -> None:
     tricks: tuple[Trick, ...] = ()
@@ -175,7 +175,7 @@ def test_past_tricks_are_shown_in_review_rooms_only_and_the_table_everywhere(pla
                     assert seen.table.trick.plays[-1].cards == change.event.cards
 
 
-@examples(0.6)
+@examples(0.4)
 @given(plan=plans())
 def test_the_inference_is_what_the_plays_prove(plan: Plan) -> None:
     for match in positions(plan):
@@ -206,7 +206,7 @@ def proven_by(tables: Order, tricks: list[Trick], seat: Seat) -> Proven:
     return Proven(tuple(sorted(void)), tuple(sorted(no_pair)))
 
 
-@examples(0.5)
+@examples(0.3)
 @given(plan=plans())
 def test_trumps_are_shown_on_request_once_a_seat_is_void_in_a_three_player_review_room(plan: Plan) -> None:
     for match in positions(plan):
@@ -226,7 +226,7 @@ def expected_showing(options: RoomOptions, match: Match, seen: View) -> TrumpsSh
     return TrumpsShown(seen.seat, tuple((holder, held) for holder, held in trumps.items() if holder != seen.seat))
 
 
-@examples(0.5)
+@examples(0.3)
 @given(plan=plans())
 def test_a_signal_goes_to_the_other_defenders(plan: Plan) -> None:
     for match in positions(plan):
@@ -242,7 +242,7 @@ def test_a_signal_goes_to_the_other_defenders(plan: Plan) -> None:
                 assert {*answered.to} == {*match.chairs.seats()} - {seen.seat, declarer}
 
 
-@examples(0.5)
+@examples(0.3)
 @given(plan=plans())
 def test_the_deck_is_opened_by_the_settlement_and_not_before(plan: Plan) -> None:
     for match in positions(plan):
@@ -256,7 +256,7 @@ def test_the_deck_is_opened_by_the_settlement_and_not_before(plan: Plan) -> None
                 assert seen.settlement.result is None
 
 
-@examples(0.5)
+@examples(0.3)
 @given(plan=plans())
 def test_every_seat_sees_its_own_hand_and_the_commitment(plan: Plan) -> None:
     for match in positions(plan):

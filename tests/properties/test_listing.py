@@ -24,6 +24,7 @@ def is_legal(match: Match, seat: Seat, command: Command) -> bool:
     return isinstance(advance(match, Sent(seat, command), never_shuffled), Step)
 
 
+@examples(0.5)
 @given(plan=plans())
 def test_the_bids_and_passes_listed_are_the_legal_ones(plan: Plan) -> None:
     for match in positions(plan):
@@ -35,6 +36,7 @@ def test_the_bids_and_passes_listed_are_the_legal_ones(plan: Plan) -> None:
             assert choice.may_pass == is_legal(match, seat, Pass())
 
 
+@examples(0.5)
 @given(plan=plans())
 def test_the_trumps_and_the_surrender_listed_are_the_legal_ones(plan: Plan) -> None:
     for match in positions(plan):

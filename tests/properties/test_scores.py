@@ -19,6 +19,7 @@ def settlement_of(match: Match) -> Settlement | None:
     return None if result is None else result.settlement
 
 
+@examples(0.5)
 @given(plan=plans())
 def test_after_the_last_trick_captured_lost_and_buried_points_are_all_points(plan: Plan) -> None:
     *_, match = positions(plan)
@@ -35,6 +36,7 @@ def test_after_the_last_trick_captured_lost_and_buried_points_are_all_points(pla
     assert settlement.trick_points + lost + points(settlement.buried) == DECK_POINTS
 
 
+@examples(0.5)
 @given(plan=plans())
 def test_captured_points_are_those_of_the_captured_cards(plan: Plan) -> None:
     for match in positions(plan):

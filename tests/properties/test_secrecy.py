@@ -30,7 +30,7 @@ from tests.properties.worlds import World, recorded, run, twin
 
 BEFORE_PLAY: Final = (Phase.BIDDING, Phase.NAMING, Phase.BURYING)
 TABLES: Final = tables()
-SAMPLE: Final = 10
+SAMPLE: Final = 8
 
 
 def chances() -> st.SearchStrategy[Random]:
@@ -84,7 +84,7 @@ def moments(world: World, phase: Phase) -> list[World]:
 
 
 @pytest.mark.parametrize("options", TABLES.values(), ids=TABLES)
-@examples(0.4)
+@examples(0.3)
 @given(data=st.data(), chance=chances(), deal=st.integers(1, 2))
 def test_in_play_what_is_hidden_changes_nothing_that_is_told(
     options: st.SearchStrategy[RoomOptions], data: st.DataObject, chance: Random, deal: int

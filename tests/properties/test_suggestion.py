@@ -11,7 +11,7 @@ from erqiwang_core.view import view
 from hypothesis import given
 
 from tests.deals.decks import never_shuffled
-from tests.deals.plans import Plan, plans
+from tests.deals.plans import Plan, examples, plans
 from tests.deals.walk import Sent, Step, advance, positions, turn
 
 
@@ -28,6 +28,7 @@ def suggested(choice: Choice) -> Command:
             return Play(ids(cards))
 
 
+@examples(0.5)
 @given(plan=plans())
 def test_the_suggestion_is_legal(plan: Plan) -> None:
     for match in positions(plan):

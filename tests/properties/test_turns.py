@@ -23,6 +23,7 @@ def refusals(plan: Plan, match: Match, command: Command) -> list[Refusal | None]
     return [None if isinstance(answer, Step) else answer for answer in answers]
 
 
+@examples(0.5)
 @given(plan=plans())
 def test_exactly_one_seat_acts_in_an_unfinished_deal(plan: Plan) -> None:
     for step in steps(plan):

@@ -28,7 +28,7 @@ from tests.deals.plans import Plan
 from tests.deals.walk import Move, Sent, Step, advance, steps
 from tests.properties.declassified import declassified
 
-TRIES: Final = 24
+TRIES: Final = 20
 """How many exchanges are tried for one other world."""
 
 
