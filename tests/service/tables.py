@@ -313,11 +313,12 @@ class RawSeat:
 
     async def hear(self, kind: str) -> pb.SeatMessage:
         """The next message of that kind, passing over others."""
-        while True:
-            message = await self.next()
-            assert message is not None, f"the stream ended before any {kind}: {self.refused}"
-            if message.WhichOneof("message") == kind:
-                return message
+        async with asyncio.timeout(PATIENCE):
+            while True:
+                message = await self.next()
+                assert message is not None, f"the stream ended before any {kind}: {self.refused}"
+                if message.WhichOneof("message") == kind:
+                    return message
 
     async def rest(self) -> list[pb.SeatMessage]:
         """Everything up to the end of the stream."""

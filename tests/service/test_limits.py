@@ -1,5 +1,6 @@
 """Limits: whoever meets one is told which, and what to do; everybody else goes on."""
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
 from time import time_ns
@@ -12,7 +13,7 @@ from erqiwang_grpc.client import CallRefused, refusal_of
 from erqiwang_grpc.client.calls import bearer, retry_delay
 from erqiwang_grpc.limits import SECOND, Limits
 from erqiwang_grpc.v1 import bidding_pb2, room_service_pb2, seat_service_pb2 as pb
-from tests.service.tables import ROOMY, RawSeat, act, seated, seen, served
+from tests.service.tables import PATIENCE, ROOMY, RawSeat, act, seated, seen, served
 
 PASS = pb.Command(pass_bid=bidding_pb2.PassBid())
 
@@ -137,10 +138,9 @@ async def test_silent_streams_are_told_that_the_server_is_there_and_silent_seats
         await silent.attach()
         await other.attach()
         assert (await silent.hear("heartbeat")).heartbeat.version == 5
-        while True:
-            await other.say(pb.PlayRequest(heartbeat=pb.Heartbeat()))
-            if not (await other.hear("presence")).presence.present[0]:
-                break
+        async with asyncio.timeout(PATIENCE):
+            while (await other.hear("presence")).presence.present[0]:
+                await other.say(pb.PlayRequest(heartbeat=pb.Heartbeat()))
         assert not service.room(table.room_id).present(Seat(0))
         await silent.say(pb.PlayRequest(heartbeat=pb.Heartbeat()))
         while not (await other.hear("presence")).presence.present[0]:

@@ -104,6 +104,17 @@ async def all_agree(service: Service, table: Table, staying: list[Witness], vers
         assert fresh.view == witness.view
 
 
+async def test_a_seat_that_is_taken_anew_does_not_begin_the_turn_again(service: Service) -> None:
+    table = await seated(service.platform)
+    staying = Witness(service, table.tokens[1])
+    await staying.attach()
+    began = staying.view.parts.turn.began.ToNanoseconds()
+    await service.platform.take_seat(table.room_id, "alice")
+    await staying.hear_of(staying.version + 1)
+    assert (await seen(service, table, 1)).view == staying.view
+    assert staying.view.parts.turn.began.ToNanoseconds() == began
+
+
 async def test_at_every_moment_a_stream_begins_with_the_view_as_it_is(service: Service) -> None:
     table = await seated(service.platform)
     stream = RawSeat(service, table.tokens[1])
