@@ -92,7 +92,7 @@ class Server:
             access, self.rooms, settings.keys, settings.events, self._wakeup, settings.limits
         )
         self._health = health.aio.HealthServicer()
-        self._server = grpc.aio.server(options=_options(settings.limits))
+        self._server = grpc.aio.server(options=channel_options(settings.limits))
         self._tasks: list[asyncio.Task[None]] = []
         self.port = 0
 
@@ -164,7 +164,7 @@ class Server:
                 log.exception("housekeeping failed")
 
 
-def _options(limits: Limits) -> list[tuple[str, int]]:
+def channel_options(limits: Limits) -> list[tuple[str, int]]:
     """The channel options that the measured traps of the stack call for."""
     ping = int(1000 * limits.frozen_seconds / 2)
     return [

@@ -12,7 +12,8 @@ import grpc
 import uvloop
 
 from erqiwang_grpc.benching.script import Script, load
-from erqiwang_grpc.server import calm_the_collector
+from erqiwang_grpc.limits import Limits
+from erqiwang_grpc.server import calm_the_collector, channel_options
 from erqiwang_grpc.v1 import seat_service_pb2 as pb
 
 _SERVICE: Final = pb.DESCRIPTOR.services_by_name["SeatService"].full_name
@@ -63,12 +64,8 @@ class Relay:
 
 
 async def _serve(path: Path) -> None:
-    server = grpc.aio.server(
-        options=[
-            ("grpc.server.max_pending_requests", 200_000),
-            ("grpc.server.max_pending_requests_hard_limit", 300_000),
-        ]
-    )
+    # The same transport as the server's, so that what differs is the game.
+    server = grpc.aio.server(options=channel_options(Limits()))
     play = grpc.stream_stream_rpc_method_handler(
         Relay(load(path)).play,
         request_deserializer=pb.PlayRequest.FromString,
