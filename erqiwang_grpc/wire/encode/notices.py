@@ -8,7 +8,6 @@ from erqiwang_core.hand import EMPTY, ids
 from erqiwang_core.match import SeatLeft, SeatReady, SeatTaken
 from erqiwang_core.naming import TrumpNamed
 from erqiwang_core.notices import BuriedBy, Cause, DealEnded, Dealt, Led, MatchOver, Notice
-from erqiwang_core.parts import Part
 from erqiwang_core.playing import CardsFollowed, Signalled, TrumpsShown
 
 from erqiwang_grpc.log.ports import TimeNs, Version
@@ -44,20 +43,21 @@ def put_notices(
         return
     first = told[0]
     alike = _alike(told)
-    common = notice(Notice(first.cause, tuple(alike.values())), version, time, began)
+    common = notice(Notice(first.cause, first.changed[:alike]), version, time, began)
     for message, each in zip(into, told, strict=True):
         message.CopyFrom(common)
         if each.cause != first.cause:
             _put_other_cause(message, each.cause)
-        for part in each.changed:
-            if type(part) not in alike:
-                put_part(message.changed, part, began)
+        for part in each.changed[alike:]:
+            put_part(message.changed, part, began)
 
 
-def _alike(told: Sequence[Notice]) -> dict[type[Part], Part]:
-    """The changed parts that are the same for every seat, by their type."""
-    first, *others = ({type(part): part for part in each.changed} for each in told)
-    return {kind: part for kind, part in first.items() if all(other.get(kind) == part for other in others)}
+def _alike(told: Sequence[Notice]) -> int:
+    """How many parts, from the first, all are told alike: those are the same objects, since the core builds them once."""
+    for place, parts in enumerate(zip(*(each.changed for each in told), strict=False)):
+        if any(part is not parts[0] for part in parts):
+            return place
+    return min(len(each.changed) for each in told)
 
 
 def _put_other_cause(into: seat_service_pb2.Notice, cause: Cause) -> None:
