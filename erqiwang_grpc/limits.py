@@ -15,7 +15,7 @@ class Limits:
     """The limits of one server. Whoever meets one is told so, and what to do."""
 
     rooms: int = 100_000
-    """Rooms of all platforms that are open or playing in memory."""
+    """Rooms of all platforms in memory at once."""
     streams: int = 20_000
     """Seat streams attached at once."""
     watchers: int = 1_000
@@ -32,7 +32,7 @@ class Limits:
     """How long a stream may be silent before the server says that it is there."""
     absent_seconds: float = 60.0
     """How long a seat may be silent before it is shown absent."""
-    frozen_seconds: float = 8.0
+    frozen_seconds: float = 6.0
     """How long a direct connection may leave a ping unanswered, at the most, before it is given up."""
     fill_minutes: int = 30
     """How long a room may wait for its last seat to be taken."""

@@ -269,8 +269,9 @@ class Room:
     async def _act(self, seat: Seat, actor: Actor, asked: Asked) -> Answer:
         if self.fault is not None:
             return RoomQuarantined(self.version)
-        if not self._allowance(seat).take(self._around.now()):
-            return TooManyCommands(self._around.limits.commands_per_second)
+        refused = self.spend(seat)
+        if refused is not None:
+            return refused
         command = asked.command
         if isinstance(command, NoCommand):
             return command
@@ -297,12 +298,11 @@ class Room:
             return RoomQuarantined(self.version)
         return StaleVersion(self.version) if expected not in (None, self.version) else None
 
-    def _allowance(self, seat: Seat) -> Allowance:
-        found = self._allowances.get(seat)
-        if found is None:
-            found = Allowance(self._around.limits.commands_per_second, self._around.now())
-            self._allowances[seat] = found
-        return found
+    def spend(self, seat: Seat) -> TooManyCommands | None:
+        """Take one from what the seat may ask in a second, or say that it asks too much."""
+        now, limit = self._around.now(), self._around.limits.commands_per_second
+        allowance = self._allowances.setdefault(seat, Allowance(limit, now))
+        return None if allowance.take(now) else TooManyCommands(limit)
 
     def _shuffled(self) -> Shuffled:
         return self._around.shuffle(rules(self.match.options.game, self.match.options.review))

@@ -10,6 +10,7 @@ from time import monotonic
 from typing import Final, final
 
 import grpc
+from erqiwang_core.units import Seat
 from google.protobuf.message import DecodeError
 from google.rpc.status_pb2 import Status
 from grpc import StatusCode
@@ -146,7 +147,7 @@ class SeatServicer(rpc.SeatServiceServicer):
                 case "detach":
                     return
                 case "attach":
-                    attachment.outbox.put(pb.SeatMessage(snapshot=room.snapshot(claims.seat, _last_version(request))))
+                    attachment.outbox.put(_snapshot_again(room, claims.seat, request))
                 case "heartbeat" | None:
                     pass
 
@@ -217,6 +218,15 @@ class SeatServicer(rpc.SeatServiceServicer):
 
 def _malformed() -> Status:
     return reasoned(StatusCode.INVALID_ARGUMENT, "MALFORMED", "what was sent is no request of this protocol")
+
+
+def _snapshot_again(room: Room, seat: Seat, request: pb.PlayRequest) -> pb.SeatMessage:
+    """The answer to an `Attach` on a stream that is attached already: it costs as much as a command, so it counts as one."""
+    refused = room.spend(seat)
+    if refused is None:
+        return pb.SeatMessage(snapshot=room.snapshot(seat, _last_version(request)))
+    refusal = encode.refusal(refused)
+    return pb.SeatMessage(refused=pb.Refused(command_id=request.command_id, refusal=refusal, version=room.version))
 
 
 def _last_version(request: pb.PlayRequest) -> int | None:

@@ -61,6 +61,22 @@ async def test_more_commands_than_a_seat_may_send(tmp_path: Path) -> None:
             assert (await stream.hear("refused")).refused.refusal.WhichOneof("reason") == reason
 
 
+async def test_attaching_again_on_a_stream_counts_as_a_command(tmp_path: Path) -> None:
+    clock = time_ns()
+    async with served(tmp_path, limits=Limits(commands_per_second=1), now=lambda: clock) as service:
+        table = await seated(service.platform)
+        stream = RawSeat(service, table.tokens[0])
+        await stream.attach()
+        for _ in range(2):
+            await stream.say(pb.PlayRequest(attach=pb.Attach()))
+            assert (await stream.hear("snapshot")).snapshot.view.seat == 0
+        await stream.say(pb.PlayRequest(attach=pb.Attach()))
+        assert (await stream.hear("refused")).refused.refusal.too_many_commands == 1
+        clock += SECOND
+        await stream.say(pb.PlayRequest(attach=pb.Attach()))
+        assert (await stream.hear("snapshot")).snapshot.view.seat == 0
+
+
 async def test_a_command_sent_again_costs_nothing(tmp_path: Path) -> None:
     clock = time_ns()
     async with served(tmp_path, limits=Limits(commands_per_second=1), now=lambda: clock) as service:
