@@ -210,7 +210,7 @@ def scores(match: Match) -> tuple[BySeat[Chips], ...]:
 
 def totals(seats: int, by_deal: tuple[BySeat[Chips], ...]) -> BySeat[Chips]:
     """The accumulated score of every seat."""
-    return by_seat(seats, lambda seat: Chips(sum(scores[seat] for scores in by_deal)))
+    return by_seat(seats, lambda seat: Chips(sum(of_deal[seat] for of_deal in by_deal)))
 
 
 def decide(match: Match, seat: Seat, command: Command, shuffle: Shuffle) -> tuple[Event, ...] | Refusal:
@@ -225,8 +225,8 @@ def decide(match: Match, seat: Seat, command: Command, shuffle: Shuffle) -> tupl
     if not isinstance(decided, tuple):
         return decided
     if isinstance(decided[-1], DealSettled) and len(match.settled) + 1 == match.options.deals:
-        scores = (*match.settled, decided[-1].settlement.scores)
-        return (*decided, MatchEnded(_account(match, scores, disbanded=False), None))
+        by_deal = (*match.settled, decided[-1].settlement.scores)
+        return (*decided, MatchEnded(_account(match, by_deal, disbanded=False), None))
     return decided
 
 
@@ -244,8 +244,8 @@ def _start(options: RoomOptions, number: int, first_bidder: Seat, shuffle: Shuff
     return DealStarted(number, first_bidder, _rules(options), shuffle())
 
 
-def _account(match: Match, scores: tuple[BySeat[Chips], ...], *, disbanded: bool) -> Account:
-    return Account(disbanded, scores, totals(len(match.chairs), scores))
+def _account(match: Match, by_deal: tuple[BySeat[Chips], ...], *, disbanded: bool) -> Account:
+    return Account(disbanded, by_deal, totals(len(match.chairs), by_deal))
 
 
 def answer(match: Match, seat: Seat, request: Request) -> Aside | Refusal:
