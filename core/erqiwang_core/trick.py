@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import final
 
 from erqiwang_core.hand import without
-from erqiwang_core.seats import next_seat
 from erqiwang_core.shapes import Component, Lead, Throw, beats, component, same_shape
 from erqiwang_core.trump import Group, Order
 from erqiwang_core.units import CardSet, Seat
@@ -36,15 +35,6 @@ class Trick:
     def leader(self) -> Seat:
         """Who led."""
         return self.plays[0].seat
-
-    @property
-    def last(self) -> Seat:
-        """Who played last."""
-        return self.plays[-1].seat
-
-    def turn(self, seats: int) -> Seat:
-        """Who plays next at a table of `seats`, while the trick is not complete."""
-        return next_seat(self.last, seats)
 
     def cards(self) -> CardSet:
         """All cards of the trick."""

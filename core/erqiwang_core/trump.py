@@ -11,7 +11,7 @@ from enum import IntEnum
 from typing import Final, NewType, TypeAlias, final
 
 from erqiwang_core.cards import BIG_JOKER, FACES, KINDS, SMALL_JOKER, Joker, Rank, Suit, Suited, kind_of
-from erqiwang_core.hand import FIXED_TRUMPS, copies, kind_list, kind_set, kinds, pairs, without
+from erqiwang_core.hand import FIXED_TRUMPS, copies, kind_set, kinds, pairs
 from erqiwang_core.units import CardSet, Kind, KindSet, Level
 
 
@@ -131,10 +131,6 @@ class Order:
         """The trumps among those cards."""
         return CardSet(cards & self.cards[Group.TRUMPS])
 
-    def levels(self, group: Group) -> tuple[tuple[Kind, ...], ...]:
-        """The kinds of a group from the lowest level to the highest, those of one level together."""
-        return tuple(kind_list(rung) for rung in self.rungs[group] if rung)
-
 
 def groups_of(order: Order, cards: CardSet) -> tuple[Group, ...]:
     """The groups of which those cards hold any."""
@@ -214,8 +210,3 @@ _ORDERS: Final[dict[Trump, Order]] = {trump: _build(trump) for trump in TRUMPS}
 def order(trump: Trump) -> Order:
     """The tables of that trump choice; built once, shared by all deals."""
     return _ORDERS[trump]
-
-
-def side_cards(order_: Order, cards: CardSet) -> CardSet:
-    """The cards that are no trumps (副牌)."""
-    return without(cards, order_.cards[Group.TRUMPS])

@@ -2,10 +2,10 @@
 
 import pytest
 from erqiwang_core.cards import Suit
-from erqiwang_core.hand import ALL_CARDS, cards_of, kind_set
+from erqiwang_core.hand import ALL_CARDS, cards_of, count, kind_list, kind_set
 from erqiwang_core.notation import write_card
 from erqiwang_core.shapes import Lead, Tractor, classify
-from erqiwang_core.trump import TRUMPS, Group, NoTrump, SuitTrump, Trump, groups_of, order, side_cards
+from erqiwang_core.trump import TRUMPS, Group, NoTrump, SuitTrump, Trump, groups_of, order
 from erqiwang_core.units import CardId, Kind
 
 from tests.oracle import faces as plain
@@ -17,7 +17,7 @@ GROUPS = {plain.TRUMPS: Group.TRUMPS, "♦": Group.DIAMONDS, "♣": Group.CLUBS,
 
 def written(trump: Trump, group: Group) -> str:
     """The levels of a group from low to high; kinds of one level stand together."""
-    return " ".join("=".join(map(write_card, level)) for level in order(trump).levels(group))
+    return " ".join("=".join(map(write_card, kind_list(rung))) for rung in order(trump).rungs[group] if rung)
 
 
 @pytest.mark.parametrize(
@@ -90,8 +90,7 @@ def test_neighbouring_levels_and_no_others_make_a_tractor(trump: Trump) -> None:
 def test_the_groups_share_out_all_cards(trump: Trump) -> None:
     tables = order(trump)
     assert sum(tables.cards) == ALL_CARDS
-    assert tables.trumps(ALL_CARDS) | side_cards(tables, ALL_CARDS) == ALL_CARDS
-    assert not tables.trumps(side_cards(tables, ALL_CARDS))
+    assert sum(map(count, tables.cards)) == count(ALL_CARDS)
 
 
 def test_a_ladder_passes_over_kinds_of_other_groups() -> None:
