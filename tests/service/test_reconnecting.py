@@ -58,7 +58,7 @@ async def test_a_match_of_clients_that_drop_at_random(service: Service) -> None:
 
 
 def _now_and_then(chance: Random, seat: SeatClient) -> Callable[[], None]:
-    return lambda: seat.drop() if chance.random() < 0.05 else None
+    return lambda: seat.drop() if chance.random() < 0.15 else None
 
 
 async def first_gap(seat: SeatClient) -> int | None:
