@@ -22,7 +22,7 @@ from erqiwang_core.refusals import (
     WrongNumberOfCards,
 )
 from erqiwang_core.rules import Rules, VoidNotice
-from erqiwang_core.scoring import KittyCapture, outcome
+from erqiwang_core.scoring import KittyCapture
 from erqiwang_core.seats import BySeat, next_seat
 from erqiwang_core.settled import DealSettled, Settled, settle_play, settled
 from erqiwang_core.shapes import (
@@ -298,17 +298,7 @@ def _settlement(state: Playing, last: CardsFollowed) -> DealSettled:
     end = _after_follow(state, last)
     assert end.trick is not None, "the last trick lies on the table"
     capture = _kitty_capture(end, end.trick)
-    grade = Points(end.points + (capture.captured if capture else 0))
-    return settle_play(
-        end.dealt,
-        end.contract,
-        end.order.trump,
-        end.buried,
-        end.snapshot,
-        end.points,
-        capture,
-        outcome(end.contract.row, grade),
-    )
+    return settle_play(end.dealt, end.contract, end.order.trump, end.buried, end.snapshot, end.points, capture)
 
 
 def _kitty_capture(end: Playing, trick: Trick) -> KittyCapture | None:

@@ -11,12 +11,12 @@ from erqiwang_core.scoring import (
     Disbanded,
     KittyCapture,
     Outcome,
-    Played,
     Surrendered,
     base_chips,
     between_sides,
     declarer_won,
     multiplier,
+    outcome,
 )
 from erqiwang_core.seats import BySeat, by_seat, next_seat
 from erqiwang_core.trick import Trick
@@ -62,7 +62,7 @@ class Settlement:
     @property
     def grade(self) -> Points:
         """Captured points with any kitty capture; 0 after a surrender or a disband."""
-        return Points(self.trick_points + (self.kitty_capture.captured if self.kitty_capture else 0))
+        return _grade(self.trick_points, self.kitty_capture)
 
     @property
     def multiplier(self) -> int:
@@ -73,6 +73,10 @@ class Settlement:
     def scores(self) -> BySeat[Chips]:
         """Each seat's score of the deal; they sum to 0."""
         return self.seats.map(lambda seat: seat.score)
+
+
+def _grade(trick_points: Points, capture: KittyCapture | None) -> Points:
+    return Points(trick_points + (capture.captured if capture else 0))
 
 
 @final
@@ -108,10 +112,29 @@ def settle_play(
     snapshot: BySeat[CardSet],
     trick_points: Points,
     capture: KittyCapture | None,
-    result: Played,
 ) -> DealSettled:
     """The settlement of a deal played to the end; `snapshot` holds what awards are counted on (rules §11)."""
-    stake = Chips(contract.row.base * multiplier(result))
+    result = outcome(contract.row, _grade(trick_points, capture))
+    return _settle(dealt, contract, trump, buried, snapshot, trick_points, capture, result)
+
+
+def settle_surrender(dealt: Dealt, contract: Contract, hands: BySeat[CardSet]) -> DealSettled:
+    """The settlement of a surrender: the declarer pays, and awards are counted without a trump suit (rules §10, §11)."""
+    return _settle(dealt, contract, None, EMPTY, hands, Points(0), None, Surrendered())
+
+
+def _settle(
+    dealt: Dealt,
+    contract: Contract,
+    trump: Trump | None,
+    buried: CardSet,
+    snapshot: BySeat[CardSet],
+    trick_points: Points,
+    capture: KittyCapture | None,
+    result: Outcome,
+) -> DealSettled:
+    base = base_chips(contract.row, result)
+    stake = Chips(base * multiplier(result))
     return DealSettled(
         Settlement(
             outcome=result,
@@ -120,29 +143,9 @@ def settle_play(
             trick_points=trick_points,
             kitty_capture=capture,
             buried=buried,
-            base=contract.row.base,
-            stake=stake,
-            seats=_scores(dealt, contract, order(trump), snapshot, stake, result),
-        )
-    )
-
-
-def settle_surrender(dealt: Dealt, contract: Contract, hands: BySeat[CardSet]) -> DealSettled:
-    """The settlement of a surrender: the declarer pays, and awards are counted without a trump suit (rules §10, §11)."""
-    result = Surrendered()
-    base = base_chips(contract.row, result)
-    stake = Chips(base * multiplier(result))
-    return DealSettled(
-        Settlement(
-            outcome=result,
-            contract=contract,
-            trump=None,
-            trick_points=Points(0),
-            kitty_capture=None,
-            buried=EMPTY,
             base=base,
             stake=stake,
-            seats=_scores(dealt, contract, None, hands, stake, result),
+            seats=_scores(dealt, contract, None if trump is None else order(trump), snapshot, base, stake, result),
         )
     )
 
@@ -168,6 +171,7 @@ def _scores(
     contract: Contract,
     tables: Order | None,
     snapshot: BySeat[CardSet],
+    base: Chips,
     stake: Chips,
     result: Outcome,
 ) -> BySeat[SeatScore]:
@@ -175,8 +179,7 @@ def _scores(
     awards = by_seat(
         rules.seats, lambda seat: seat_awards(rules.awards, tables, snapshot[seat], declarer=seat == declarer)
     )
-    unit = award_unit(rules.awards, stake, base_chips(contract.row, result))
-    for_awards = award_chips(unit, awards.map(lambda own: own.total))
+    for_awards = award_chips(award_unit(rules.awards, stake, base), awards.map(lambda own: own.total))
     for_bid = between_sides(rules.seats, declarer, stake, won=declarer_won(result))
     return by_seat(rules.seats, lambda seat: SeatScore(awards[seat], for_awards[seat], for_bid[seat]))
 
