@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import TypeAlias, final
 
+from erqiwang_core.cards import kind
 from erqiwang_core.contract import Contract
 from erqiwang_core.dealing import Dealt, parse_cards
 from erqiwang_core.disclosure import Disclosure, Statement, newly_void, statements
@@ -21,7 +22,7 @@ from erqiwang_core.refusals import (
     Refusal,
     WrongNumberOfCards,
 )
-from erqiwang_core.rules import Rules, VoidNotice
+from erqiwang_core.rules import Rules
 from erqiwang_core.scoring import KittyCapture
 from erqiwang_core.seats import BySeat, next_seat
 from erqiwang_core.settled import DealSettled, Settled, settle_play, settled
@@ -250,7 +251,7 @@ def _stands(state: Playing, seat: Seat, throw: Throw) -> bool:
 
 def lowest(order: Order, cards: CardSet) -> CardSet:
     """The card of lowest level, among equals the one of lowest id (rules §6)."""
-    return cards_of([min(ids(cards), key=lambda card: (order.strength[card % 54], card))])
+    return cards_of([min(ids(cards), key=lambda card: (order.strength[kind(card)], card))])
 
 
 def _led(state: Playing, seat: Seat, cards: CardSet, lead: Lead, attempted: CardSet | None) -> CardsLed:
@@ -387,7 +388,7 @@ def plays(state: Playing) -> int:
 
 def counts_open(state: Playing) -> bool:
     """Whether every seat now sees the others' trump counts and may have their trumps shown (rules §12)."""
-    return state.rules.review and state.rules.void_notice is VoidNotice.COUNTS and bool(state.void)
+    return state.rules.counts_trumps and bool(state.void)
 
 
 def answer(state: Playing, seat: Seat, request: Request) -> Aside | Refusal:
@@ -401,7 +402,7 @@ def answer(state: Playing, seat: Seat, request: Request) -> Aside | Refusal:
             partners = tuple(s for s in state.hands.seats() if s not in (seat, state.contract.declarer))
             return Signalled(seat, SignalKind(number), partners)
         case ShowTrumps():
-            if not state.rules.review or state.rules.void_notice is not VoidNotice.COUNTS:
+            if not state.rules.counts_trumps:
                 return NotInThisRoom()
             if not state.void:
                 return NobodyIsVoid()

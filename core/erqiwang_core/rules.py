@@ -83,6 +83,11 @@ class Rules:
         return (len(self.deck) - KITTY_SIZE) // self.seats
 
     @property
+    def counts_trumps(self) -> bool:
+        """Whether a seat void of trump lets every seat see the others' trump counts and have their trumps shown."""
+        return self.review and self.void_notice is VoidNotice.COUNTS
+
+    @property
     def bids(self) -> tuple[Points, ...]:
         """The bids, highest first."""
         return tuple(row.bid for row in self.rows)
