@@ -61,6 +61,8 @@ class SeatAwards:
 
 _JOKER_AWARDS: Final = {3: 1, 4: 3}
 _RANK_AWARDS: Final = {6: 1, 7: 2, 8: 3}
+_CHAIN_JOKERS: Final = 3
+"""How many jokers a chain goes with."""
 
 
 def seat_awards(table: AwardTable, order: Order | None, snapshot: CardSet, *, declarer: bool) -> SeatAwards:
@@ -70,10 +72,16 @@ def seat_awards(table: AwardTable, order: Order | None, snapshot: CardSet, *, de
         case DeclarerAwards(joker_bonus):
             return _declarer_awards(order, snapshot, jokers, declarer=declarer, joker_bonus=joker_bonus)
         case ChainRush():
-            chain = _rush_chain(order, snapshot) if count(jokers) >= 3 else ()
-            steps = Awards(1 + len(chain)) if count(jokers) >= 3 else Awards(0)
-            cards = _with_pairs(jokers, chain)
-            return SeatAwards(_given((AwardKind.RUSH, steps)), cards, count(jokers))
+            return _rush_awards(order, snapshot, jokers)
+
+
+def _rush_awards(order: Order | None, snapshot: CardSet, jokers: CardSet) -> SeatAwards:
+    held = count(jokers)
+    if held < _CHAIN_JOKERS:
+        return SeatAwards((), jokers, held)
+    chain = _rush_chain(order, snapshot)
+    steps = Award(AwardKind.RUSH, Awards(1 + len(chain)))
+    return SeatAwards((steps,), _with_pairs(jokers, chain), held)
 
 
 def _declarer_awards(
@@ -83,7 +91,7 @@ def _declarer_awards(
     bonus = (AwardKind.JOKER_BONUS, Awards(held if joker_bonus else 0))
     if not declarer:
         return SeatAwards(_given(bonus), jokers, held)
-    chain = _declarer_chain(order, snapshot) if held >= 3 else ()
+    chain = _declarer_chain(order, snapshot) if held >= _CHAIN_JOKERS else ()
     sevens, twos = shared(snapshot, SEVENS), shared(snapshot, TWOS)
     cards = _with_pairs(jokers, chain)
     for rank in (sevens, twos):
