@@ -198,10 +198,10 @@ _NOT_BURIED: Final = Buried(EMPTY)
 
 def buried(match: Match, seat: Seat) -> Buried:
     """The buried cards, to the declarer in play."""
-    playing_ = _in_play(match)
-    if playing_ is None or playing_.contract.declarer != seat:
+    deal = _in_play(match)
+    if deal is None or deal.contract.declarer != seat:
         return _NOT_BURIED
-    return Buried(playing_.buried)
+    return Buried(deal.buried)
 
 
 def _in_play(match: Match) -> Playing | None:
