@@ -4,8 +4,8 @@ import asyncio
 import hashlib
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from time import monotonic
+from dataclasses import dataclass, field
+from time import monotonic, perf_counter
 from typing import Final, TypeAlias, final
 
 from erqiwang_core import match as matches, notices, view as views
@@ -18,6 +18,7 @@ from erqiwang_core.units import Seat
 
 from erqiwang_grpc import ledger as ledgers, stored
 from erqiwang_grpc.allowance import Allowance
+from erqiwang_grpc.counts import Counts
 from erqiwang_grpc.ledger import Broken, Brought, Ledger
 from erqiwang_grpc.limits import Limits
 from erqiwang_grpc.log import (
@@ -50,6 +51,7 @@ from erqiwang_grpc.shuffling import Shuffler
 from erqiwang_grpc.tagging import tags
 from erqiwang_grpc.v1 import seat_service_pb2 as pb
 from erqiwang_grpc.wire import encode
+from erqiwang_grpc.wire.rulings import ruling
 
 log = logging.getLogger(__name__)
 
@@ -72,6 +74,7 @@ class Surroundings:
     now: Callable[[], TimeNs]
     shuffle: Shuffler
     limits: Limits
+    counts: Counts = field(default_factory=Counts)
 
 
 @final
@@ -196,12 +199,17 @@ class Room:
         older = self._attached.get(seat)
         if older is not None:
             older.outbox.close(Closing.DISPLACED, _goodbye(pb.Goodbye.REASON_DISPLACED))
-        outbox = Outbox(self._around.limits.outbox, lambda: pb.SeatMessage(snapshot=self.snapshot(seat)))
+        outbox = Outbox(self._around.limits.outbox, lambda: self._resync(seat))
         attachment = Attachment(seat, outbox)
         self._attached[seat] = attachment
         outbox.put(pb.SeatMessage(snapshot=self.snapshot(seat, last_version)))
         self._tell_presence()
         return attachment
+
+    def _resync(self, seat: Seat) -> pb.SeatMessage:
+        """What takes the place of all that a slow client did not read."""
+        self._around.counts.resyncs += 1
+        return pb.SeatMessage(snapshot=self.snapshot(seat))
 
     def detach(self, attachment: Attachment) -> None:
         """A stream has ended. A late end of a displaced one changes nothing."""
@@ -250,15 +258,32 @@ class Room:
     async def _guarded(self, actor: Actor, key: CommandKey | None, work: Callable[[], Awaitable[Answer]]) -> Answer:
         async with self._lock:
             self.touch()
-            try:
-                if self._unsure and not await self._catch_up():
-                    return LogUnavailable()
-                known = self._known(actor, key)
-                return await work() if known is None else known
-            except Exception:
-                self._set_apart("an unexpected exception")
-                log.exception("room quarantined", extra={"room": self.id, "version": self.version})
-                return RoomQuarantined(self.version)
+            began = perf_counter()
+            answer = await self._answer(actor, key, work)
+            self._count(answer, perf_counter() - began)
+            return answer
+
+    async def _answer(self, actor: Actor, key: CommandKey | None, work: Callable[[], Awaitable[Answer]]) -> Answer:
+        try:
+            if self._unsure and not await self._catch_up():
+                return LogUnavailable()
+            known = self._known(actor, key)
+            return await work() if known is None else known
+        except Exception:
+            self._set_apart("an unexpected exception")
+            log.exception("room quarantined", extra={"room": self.id, "version": self.version})
+            return RoomQuarantined(self.version)
+
+    def _count(self, answer: Answer, seconds: float) -> None:
+        counts = self._around.counts
+        counts.took(seconds)
+        if isinstance(answer, Accepted):
+            counts.accepted += not answer.repeated
+            counts.repeated += answer.repeated
+        elif isinstance(answer, Whispered):
+            counts.whispered += 1
+        else:
+            counts.refused[ruling(answer).reason] += 1
 
     def _known(self, actor: Actor, key: CommandKey | None) -> Accepted | CommandIdReused | None:
         brought = self.ledger.commands.get((actor, key.id)) if key else None

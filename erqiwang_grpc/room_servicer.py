@@ -75,7 +75,8 @@ class RoomServicer(rpc.RoomServiceServicer):
         self._archive = Archive(events)
         self._wakeup = wakeup
         self._limits = limits
-        self._watchers = 0
+        self.watchers = 0
+        """How many streams watch."""
         self._draining = False
         self._working: set[asyncio.Task[object]] = set()
 
@@ -220,14 +221,14 @@ class RoomServicer(rpc.RoomServiceServicer):
         cursor = watching.read_cursor(request.cursor)
         if isinstance(cursor, InvalidCursor):
             await refuse(context, cursor)
-        if self._watchers >= self._limits.watchers:
+        if self.watchers >= self._limits.watchers:
             why = f"the server holds {self._limits.watchers} watchers, as many as it takes"
             await end(context, reasoned(StatusCode.RESOURCE_EXHAUSTED, "TOO_MANY_STREAMS", why, uniform(1, 5)))
-        self._watchers += 1
+        self.watchers += 1
         try:
             await self._watch(platform, cursor, context)
         finally:
-            self._watchers -= 1
+            self.watchers -= 1
 
     async def _watch(
         self,

@@ -24,10 +24,11 @@ from erqiwang_grpc.auth.files import KeyFiles
 from erqiwang_grpc.limits import DAY, Limits
 from erqiwang_grpc.log import EventLog, TimeNs
 from erqiwang_grpc.log.wakeup import ProcessWakeup
+from erqiwang_grpc.metrics import MetricsPort, ServerCollector
 from erqiwang_grpc.outbox import Closing
 from erqiwang_grpc.reflection import add_reflection
 from erqiwang_grpc.retention import delete_old_matches
-from erqiwang_grpc.room import Surroundings
+from erqiwang_grpc.room import Room, Surroundings
 from erqiwang_grpc.room_servicer import RoomServicer
 from erqiwang_grpc.rooms import Rooms
 from erqiwang_grpc.seat_servicer import SeatServicer
@@ -73,6 +74,8 @@ class Settings:
     limits: Limits = field(default_factory=Limits)
     keep_days: float | None = None
     """Matches that ended longer ago are deleted; None to keep all."""
+    metrics_port: int | None = None
+    """Where metrics are scraped, 0 for a free port; None for nowhere."""
     shuffle: Shuffler = shuffling.shuffle
     now: Callable[[], TimeNs] = lambda: TimeNs(time_ns())
 
@@ -85,6 +88,7 @@ class Server:
         self._settings = settings
         self._wakeup = ProcessWakeup()
         around = Surroundings(settings.events, self._wakeup, settings.now, settings.shuffle, settings.limits)
+        self.counts = around.counts
         self.rooms = Rooms(around)
         access = Access(settings.keys, self.rooms)
         self.seats = SeatServicer(access, Archive(settings.events), settings.limits)
@@ -95,9 +99,12 @@ class Server:
         self._server = grpc.aio.server(options=channel_options(settings.limits))
         self._tasks: list[asyncio.Task[None]] = []
         self.port = 0
+        self.metrics: MetricsPort | None = None
 
     async def start(self) -> None:
-        """Open the port and begin to serve. `RuntimeError` where the port cannot be had."""
+        """Open the ports and begin to serve. `RuntimeError` or `OSError` where one cannot be had."""
+        if self._settings.metrics_port is not None:
+            self.metrics = MetricsPort(self._settings.host, self._settings.metrics_port, self._collector())
         seat_service_pb2_grpc.add_SeatServiceServicer_to_server(self.seats, self._server)
         room_service_pb2_grpc.add_RoomServiceServicer_to_server(self._platforms, self._server)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
@@ -118,6 +125,8 @@ class Server:
         ]
         if self._settings.keep_days is not None:
             self._tasks.append(asyncio.create_task(self._delete_old_matches(self._settings.keep_days)))
+        if self.metrics is not None:
+            log.info("metrics", extra={"address": f"{self._settings.host}:{self.metrics.port}"})
         log.info("serving", extra={"address": f"{self._settings.host}:{self.port}"})
 
     async def stop(self, grace: float = 5.0) -> None:
@@ -134,7 +143,21 @@ class Server:
             task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await task
+        if self.metrics is not None:
+            self.metrics.close()
         log.info("stopped", extra={"address": f"{self._settings.host}:{self.port}"})
+
+    def _collector(self) -> ServerCollector:
+        rooms = self.rooms
+        return ServerCollector(
+            self.counts,
+            (
+                ("rooms", "Rooms in memory.", lambda: len(rooms.live)),
+                ("rooms_quarantined", "Rooms set apart because of an error.", lambda: sum(map(_is_apart, rooms.live))),
+                ("streams", "Seat streams that are open.", lambda: self.seats.streams),
+                ("watchers", "Streams of WatchRooms that are open.", lambda: self._platforms.watchers),
+            ),
+        )
 
     async def _watch_stored(self) -> None:
         try:
@@ -162,6 +185,10 @@ class Server:
                 self.rooms.put_away()
             except Exception:
                 log.exception("housekeeping failed")
+
+
+def _is_apart(room: Room) -> bool:
+    return room.fault is not None
 
 
 def channel_options(limits: Limits) -> list[tuple[str, int]]:

@@ -40,6 +40,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument("--tls-cert", type=Path, help="PEM certificate chain; with --tls-key, serve TLS")
     parser.add_argument("--tls-key", type=Path, help="PEM private key")
     parser.add_argument("--client-ca", type=Path, help="PEM authority that client certificates must come from (mTLS)")
+    parser.add_argument("--metrics-port", type=int, help="port to scrape metrics from, 0 for a free one (default: none)")
     parser.add_argument("--keep-days", type=float, help="delete matches that ended longer ago (default: keep all)")
     parser.add_argument("--grace", type=float, default=5.0, help="seconds to finish what is under way at the end")
     _add_limits(parser)
@@ -159,14 +160,15 @@ async def _serve_rooms(arguments: Namespace, prepared: Prepared, events: EventLo
             tls=prepared.tls,
             limits=prepared.limits,
             keep_days=arguments.keep_days,
+            metrics_port=arguments.metrics_port,
         )
     )
     stopping = asyncio.Event()
     _on_signals(stopping.set, lambda: _reload(prepared.keys))
     try:
         await server.start()
-    except RuntimeError as error:
-        print(f"erqiwang serve: {error}: choose another --port", file=sys.stderr)
+    except (RuntimeError, OSError) as error:
+        print(f"erqiwang serve: {error}: choose another --port or --metrics-port", file=sys.stderr)
         return CANNOT_START
     calm_the_collector()
     print(f"erqiwang serves on {arguments.host}:{server.port}", flush=True)

@@ -117,6 +117,7 @@ async def served(
     events: EventLog | None = None,
     now: Callable[[], int] = time_ns,
     tls: Tls | None = None,
+    metrics_port: int | None = None,
 ) -> AsyncIterator[Service]:
     """A server in this process, on a free port."""
     opened = open_key_files(folder, None, None)
@@ -124,7 +125,14 @@ async def served(
     log = MemoryLog() if events is None else events
     server = Server(
         Settings(
-            log, opened.files, limits=limits, shuffle=shuffle, now=lambda: TimeNs(now()), tls=tls, host="127.0.0.1"
+            log,
+            opened.files,
+            limits=limits,
+            shuffle=shuffle,
+            now=lambda: TimeNs(now()),
+            tls=tls,
+            host="127.0.0.1",
+            metrics_port=metrics_port,
         )
     )
     await server.start()
