@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Coroutine
 from random import uniform
 from time import time
@@ -35,9 +34,10 @@ from erqiwang_grpc.archive import Archive, Search
 from erqiwang_grpc.auth.files import KeyFiles
 from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.auth.tokens import Epoch, PlayerId, SeatClaims, UnixSeconds, claims_for
+from erqiwang_grpc.cursors import page_token, read_cursor, read_page_token
 from erqiwang_grpc.events import RoomOpened
 from erqiwang_grpc.limits import SECOND, Limits
-from erqiwang_grpc.log import EventLog, Mark, Period, Position, RoomId, TimeNs, Unavailable, Version, Wakeup
+from erqiwang_grpc.log import EventLog, Mark, Period, Position, RoomId, TimeNs, Unavailable, Wakeup
 from erqiwang_grpc.records import MatchRecord
 from erqiwang_grpc.refusals import InvalidCursor, InvalidOption, LogUnavailable, NoSuchRoom, Refused
 from erqiwang_grpc.room import PLATFORM, Accepted, Room, command_key
@@ -112,7 +112,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         platform = await self._access.platform(context)
         if request.page_size > LARGEST_PAGE:
             await refuse(context, InvalidOption("page_size"))
-        before = _read_page(request.page_token)
+        before = read_page_token(request.page_token)
         if isinstance(before, InvalidCursor):
             await refuse(context, before)
         page = await self._page(platform, request.page_size or USUAL_PAGE, before, request.state)
@@ -138,7 +138,7 @@ class RoomServicer(rpc.RoomServiceServicer):
                 before = mark
             if len(marks) < wanted:
                 return pb.ListRoomsResponse(rooms=found)
-        return pb.ListRoomsResponse(rooms=found, next_page_token=_page_token(before) if before else "")
+        return pb.ListRoomsResponse(rooms=found, next_page_token=page_token(before) if before else "")
 
     async def _listed(self, room_id: RoomId) -> room_pb2.Room | None:
         """A room of a list; None for one that cannot be believed.
@@ -218,7 +218,7 @@ class RoomServicer(rpc.RoomServiceServicer):
     ) -> None:
         """Tell of the platform's rooms from a cursor on, until the caller leaves."""
         platform = await self._access.platform(context)
-        cursor = watching.read_cursor(request.cursor)
+        cursor = read_cursor(request.cursor)
         if isinstance(cursor, InvalidCursor):
             await refuse(context, cursor)
         if self.watchers >= self._limits.watchers:
@@ -271,7 +271,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         platform = await self._access.platform(context)
         if request.page_size > LARGEST_PAGE:
             await refuse(context, InvalidOption("page_size"))
-        before = _read_page(request.page_token)
+        before = read_page_token(request.page_token)
         if isinstance(before, InvalidCursor):
             await refuse(context, before)
         search = Search(platform, request.player, _period(request))
@@ -280,7 +280,7 @@ class RoomServicer(rpc.RoomServiceServicer):
             await refuse(context, page)
         return pb.ListMatchRecordsResponse(
             matches=[encode.match_summary(summary) for summary in page.matches],
-            next_page_token=_page_token(page.last) if page.last else "",
+            next_page_token=page_token(page.last) if page.last else "",
         )
 
     async def _room(self, room_id: str, context: grpc.aio.ServicerContext[Q, R]) -> Room:
@@ -397,20 +397,3 @@ def _period(request: pb.ListMatchRecordsRequest) -> Period:
 def _nanoseconds(moment: Timestamp) -> TimeNs:
     """A moment as the log counts it; one before 1970 or beyond what it can count, as the nearest that it can."""
     return TimeNs(min(max(0, moment.seconds * SECOND + moment.nanos), _FOREVER))
-
-
-def _page_token(mark: Mark) -> str:
-    text = f"{mark.time}.{mark.position}.{mark.version}.{mark.room}"
-    return urlsafe_b64encode(text.encode()).decode().rstrip("=")
-
-
-def _read_page(token: str) -> Mark | InvalidCursor | None:
-    if not token:
-        return None
-    try:
-        time_ns, position, version, room = urlsafe_b64decode(token + "=" * (-len(token) % 4)).decode().split(".", 3)
-        return Mark(
-            Position(int(position)), RoomId(room), Version(int(version)), Version(int(version)), TimeNs(int(time_ns))
-        )
-    except ValueError:
-        return InvalidCursor()

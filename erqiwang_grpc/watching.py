@@ -9,9 +9,10 @@ from erqiwang_core.match import DealStarted, MatchEnded, SeatLeft, SeatTaken
 from erqiwang_core.settled import DealSettled
 
 from erqiwang_grpc import stored
+from erqiwang_grpc.cursors import cursor
 from erqiwang_grpc.events import RoomOpened, StoredEvent
 from erqiwang_grpc.log import Damaged, Entry, EventReader, Mark, Position, Unavailable, Wakeup
-from erqiwang_grpc.refusals import InvalidCursor, LogUnavailable
+from erqiwang_grpc.refusals import LogUnavailable
 from erqiwang_grpc.room import HOUSE
 from erqiwang_grpc.stored import Unreadable
 from erqiwang_grpc.tagging import is_public, public
@@ -26,25 +27,15 @@ _QUIET_SECONDS: Final = 20.0
 """How long a stream may be silent before an empty message says that the server is there."""
 
 
-def read_cursor(text: str) -> tuple[Position, int] | InvalidCursor:
-    """The place a cursor stands for: a batch, and how many of its events were told; empty for the very beginning."""
-    if not text:
-        return Position(0), 0
-    position, _, told = text.partition("-")
-    if not (position.isascii() and position.isdigit() and told.isascii() and told.isdigit() and len(text) <= 40):
-        return InvalidCursor()
-    return Position(int(position)), int(told)
-
-
 async def feed(
     events: EventReader,
     wakeup: Wakeup,
     platform: str,
-    cursor: tuple[Position, int],
+    place: tuple[Position, int],
     is_leaving: Callable[[], bool],
 ) -> AsyncGenerator[pb.WatchRoomsResponse | LogUnavailable, None]:
-    """What has happened since the cursor, then what happens, until the server leaves; an empty message when it is quiet."""
-    position, told = cursor
+    """What has happened since a cursor's place, then what happens, until the server leaves; an empty message when it is quiet."""
+    position, told = place
     # A cursor inside a batch begins with that batch again, without the events already told.
     after = Position(position - 1) if told else position
     quiet = 0.0
@@ -87,13 +78,12 @@ async def _events_of(events: EventReader, mark: Mark) -> list[pb.RoomEvent]:
         if isinstance(event, DealStarted):
             deal = event.number
         if entry.version >= mark.first and is_public(event):
-            cursor = f"{mark.position}-{len(found) + 1}"
-            found.append(_public(entry, event, deal, cursor))
+            found.append(_public(entry, event, deal, cursor(mark.position, len(found) + 1)))
     return found
 
 
-def _public(entry: Entry, event: StoredEvent, deal: int, cursor: str) -> pb.RoomEvent:
-    message = pb.RoomEvent(cursor=cursor, room_id=entry.room, version=entry.version, time=timestamp(entry.time))
+def _public(entry: Entry, event: StoredEvent, deal: int, place: str) -> pb.RoomEvent:
+    message = pb.RoomEvent(cursor=place, room_id=entry.room, version=entry.version, time=timestamp(entry.time))
     if isinstance(event, RoomOpened):
         message.created.CopyFrom(pb.RoomCreated(owner=event.owner, options=encode.room_options(event.options)))
     elif isinstance(event, SeatTaken):

@@ -1,0 +1,78 @@
+"""Cursors and page tokens: what was given out comes back as it was meant, and nothing else is taken for a place."""
+
+from base64 import urlsafe_b64encode
+from collections.abc import Awaitable, Callable
+from typing import Final, TypeAlias
+
+import grpc
+import pytest
+from hypothesis import given, strategies as st
+
+from erqiwang_grpc.client import refusal_of
+from erqiwang_grpc.client.calls import bearer
+from erqiwang_grpc.cursors import cursor, page_token, read_cursor, read_page_token
+from erqiwang_grpc.log import Mark, Position, RoomId, TimeNs, Version
+from erqiwang_grpc.refusals import InvalidCursor
+from erqiwang_grpc.v1 import room_service_pb2 as pb
+from tests.service.tables import Service
+
+Rpc: TypeAlias = Callable[[Service, str], Awaitable[object]]
+COUNTS: Final = st.integers(0, 2**63 - 1)
+NO_COUNTS: Final = ("-1", "+1", " 1", "1_0", "１", str(2**63), "9" * 30, "9" * 10_000)
+"""What is no number of a log, though Python reads some of it as one."""
+
+
+@given(COUNTS, COUNTS)
+def test_a_cursor_comes_back(position: int, told: int) -> None:
+    assert read_cursor(cursor(Position(position), told)) == (position, told)
+
+
+@given(COUNTS, COUNTS, COUNTS, st.text(st.characters(exclude_categories=["Cs"])))
+def test_a_page_token_comes_back(time: int, position: int, version: int, room: str) -> None:
+    at = Version(version)
+    mark = Mark(Position(position), RoomId(room), at, at, TimeNs(time))
+    assert read_page_token(page_token(mark)) == mark
+
+
+def forged(text: str) -> str:
+    return urlsafe_b64encode(text.encode()).decode()
+
+
+@pytest.mark.parametrize("number", NO_COUNTS)
+def test_what_no_log_counts_to_is_no_place(number: str) -> None:
+    for text in (f"{number}-1", f"1-{number}", number):
+        assert read_cursor(text) == InvalidCursor()
+    for text in (f"{number}.1.1.room", f"1.{number}.1.room", f"1.1.{number}.room", number):
+        assert read_page_token(forged(text)) == InvalidCursor()
+
+
+@given(st.text())
+def test_any_text_is_read_or_refused(text: str) -> None:
+    assert isinstance(read_cursor(text), tuple | InvalidCursor)
+    assert isinstance(read_page_token(text), Mark | InvalidCursor | None)
+
+
+async def list_rooms(service: Service, number: str) -> object:
+    request = pb.ListRoomsRequest(page_token=forged(f"1.{number}.1.room"))
+    return await service.rooms.ListRooms(request, metadata=bearer(service.key))
+
+
+async def list_match_records(service: Service, number: str) -> object:
+    request = pb.ListMatchRecordsRequest(page_token=forged(f"1.{number}.1.room"))
+    return await service.rooms.ListMatchRecords(request, metadata=bearer(service.key))
+
+
+async def watch_rooms(service: Service, number: str) -> object:
+    return await service.rooms.WatchRooms(
+        pb.WatchRoomsRequest(cursor=f"{number}-0"), metadata=bearer(service.key)
+    ).read()
+
+
+@pytest.mark.parametrize("rpc", [list_rooms, list_match_records, watch_rooms])
+async def test_a_forged_place_is_refused_before_the_log_is_asked(service: Service, rpc: Rpc) -> None:
+    with pytest.raises(grpc.aio.AioRpcError) as refused:
+        await rpc(service, str(2**63))
+    assert (refused.value.code(), refusal_of(refused.value).reason) == (
+        grpc.StatusCode.INVALID_ARGUMENT,
+        "INVALID_CURSOR",
+    )
