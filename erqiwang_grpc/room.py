@@ -22,6 +22,7 @@ from erqiwang_grpc.counts import Counts
 from erqiwang_grpc.ledger import Broken, Brought, Ledger
 from erqiwang_grpc.limits import Limits
 from erqiwang_grpc.log import (
+    NOTHING,
     Actor,
     Appended,
     Batch,
@@ -90,7 +91,7 @@ class Asked:
 @final
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """A command has brought the versions `first` to `last`."""
+    """A command has brought the versions `first` to `last`; both are 0 where it stands but there was nothing to do."""
 
     first: Version
     last: Version
@@ -356,6 +357,8 @@ class Room:
             decided = decide()
             if not isinstance(decided, tuple):
                 return decided
+            if not decided:
+                return Accepted(NOTHING, NOTHING, repeated=False)
             time = self._around.now()
             bodies = tuple(stored.write(event) for event in decided)
             batch = Batch(time, actor, key, RULES_VERSION, bodies, tags(self.ledger, decided))

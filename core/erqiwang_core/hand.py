@@ -7,7 +7,7 @@ so that the pairs of a hand are one `&` and every question of the rules is a few
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from erqiwang_core.cards import CARDS, JOKER_KINDS, KINDS, POINTS, Rank, kinds_of_rank
+from erqiwang_core.cards import CARDS, JOKER_KINDS, KINDS, POINTS, Rank, Suit, Suited, kind_of, kinds_of_rank
 from erqiwang_core.units import CardId, CardSet, Kind, KindSet, Points
 
 EMPTY: Final = CardSet(0)
@@ -95,6 +95,8 @@ def count_pairs(cards: CardSet) -> int:
 JOKERS: Final = copies(kind_set(JOKER_KINDS))
 SEVENS: Final = copies(kind_set(kinds_of_rank(Rank.SEVEN)))
 TWOS: Final = copies(kind_set(kinds_of_rank(Rank.TWO)))
+SUITS: Final = {suit: copies(kind_set(kind_of(Suited(suit, rank)) for rank in Rank)) for suit in Suit}
+"""All cards of each suit, its 7s and 2s among them."""
 FIXED_TRUMPS: Final = CardSet(JOKERS | SEVENS | TWOS)
 """Trumps whatever is named (固定主牌): jokers, 7s and 2s."""
 

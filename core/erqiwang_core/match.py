@@ -234,6 +234,9 @@ def _ready(match: Running, seat: Seat, shuffle: Shuffle) -> tuple[Event, ...] | 
     deal = match.deal
     if not isinstance(deal, Settled):
         return WrongPhase(phase(match))
+    if deal.ready[seat]:
+        # Accepted, and without effect (rules §13): nothing has happened, so nothing is told or logged.
+        return ()
     ready = deal.ready.put(seat, True)
     if not all(ready):
         return (SeatReady(seat),)

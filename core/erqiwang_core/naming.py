@@ -6,7 +6,7 @@ from typing import TypeAlias, final
 from erqiwang_core.burying import Burying
 from erqiwang_core.contract import Contract
 from erqiwang_core.dealing import Dealt
-from erqiwang_core.hand import count, count_pairs
+from erqiwang_core.hand import FIXED_TRUMPS, SUITS, count, count_pairs, shared
 from erqiwang_core.refusals import NotATrump, NotYourTurn, Refusal, SurrenderNotAllowed
 from erqiwang_core.rules import Rules
 from erqiwang_core.seats import BySeat
@@ -87,6 +87,15 @@ def evolve(state: Naming, event: Event) -> Burying | Settled:
             return Burying(state.dealt, state.contract, order(trump), state.hands)
         case DealSettled(settlement):
             return settled(state.dealt, settlement)
+
+
+def pairs_named(trump: Trump, hand: CardSet) -> int:
+    """The pairs to show beside a choice: those of the suit in `hand`; for no trump those of jokers, 7s and 2s."""
+    match trump:
+        case SuitTrump(suit):
+            return count_pairs(shared(hand, SUITS[suit]))
+        case NoTrump():
+            return count_pairs(shared(hand, FIXED_TRUMPS))
 
 
 def suggested_trump(state: Naming) -> Trump:

@@ -189,7 +189,7 @@ class NameAdvice:
     """What the seat may name."""
 
     trumps: tuple[tuple[Trump, int], ...]
-    """Each choice, with the pairs of trumps that the seat would hold."""
+    """Each choice, with the pairs that the seat holds of that suit; for no trump, of jokers, 7s and 2s."""
     may_surrender: bool
     suggestion: Trump
 

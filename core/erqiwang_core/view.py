@@ -12,7 +12,7 @@ from erqiwang_core.contract import Contract
 from erqiwang_core.deal import Deal
 from erqiwang_core.disclosure import trump_count
 from erqiwang_core.following import may, must
-from erqiwang_core.hand import EMPTY, count_pairs
+from erqiwang_core.hand import EMPTY
 from erqiwang_core.match import Gathering, Match, Over, Running, finished, phase, scores, totals
 from erqiwang_core.naming import Naming
 from erqiwang_core.parts import (
@@ -46,7 +46,7 @@ from erqiwang_core.playing import Playing
 from erqiwang_core.rules import KITTY_SIZE, Countdowns
 from erqiwang_core.scoring import multiplier, outcome
 from erqiwang_core.settled import Settled
-from erqiwang_core.trump import Trump, order
+from erqiwang_core.trump import Trump
 from erqiwang_core.units import Chips, Points, Seat
 
 
@@ -299,7 +299,7 @@ def advice(match: Match, seat: Seat) -> Advice:
             return Advice(CallAdvice(bidding.legal_bids(deal), may_pass, bidding.suggested_call(deal)))
         case Naming() as deal:
             held = deal.hands[seat]
-            pairs = tuple((trump, count_pairs(order(trump).trumps(held))) for trump in deal.dealt.rules.trumps)
+            pairs = tuple((trump, naming.pairs_named(trump, held)) for trump in deal.dealt.rules.trumps)
             may_surrender = deal.contract.row.surrender is not None
             return Advice(NameAdvice(pairs, may_surrender, naming.suggested_trump(deal)))
         case Burying() as deal:

@@ -380,7 +380,9 @@ Global___Notice: _TypeAlias = Notice  # noqa: Y015
 
 @_typing.final
 class Accepted(_message.Message):
-    """A command has brought something about; to its sender alone. Its notices come before it."""
+    """A command stands; to its sender alone. What it brought about comes before it, as notices. A second `Ready` stands and
+    brings nothing: both versions are then 0.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 

@@ -790,7 +790,7 @@ class NameAdvice(_message.Message):
         trump: _card_pb2.Trump.ValueType
         """The trump."""
         pairs: _builtins.int
-        """The pairs of trumps that the seat would hold."""
+        """The pairs that the seat holds of that suit, its 7s and 2s among them; for no trump, of jokers, 7s and 2s."""
         def __init__(
             self,
             *,

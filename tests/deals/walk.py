@@ -57,20 +57,17 @@ class Change:
 @final
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One accepted move and everything it brought about, in order."""
+    """One accepted move and everything it brought about, in order; nothing, for a seat that was ready already."""
 
     move: Move
+    before: Match
+    """The match that the move was made in."""
     changes: tuple[Change, ...]
-
-    @property
-    def before(self) -> Match:
-        """The match that the move was made in."""
-        return self.changes[0].before
 
     @property
     def after(self) -> Match:
         """The match that the move led to."""
-        return self.changes[-1].after
+        return self.changes[-1].after if self.changes else self.before
 
 
 def ask(match: Match, move: Move, shuffle: Shuffle) -> tuple[Event, ...] | Refusal:
@@ -86,10 +83,11 @@ def advance(match: Match, move: Move, shuffle: Shuffle) -> Step | Refusal:
     if not isinstance(events, tuple):
         return events
     changes: list[Change] = []
+    after = match
     for event in events:
-        changes.append(Change(match, event, evolve(match, event)))
-        match = changes[-1].after
-    return Step(move, tuple(changes))
+        changes.append(Change(after, event, evolve(after, event)))
+        after = changes[-1].after
+    return Step(move, match, tuple(changes))
 
 
 def steps(plan: Plan, deals_played: int = 1) -> Iterator[Step]:

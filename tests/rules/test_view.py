@@ -117,13 +117,15 @@ def test_the_contract_is_seen_by_all(match: Match, agreed: Agreed | None) -> Non
 @pytest.mark.parametrize(
     ("options", "choices"),
     [
-        pytest.param(RoomOptions(), {"♦": 2, "♣": 3, "♥": 2, "♠": 4}, id="three players: jokers, 7s and 2s with each"),
-        pytest.param(FOUR, {"♦": 2, "♣": 3, "♥": 2, "♠": 4, "none": 2}, id="four players: no trump counts them alone"),
+        pytest.param(
+            RoomOptions(), {"♦": 0, "♣": 1, "♥": 1, "♠": 2}, id="three players: the suit's own, its 7s among them"
+        ),
+        pytest.param(
+            FOUR, {"♦": 0, "♣": 1, "♥": 1, "♠": 2, "none": 2}, id="four players: no trump counts jokers, 7s and 2s"
+        ),
     ],
 )
-def test_each_choice_of_trump_comes_with_the_pairs_of_trumps_it_gives(
-    options: RoomOptions, choices: dict[str, int]
-) -> None:
+def test_each_choice_of_trump_comes_with_the_pairs_of_its_suit(options: RoomOptions, choices: dict[str, int]) -> None:
     match = named_table(options)
     assert isinstance(match, Running)
     assert isinstance(match.deal, Naming)

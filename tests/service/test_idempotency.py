@@ -7,7 +7,14 @@ import grpc
 import pytest
 
 from erqiwang_grpc.client import CallRefused, Platform, refusal_of
-from erqiwang_grpc.v1 import bidding_pb2, refusal_pb2, room_service_pb2, seat_service_pb2 as pb
+from erqiwang_grpc.v1 import (
+    bidding_pb2,
+    naming_pb2,
+    refusal_pb2,
+    room_service_pb2,
+    seat_service_pb2 as pb,
+    settlement_pb2,
+)
 from tests.service.tables import RawSeat, Service, Table, acting, eventually, seated, seen
 
 PASS = pb.Command(pass_bid=bidding_pb2.PassBid())
@@ -116,6 +123,19 @@ async def test_the_id_is_looked_at_before_the_expected_version(service: Service)
     refusal = await sent(service, table, 0, bid(65), "one", version)
     assert isinstance(refusal, refusal_pb2.Refusal)
     assert refusal.command_id_reused
+
+
+async def test_a_second_ready_stands_and_nothing_comes_of_it(service: Service) -> None:
+    table = await seated(service.platform)
+    for seat, command in enumerate((bid(70), PASS, PASS)):
+        await sent(service, table, seat, command, "")
+    await sent(service, table, 0, pb.Command(surrender=naming_pb2.Surrender()), "")
+    ready = pb.Command(ready=settlement_pb2.Ready())
+    assert isinstance(await sent(service, table, 1, ready, "one"), pb.Accepted)
+    before = await seen(service, table, 0)
+    for command_id in ("two", "two", ""):
+        assert await sent(service, table, 1, ready, command_id) == accepted(command_id, 0)
+    assert await seen(service, table, 0) == before
 
 
 async def test_ids_are_scoped_to_the_room(service: Service) -> None:
