@@ -1,23 +1,20 @@
-"""Who is calling: the platform key or seat token of a call's metadata, and what a refused call is ended with."""
+"""Who is calling: the platform key or seat token of a call's metadata."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from time import time
-from typing import Never, TypeVar, final
+from typing import TypeVar, final
 
 import grpc
-from google.rpc import error_details_pb2, status_pb2
-from grpc import StatusCode
 
 from erqiwang_grpc.auth.bearer import credential
 from erqiwang_grpc.auth.files import KeyFiles
 from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.auth.tokens import SeatClaims, TokenRefused, UnixSeconds
-from erqiwang_grpc.refusals import Refused
+from erqiwang_grpc.endings import refuse, unauthenticated
 from erqiwang_grpc.room import Room
 from erqiwang_grpc.rooms import Rooms
-from erqiwang_grpc.wire.status import status
 
 Q = TypeVar("Q")
 R = TypeVar("R")
@@ -77,30 +74,3 @@ def _credential(context: grpc.aio.ServicerContext[Q, R]) -> str | None:
         if key == "authorization" and isinstance(value, str):
             return credential(value)
     return None
-
-
-async def refuse(context: grpc.aio.ServicerContext[Q, R], refused: Refused) -> Never:
-    """End a call with the status of a refusal."""
-    await end(context, status(refused))
-
-
-async def unauthenticated(context: grpc.aio.ServicerContext[Q, R], why: str) -> Never:
-    """End a call that carries no good credential."""
-    await end(context, reasoned(StatusCode.UNAUTHENTICATED, "UNAUTHENTICATED", why))
-
-
-async def end(context: grpc.aio.ServicerContext[Q, R], rich: status_pb2.Status) -> Never:
-    """End a call with a status and its details."""
-    code = next(known for known in StatusCode if known.value[0] == rich.code)
-    await context.abort(code, rich.message, (("grpc-status-details-bin", rich.SerializeToString()),))
-
-
-def reasoned(code: StatusCode, reason: str, message: str, retry_seconds: float | None = None) -> status_pb2.Status:
-    """A status that is no refusal of a command: the conversation itself cannot go on."""
-    rich = status_pb2.Status(code=code.value[0], message=message)
-    rich.details.add().Pack(error_details_pb2.ErrorInfo(reason=reason, domain="erqiwang"))
-    if retry_seconds is not None:
-        retry = error_details_pb2.RetryInfo()
-        retry.retry_delay.FromMilliseconds(int(1000 * retry_seconds))
-        rich.details.add().Pack(retry)
-    return rich

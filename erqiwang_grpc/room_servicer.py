@@ -29,12 +29,13 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from grpc import StatusCode
 
 from erqiwang_grpc import watching
-from erqiwang_grpc.access import Access, end, reasoned, refuse
+from erqiwang_grpc.access import Access
 from erqiwang_grpc.archive import Archive, Search
 from erqiwang_grpc.auth.files import KeyFiles
 from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.auth.tokens import Epoch, PlayerId, SeatClaims, UnixSeconds, claims_for
 from erqiwang_grpc.cursors import page_token, read_cursor, read_page_token
+from erqiwang_grpc.endings import contained, end, reasoned, refuse
 from erqiwang_grpc.events import RoomOpened
 from erqiwang_grpc.limits import SECOND, Limits
 from erqiwang_grpc.log import EventLog, Mark, Period, Position, RoomId, TimeNs, Unavailable, Wakeup
@@ -80,6 +81,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         self._draining = False
         self._working: set[asyncio.Task[object]] = set()
 
+    @contained
     async def CreateRoom(
         self,
         request: pb.CreateRoomRequest,
@@ -98,6 +100,7 @@ class RoomServicer(rpc.RoomServiceServicer):
             await refuse(context, room)
         return pb.CreateRoomResponse(room=self._status(room), cost=encode.card_cost(card_cost(options)))
 
+    @contained
     async def GetRoom(
         self, request: pb.GetRoomRequest, context: grpc.aio.ServicerContext[pb.GetRoomRequest, pb.GetRoomResponse]
     ) -> pb.GetRoomResponse:
@@ -105,6 +108,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         room = await self._room(request.room_id, context)
         return pb.GetRoomResponse(room=self._status(room))
 
+    @contained
     async def ListRooms(
         self, request: pb.ListRoomsRequest, context: grpc.aio.ServicerContext[pb.ListRoomsRequest, pb.ListRoomsResponse]
     ) -> pb.ListRoomsResponse:
@@ -152,6 +156,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         room = await self._rooms.find(room_id)
         return self._status(room) if isinstance(room, Room) else None
 
+    @contained
     async def QuoteRoom(
         self, request: pb.QuoteRoomRequest, context: grpc.aio.ServicerContext[pb.QuoteRoomRequest, pb.QuoteRoomResponse]
     ) -> pb.QuoteRoomResponse:
@@ -163,6 +168,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         seats = rules(options.game, options.review).seats
         return pb.QuoteRoomResponse(cost=encode.card_cost(card_cost(options)), deals=options.deals, seats=seats)
 
+    @contained
     async def TakeSeat(
         self, request: pb.TakeSeatRequest, context: grpc.aio.ServicerContext[pb.TakeSeatRequest, pb.TakeSeatResponse]
     ) -> pb.TakeSeatResponse:
@@ -192,6 +198,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         player = PlayerId(chair.player or "")
         return claims_for(platform, room.id, seat, player, Epoch(chair.epoch), UnixSeconds(int(time())))
 
+    @contained
     async def LeaveSeat(
         self, request: pb.LeaveSeatRequest, context: grpc.aio.ServicerContext[pb.LeaveSeatRequest, pb.LeaveSeatResponse]
     ) -> pb.LeaveSeatResponse:
@@ -200,6 +207,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         await self._administer(room, LeaveSeat(request.seat), request, context)
         return pb.LeaveSeatResponse(room=self._status(room))
 
+    @contained
     async def DisbandRoom(
         self,
         request: pb.DisbandRoomRequest,
@@ -211,6 +219,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         assert isinstance(room.match, Over), "a disbanded room is over"
         return pb.DisbandRoomResponse(room=self._status(room), account=encode.account(room.match.account))
 
+    @contained
     async def WatchRooms(
         self,
         request: pb.WatchRoomsRequest,
@@ -250,6 +259,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         self._draining = True
         self._wakeup.hint(RoomId(""))
 
+    @contained
     async def GetMatchRecord(
         self,
         request: pb.GetMatchRecordRequest,
@@ -262,6 +272,7 @@ class RoomServicer(rpc.RoomServiceServicer):
             await refuse(context, record)
         return pb.GetMatchRecordResponse(record=encode.match_record(record))
 
+    @contained
     async def ListMatchRecords(
         self,
         request: pb.ListMatchRecordsRequest,

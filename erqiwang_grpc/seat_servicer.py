@@ -15,9 +15,10 @@ from google.protobuf.message import DecodeError
 from google.rpc.status_pb2 import Status
 from grpc import StatusCode
 
-from erqiwang_grpc.access import Access, end, reasoned, refuse
+from erqiwang_grpc.access import Access
 from erqiwang_grpc.archive import Archive
 from erqiwang_grpc.auth.tokens import SeatClaims
+from erqiwang_grpc.endings import contained, end, failed, reasoned, refuse
 from erqiwang_grpc.limits import Limits
 from erqiwang_grpc.outbox import Closing
 from erqiwang_grpc.records import MatchRecord
@@ -47,6 +48,7 @@ class SeatServicer(rpc.SeatServiceServicer):
         self.draining = False
         """Whether the server is leaving and takes no more."""
 
+    @contained
     async def Play(
         self,
         request_iterator: AsyncIterator[pb.PlayRequest],
@@ -175,8 +177,9 @@ class SeatServicer(rpc.SeatServiceServicer):
             case Closing.MALFORMED:
                 await end(context, _malformed())
             case Closing.FAILED:
-                await end(context, reasoned(StatusCode.INTERNAL, "FAILED", "the server has failed; reconnect"))
+                await end(context, failed())
 
+    @contained
     async def Act(
         self, request: pb.ActRequest, context: grpc.aio.ServicerContext[pb.ActRequest, pb.ActResponse]
     ) -> pb.ActResponse:
@@ -197,6 +200,7 @@ class SeatServicer(rpc.SeatServiceServicer):
             return pb.ActResponse(trumps_shown=None if shown is None else encode.aside(shown).trumps_shown)
         return await refuse(context, answer)
 
+    @contained
     async def GetView(
         self, request: pb.GetViewRequest, context: grpc.aio.ServicerContext[pb.GetViewRequest, pb.GetViewResponse]
     ) -> pb.GetViewResponse:
@@ -205,6 +209,7 @@ class SeatServicer(rpc.SeatServiceServicer):
         last_version = request.last_version if request.HasField("last_version") else None
         return pb.GetViewResponse(snapshot=room.snapshot(claims.seat, last_version))
 
+    @contained
     async def GetRecord(
         self, request: pb.GetRecordRequest, context: grpc.aio.ServicerContext[pb.GetRecordRequest, pb.GetRecordResponse]
     ) -> pb.GetRecordResponse:

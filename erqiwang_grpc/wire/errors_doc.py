@@ -34,9 +34,11 @@ What ends a stream or a call without a refusal; `ErrorInfo` names it likewise:
 | `DISPLACED` | `ABORTED` | a newer stream of the same seat has taken over | leave it: do not reconnect by yourself |
 | `DRAINING` | `UNAVAILABLE` | the server is leaving | reconnect after the delay it names |
 | `NOT_ATTACHED` | `INVALID_ARGUMENT` | the stream did not begin with `Attach` | mend the client |
+| `MALFORMED` | `INVALID_ARGUMENT` | what was sent on the stream is no message of this protocol | mend the client |
 | `TOO_MANY_STREAMS` | `RESOURCE_EXHAUSTED` | the server holds as many streams as it takes | reconnect after the delay it names |
+| | `UNKNOWN` | what was sent in a unary call is no message of this protocol | mend the client |
 | | `RESOURCE_EXHAUSTED` | a message is longer than the server takes | mend the client |
-| | `INTERNAL` | a fault of the server; the room is set apart, and nothing in it is lost | tell whoever runs it |
+| `FAILED` | `INTERNAL` | an error of the server outside of any command; nothing is lost | try again, and tell whoever runs it |
 """
 
 

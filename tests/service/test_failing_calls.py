@@ -1,0 +1,87 @@
+"""An error of ours in any call: it is answered INTERNAL and logged, and its text, which may hold cards, goes to nobody."""
+
+import logging
+from pathlib import Path
+from typing import Final, Never
+
+import grpc
+import pytest
+from google.protobuf.descriptor import MethodDescriptor
+
+from erqiwang_grpc.client import refusal_of
+from erqiwang_grpc.client.calls import bearer
+from erqiwang_grpc.log import Damaged, Entry, Mark, Period, Position, RoomId, Tag, Version
+from erqiwang_grpc.log.memory import MemoryLog
+from erqiwang_grpc.log.ports import NOTHING, AppendAnswer, Batch
+from erqiwang_grpc.logs import JsonLines
+from erqiwang_grpc.v1 import room_service_pb2 as pb
+from tests.service.tables import Table, seated, served
+from tests.service.test_access import RPCS, SEAT_RPCS, answer
+
+SECRET: Final = "[17, 42, 91]"
+ASKING: Final = {name: rpc for name, rpc in RPCS.items() if rpc.name != "QuoteRoom"}
+"""Every rpc that asks the log, and so meets its error; a quote asks nothing of anybody."""
+
+
+class ErringLog:
+    """A log that, when told to, raises what no log should."""
+
+    def __init__(self, below: MemoryLog) -> None:
+        self._below = below
+        self.errs = False
+        self.head = below.head
+        self.find = below.find
+        self.rooms = below.rooms
+        self.delete_rooms = below.delete_rooms
+        self.close = below.close
+
+    async def append(self, room: RoomId, expected: Version, batch: Batch) -> AppendAnswer:
+        return self._raised() if self.errs else await self._below.append(room, expected, batch)
+
+    async def read(self, room: RoomId, after: Version = NOTHING) -> tuple[Entry, ...] | Damaged:
+        return self._raised() if self.errs else await self._below.read(room, after)
+
+    async def feed(self, after: Position, limit: int, tag: Tag | None = None) -> tuple[Mark, ...]:
+        return self._raised() if self.errs else await self._below.feed(after, limit, tag)
+
+    async def listing(self, tag: Tag, period: Period, limit: int, before: Mark | None = None) -> tuple[Mark, ...]:
+        return self._raised() if self.errs else await self._below.listing(tag, period, limit, before)
+
+    def _raised(self) -> Never:
+        raise ArithmeticError(f"a hand of {SECRET}")
+
+
+def request(rpc: MethodDescriptor, table: Table) -> bytes:
+    """One that gets as far as the log."""
+    if rpc.name == "CreateRoom":
+        return pb.CreateRoomRequest(command_id="new", owner="alice").SerializeToString()
+    # A room's id is the first field wherever a platform names a room.
+    return pb.GetRoomRequest(room_id=table.room_id).SerializeToString() if needs_a_room(rpc) else b""
+
+
+def needs_a_room(rpc: MethodDescriptor) -> bool:
+    return "room_id" in rpc.input_type.fields_by_name
+
+
+@pytest.mark.parametrize("rpc", ASKING.values(), ids=ASKING)
+async def test_nothing_of_an_error_is_told(
+    tmp_path: Path, rpc: MethodDescriptor, caplog: pytest.LogCaptureFixture
+) -> None:
+    log = ErringLog(MemoryLog())
+    async with served(tmp_path, events=log) as service:
+        table = await seated(service.platform)
+        service.room(table.room_id).touched = float("-inf")
+        assert service.kept.put_away() == 1
+        metadata = table.metadata(0) if rpc in SEAT_RPCS else bearer(service.key)
+        log.errs = True
+        with caplog.at_level(logging.ERROR), pytest.raises(grpc.aio.AioRpcError) as error:
+            await answer(service, rpc, metadata, request(rpc, table))
+        log.errs = False
+        refused = refusal_of(error.value)
+        assert (refused.code, refused.reason) == (grpc.StatusCode.INTERNAL, "FAILED")
+        assert SECRET not in repr(error.value)
+        (record,) = (record for record in caplog.records if record.message == "call failed")
+        line = JsonLines().format(record)
+        assert "ArithmeticError" in line
+        assert SECRET not in line
+        assert (await service.platform.room(table.room_id)).room_id == table.room_id, "the next call is answered"
