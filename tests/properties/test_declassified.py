@@ -19,7 +19,7 @@ from erqiwang_core.units import CardId, CardSet, Seat
 from erqiwang_core.view import view
 from hypothesis import given
 
-from tests.deals.plans import Plan, examples, plans
+from tests.deals.plans import Plan, examples, plans, tables
 from tests.deals.walk import Change, Sent, positions, steps
 from tests.properties.declassified import Told, declassified, trumps_of
 
@@ -105,7 +105,6 @@ def expected_void(seen: View, told: Told, statements: tuple[Statement, ...]) -> 
     return TrumpVoid(seen.trump_void.announced, counts, statements)
 
 
-@examples(0.4)
 @given(plan=plans())
 def test_void_seats_counts_and_statements_are_told_where_the_rules_say_so(plan: Plan) -> None:
     walk = list(steps(plan))
@@ -120,8 +119,7 @@ def test_void_seats_counts_and_statements_are_told_where_the_rules_say_so(plan: 
                 assert seen.trump_void == TrumpVoid((), (), ())
 
 
-@examples(0.4)
-@given(plan=plans())
+@given(plan=plans(tables()["three, review"]) | plans())
 def test_the_declarers_disclosure_is_made_once_to_the_defenders_and_stays_as_it_was(plan: Plan) -> None:
     walk = list(steps(plan))
     for seat in walk[0].before.chairs.seats():

@@ -84,7 +84,7 @@ def moments(world: World, phase: Phase) -> list[World]:
 
 
 @pytest.mark.parametrize("options", TABLES.values(), ids=TABLES)
-@examples(0.3)
+@examples(0.7)
 @given(data=st.data(), chance=chances(), deal=st.integers(1, 2))
 def test_in_play_what_is_hidden_changes_nothing_that_is_told(
     options: st.SearchStrategy[RoomOptions], data: st.DataObject, chance: Random, deal: int

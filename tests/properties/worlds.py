@@ -28,8 +28,10 @@ from tests.deals.plans import Plan
 from tests.deals.walk import Move, Sent, Step, advance, steps
 from tests.properties.declassified import declassified
 
-TRIES: Final = 20
-"""How many exchanges are tried for one other world."""
+TRIES: Final = 12
+"""How often exchanges are tried for one other world."""
+AT_ONCE: Final = (1, 1, 2, 4)
+"""How many are tried together: early on nearly all may stand, later hardly any."""
 
 
 @final
@@ -87,7 +89,9 @@ def twin(world: World, seat: Seat, chance: Random) -> Twin:
     told = list(declassified(world.options, taken, seat))
     other, other_taken = world, taken
     for _ in range(TRIES):
-        candidate = _candidate(other, other_taken, seat, chance)
+        candidate = other
+        for _ in range(chance.choice(AT_ONCE)):
+            candidate = _candidate(candidate, other_taken, seat, chance)
         candidate_taken = run(candidate)
         if candidate_taken is not None and list(declassified(world.options, candidate_taken, seat)) == told:
             other, other_taken = candidate, candidate_taken
@@ -175,6 +179,8 @@ def _otherwise_thrown(world: World, number: int, chance: Random) -> World:
     move = world.moves[number]
     assert isinstance(move, Sent), "a seat threw"
     assert isinstance(move.command, Play), "it threw cards"
+    if len(move.command.cards) <= 2:
+        return world
     left_out = chance.choice(move.command.cards)
     thrown = tuple(card for card in move.command.cards if card != left_out)
     return replace(world, moves=(*world.moves[:number], Sent(move.seat, Play(thrown)), *world.moves[number + 1 :]))
