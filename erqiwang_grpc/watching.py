@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Callable
+from time import monotonic
 from typing import Final
 
 from erqiwang_core.match import DealStarted, MatchEnded, SeatLeft, SeatTaken
@@ -23,6 +24,8 @@ from erqiwang_grpc.wire.encode.parts import timestamp
 _PAGE: Final = 100
 _POLL_SECONDS: Final = 5.0
 """A wakeup may be lost: whoever waits also looks this often."""
+_BREATH_SECONDS: Final = 0.05
+"""How long a watcher waits behind a ring before it looks: every turn of every room rings, and few of them are told."""
 _QUIET_SECONDS: Final = 20.0
 """How long a stream may be silent before an empty message says that the server is there."""
 
@@ -38,7 +41,7 @@ async def feed(
     position, told = place
     # A cursor inside a batch begins with that batch again, without the events already told.
     after = Position(position - 1) if told else position
-    quiet = 0.0
+    spoke = monotonic()
     with wakeup.subscribe(None) as bell:
         while not is_leaving():
             marks = await events.feed(after, _PAGE, public(platform))
@@ -50,15 +53,16 @@ async def feed(
                 found = (await _events_of(events, mark))[skip:]
                 if found:
                     yield pb.WatchRoomsResponse(events=found)
-                after, quiet = mark.position, 0.0
+                    spoke = monotonic()
+                after = mark.position
             if marks:
                 continue
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(bell.wait(), _POLL_SECONDS)
-            quiet += _POLL_SECONDS
-            if quiet >= _QUIET_SECONDS:
-                quiet = 0.0
+                await asyncio.sleep(_BREATH_SECONDS)
+            if monotonic() - spoke >= _QUIET_SECONDS:
                 yield pb.WatchRoomsResponse()
+                spoke = monotonic()
 
 
 async def _events_of(events: EventReader, mark: Mark) -> list[pb.RoomEvent]:

@@ -2,10 +2,17 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from pathlib import Path
+from time import monotonic
+
+import grpc
 
 from erqiwang_grpc.client import Platform
+from erqiwang_grpc.client.calls import bearer
+from erqiwang_grpc.log import Mark, Position, Tag
+from erqiwang_grpc.log.memory import MemoryLog
 from erqiwang_grpc.v1 import room_service_pb2 as pb, view_pb2
-from tests.service.tables import PATIENCE, Service, attached, in_phase, play_all, seated
+from tests.service.tables import PATIENCE, Service, attached, in_phase, play_all, seated, served
 
 
 async def told(watching: AsyncIterator[pb.RoomEvent], number: int) -> list[pb.RoomEvent]:
@@ -117,3 +124,48 @@ async def test_another_platforms_events_are_not_told(service: Service) -> None:
     (first,) = await told(service.platform.watch(), 1)
     stolen = [event.room_id for event in await told(rival.watch(first.cursor), 2)]
     assert stolen == [room.room_id] * 2, "another's cursor is a place in time and nothing more"
+
+
+class CountingLog:
+    """A log that counts how often somebody asks for what is new."""
+
+    def __init__(self) -> None:
+        below = MemoryLog()
+        self._feed = below.feed
+        self.looks = 0
+        self.append = below.append
+        self.read = below.read
+        self.head = below.head
+        self.find = below.find
+        self.rooms = below.rooms
+        self.listing = below.listing
+        self.delete_rooms = below.delete_rooms
+        self.close = below.close
+
+    async def feed(self, after: Position, limit: int, tag: Tag | None = None) -> tuple[Mark, ...]:
+        self.looks += 1
+        return await self._feed(after, limit, tag)
+
+
+async def said(watching: grpc.aio.UnaryStreamCall[pb.WatchRoomsRequest, pb.WatchRoomsResponse]) -> int:
+    """How many events the next message holds."""
+    response = await asyncio.wait_for(watching.read(), PATIENCE)
+    assert isinstance(response, pb.WatchRoomsResponse)
+    return len(response.events)
+
+
+async def test_what_happens_elsewhere_costs_a_watcher_little_and_is_nothing_to_be_told(tmp_path: Path) -> None:
+    log = CountingLog()
+    async with served(tmp_path, events=log) as service:
+        rival = Platform(service.channel, service.tenant("rival"))
+        await service.platform.create_room("alice", command_id="first")
+        began = monotonic()
+        watching = service.rooms.WatchRooms(pb.WatchRoomsRequest(), metadata=bearer(service.key))
+        heard = [await said(watching)]
+        for number in range(200):
+            await rival.create_room("mallory", command_id=f"{number}")
+        await service.platform.create_room("alice", command_id="second")
+        heard.append(await said(watching))
+        seconds = monotonic() - began
+        assert heard == [1, 1], "a message without events is for silence alone"
+        assert log.looks <= 4 + seconds / 0.05
