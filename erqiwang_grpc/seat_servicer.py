@@ -62,6 +62,7 @@ class SeatServicer(rpc.SeatServiceServicer):
             last_version = await self._attach_request(request_iterator, context)
             # Found anew: while the client took its time, the room may have been put away or the seat given to another.
             room = await self._access.room(claims, context)
+            await self._turn_away_if_draining(context)
             attachment = room.attach(claims.seat, last_version)
             try:
                 closing = await self._converse(room, claims, attachment, request_iterator, context)
@@ -72,11 +73,15 @@ class SeatServicer(rpc.SeatServiceServicer):
         await self._part(closing, context)
 
     async def _admit(self, context: grpc.aio.ServicerContext[pb.PlayRequest, pb.PlayResponse]) -> None:
-        if self.draining:
-            await self._part(Closing.DRAINING, context)
+        await self._turn_away_if_draining(context)
         if self.streams >= self._limits.streams:
             why = f"the server holds {self._limits.streams} streams, as many as it takes"
             await end(context, reasoned(StatusCode.RESOURCE_EXHAUSTED, "TOO_MANY_STREAMS", why, uniform(1, 5)))
+
+    async def _turn_away_if_draining(self, context: grpc.aio.ServicerContext[pb.PlayRequest, pb.PlayResponse]) -> None:
+        """Whoever attaches once the others were told to go would not be told."""
+        if self.draining:
+            await self._part(Closing.DRAINING, context)
 
     async def _attach_request(
         self,

@@ -11,7 +11,19 @@ import pytest
 from erqiwang_grpc.client import CallRefused, SeatClient
 from erqiwang_grpc.v1 import bidding_pb2, room_pb2, room_service_pb2, seat_service_pb2 as pb, view_pb2
 from tests.service.processes import serving
-from tests.service.tables import RawSeat, act, attached, eventually, in_phase, play_all, seated, seen, step
+from tests.service.tables import (
+    PATIENCE,
+    RawSeat,
+    Service,
+    act,
+    attached,
+    eventually,
+    in_phase,
+    play_all,
+    seated,
+    seen,
+    step,
+)
 
 
 def has_come_back(seat: SeatClient) -> bool:
@@ -58,6 +70,22 @@ async def test_streams_are_told_to_go_and_when_to_come_back(tmp_path: Path) -> N
         assert all(100 <= delay <= 2000 for delay in delays)
         assert await ending(watching) == "DRAINING"
         assert await stopping == 0
+
+
+async def test_a_stream_that_attaches_too_late_is_told_to_go(service: Service) -> None:
+    """It was let in before the server began to leave, and has not said a word until the others were told."""
+    table = await seated(service.platform)
+    late = RawSeat(service, table.tokens[0])
+    await eventually(lambda: service.server.seats.streams == 1)
+    early = RawSeat(service, table.tokens[1])
+    await early.attach()
+    stopping = asyncio.create_task(service.server.stop(grace=PATIENCE))
+    await early.rest()
+    await late.say(pb.PlayRequest(attach=pb.Attach()))
+    assert await late.rest() == []
+    assert late.refused is not None
+    assert (late.refused.code, late.refused.reason) == (grpc.StatusCode.UNAVAILABLE, "DRAINING")
+    await stopping
 
 
 async def ending(watching: AsyncIterator[room_service_pb2.RoomEvent]) -> str:
