@@ -12,7 +12,7 @@ from erqiwang_core import match as matches, notices, view as views
 from erqiwang_core.dealing import Shuffled
 from erqiwang_core.match import HouseCommand, Match, SeatLeft, SeatTaken
 from erqiwang_core.playing import ShowTrumps, Signal, Signalled, TrumpsShown
-from erqiwang_core.refusals import Refusal as RuleRefusal
+from erqiwang_core.refusals import Refusal as RuleRefusal, SeatFree, SeatOccupied
 from erqiwang_core.rules import RULES_VERSION, rules
 from erqiwang_core.units import Seat
 
@@ -248,7 +248,7 @@ class Room:
     async def act(self, seat: Seat, player: str, asked: Asked) -> Answer:
         """Carry out a seat's command or answer its request; whatever goes wrong inside stays in this room."""
         actor = seat_actor(seat, player)
-        return await self._guarded(actor, asked.key, lambda: self._act(seat, actor, asked))
+        return await self._guarded(actor, asked.key, lambda: self._act(seat, player, asked))
 
     async def administer(self, actor: Actor, command: HouseCommand, key: CommandKey | None) -> Accepted | Refused:
         """Carry out a command of the house."""
@@ -292,7 +292,7 @@ class Room:
             return None
         return _again(brought, key)
 
-    async def _act(self, seat: Seat, actor: Actor, asked: Asked) -> Answer:
+    async def _act(self, seat: Seat, player: str, asked: Asked) -> Answer:
         if self.fault is not None:
             return RoomQuarantined(self.version)
         refused = self.spend(seat)
@@ -301,14 +301,17 @@ class Room:
         command = asked.command
         if isinstance(command, NoCommand):
             return command
+
+        def barred() -> RoomQuarantined | StaleVersion | SeatFree | SeatOccupied | None:
+            return self._barred(asked.expected_version) or self._lost(seat, player)
+
         if isinstance(command, Signal | ShowTrumps):
-            return self._barred(asked.expected_version) or self._whisper(seat, command)
+            return barred() or self._whisper(seat, command)
 
         def decide() -> Decided:
-            barred = self._barred(asked.expected_version)
-            return barred or matches.decide(self.match, seat, command, self._shuffled)
+            return barred() or matches.decide(self.match, seat, command, self._shuffled)
 
-        return await self._carry_out(actor, asked.key, decide, seat)
+        return await self._carry_out(seat_actor(seat, player), asked.key, decide, seat)
 
     async def _administer(self, actor: Actor, command: HouseCommand, key: CommandKey | None) -> Answer:
         def decide() -> Decided:
@@ -323,6 +326,13 @@ class Room:
         if self.fault is not None:
             return RoomQuarantined(self.version)
         return StaleVersion(self.version) if expected not in (None, self.version) else None
+
+    def _lost(self, seat: Seat, player: str) -> SeatFree | SeatOccupied | None:
+        """Why the seat is no longer the player's: it may have been left while the command waited for its turn."""
+        sitting = self.match.chairs[seat].player
+        if sitting == player:
+            return None
+        return SeatFree(seat) if sitting is None else SeatOccupied(seat)
 
     def spend(self, seat: Seat) -> TooManyCommands | None:
         """Take one from what the seat may ask in a second, or say that it asks too much."""

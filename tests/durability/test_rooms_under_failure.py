@@ -6,9 +6,11 @@ from random import Random
 
 import pytest
 from erqiwang_core import match as matches
-from erqiwang_core.match import Disband, LeaveSeat, Over, Player, TakeSeat
-from erqiwang_core.refusals import Phase
-from erqiwang_core.units import Seat
+from erqiwang_core.bidding import Bid
+from erqiwang_core.match import Disband, HouseCommand, LeaveSeat, Over, Player, TakeSeat
+from erqiwang_core.playing import ShowTrumps, Signal
+from erqiwang_core.refusals import Phase, SeatFree, SeatOccupied
+from erqiwang_core.units import Points, Seat
 
 from erqiwang_grpc.ledger import Ledger, replay
 from erqiwang_grpc.limits import MINUTE
@@ -16,7 +18,7 @@ from erqiwang_grpc.log import AppendAnswer, Batch, EventLog, RoomId, Unavailable
 from erqiwang_grpc.log.memory import MemoryLog
 from erqiwang_grpc.log.ports import Actor
 from erqiwang_grpc.refusals import LogUnavailable, RoomQuarantined, StaleVersion
-from erqiwang_grpc.room import PLATFORM, Accepted, Asked, Room, command_key
+from erqiwang_grpc.room import PLATFORM, Accepted, Asked, Room, SeatCommand, command_key
 from erqiwang_grpc.rooms import Rooms
 from tests.durability.played import PLAYERS, Clock, next_command, opened, play, seated, surroundings
 
@@ -137,6 +139,28 @@ async def test_a_cancelled_caller_leaves_no_command_half_taken_in() -> None:
     assert again.repeated
     await is_as_stored(log, room)
     await play(room, 30)
+    await is_as_stored(log, room)
+
+
+@pytest.mark.parametrize("next_player", [PLAYERS[3], None])
+async def test_a_command_that_waited_while_its_seat_was_given_away_is_nobodys(next_player: str | None) -> None:
+    """Its token was good when it was looked at; by the time the room listens, another sits there, with other cards."""
+    log = SlowLog(MemoryLog())
+    room = await opened(Rooms(surroundings(log)))
+    for seat in (0, 1):
+        assert isinstance(await room.administer(PLATFORM, TakeSeat(seat, Player(PLAYERS[seat])), None), Accepted)
+    log.waits = True
+    house: list[HouseCommand] = [LeaveSeat(0)]
+    if next_player is not None:
+        house += [TakeSeat(0, Player(next_player)), TakeSeat(2, Player(PLAYERS[2]))]
+    administered = [asyncio.create_task(room.administer(PLATFORM, command, None)) for command in house]
+    await log.waiting.wait()
+    commands: list[SeatCommand] = [Bid(Points(70)), Signal(1), ShowTrumps()]
+    late = [asyncio.create_task(room.act(Seat(0), PLAYERS[0], Asked(command))) for command in commands]
+    log.go_on.set()
+    assert all(isinstance(answer, Accepted) for answer in await asyncio.gather(*administered))
+    lost = SeatFree(Seat(0)) if next_player is None else SeatOccupied(Seat(0))
+    assert await asyncio.gather(*late) == [lost] * 3
     await is_as_stored(log, room)
 
 
