@@ -30,7 +30,7 @@ class Outbox:
     """Messages for one stream's only writer.
 
     A full outbox is emptied, and `snapshot` is asked for one message in place of all that was thrown away when the writer
-    comes for it: by then it holds everything.
+    comes for it, or when the stream is closed: by then it holds everything.
     """
 
     def __init__(self, limit: int, snapshot: Callable[[], pb.SeatMessage]) -> None:
@@ -65,8 +65,11 @@ class Outbox:
         """End the stream once what waits is written, with `last` as the last message. The first reason stays."""
         if self.closing is not None:
             return
+        if self._behind and why is not Closing.UNSEATED:
+            # Now, and not when the client reads at last: by then another may have the seat, with other cards.
+            self._waiting = self._resynced()
+        self._behind = False
         if last is not None:
-            # However much was thrown away: the last message comes after the snapshot that takes its place.
             self._waiting.messages.append(last)
         self.closing = why
         self._ready.set()
@@ -76,8 +79,11 @@ class Outbox:
         while not self._waiting.messages and not self._behind and self.closing is None:
             self._ready.clear()
             await self._ready.wait()
-        taken, self._waiting = self._waiting, pb.PlayResponse()
         if self._behind:
-            self._behind = False
-            return pb.PlayResponse(messages=[self._snapshot(), *taken.messages])
+            return self._resynced()
+        taken, self._waiting = self._waiting, pb.PlayResponse()
         return taken
+
+    def _resynced(self) -> pb.PlayResponse:
+        self._behind = False
+        return pb.PlayResponse(messages=[self._snapshot()])

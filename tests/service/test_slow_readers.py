@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 import grpc
+import pytest
 from erqiwang_core.units import Seat
 
 from erqiwang_grpc.client import SeatClient
@@ -133,3 +134,50 @@ async def test_a_full_outbox_keeps_nothing_but_the_last_word() -> None:
     assert (await outbox.take()).messages == [snapshot, goodbye]
     assert not (await outbox.take()).messages
     assert outbox.closing is Closing.DISPLACED
+
+
+CLOSINGS: Final = [closing for closing in Closing if closing is not Closing.UNSEATED]
+
+
+@pytest.mark.parametrize("closing", CLOSINGS)
+async def test_who_reads_after_the_end_is_told_what_was_true_at_the_end(closing: Closing) -> None:
+    """Whoever takes the seat after that has cards of their own."""
+    version = 1
+    outbox = Outbox(1, lambda: pb.SeatMessage(snapshot=pb.Snapshot(version=version)))
+    for _ in range(3):
+        outbox.put(pb.SeatMessage(heartbeat=pb.Heartbeat()))
+    outbox.close(closing)
+    version = 2
+    assert [message.snapshot.version for message in (await outbox.take()).messages] == [1]
+    assert not (await outbox.take()).messages
+
+
+async def test_who_was_unseated_is_told_nothing_of_what_the_seat_sees_now() -> None:
+    goodbye = pb.SeatMessage(goodbye=pb.Goodbye(reason=pb.Goodbye.REASON_UNSEATED))
+    outbox = Outbox(1, lambda: pb.SeatMessage(snapshot=pb.Snapshot()))
+    for _ in range(3):
+        outbox.put(pb.SeatMessage(heartbeat=pb.Heartbeat()))
+    outbox.close(Closing.UNSEATED, goodbye)
+    assert (await outbox.take()).messages == [goodbye]
+
+
+async def test_a_seat_that_was_given_away_shows_its_next_player_to_nobody_else(tmp_path: Path) -> None:
+    """A stream that was not read, displaced or not, is read once another sits there and the cards are dealt."""
+    async with served(tmp_path, limits=replace(ROOMY, outbox=OUTBOX)) as service:
+        room = await service.platform.create_room("alice")
+        taken = [await service.platform.take_seat(room.room_id, player) for player in ("alice", "bob")]
+        table = Table(room.room_id, tuple(seat.token for seat in taken))
+        async with unread(service, table, 0) as displaced, unread(service, table, 1) as left:
+            await fill(displaced, outbox_of(service, table, 0))
+            await fill(left, outbox_of(service, table, 1))
+            async with SeatClient(service.channel, table.tokens[0]):
+                await eventually(lambda: len(service.room(room.room_id).attachments) == 2)
+            for seat in (0, 1):
+                await service.platform.leave_seat(room.room_id, seat)
+            for player in ("carol", "dora", "eve"):
+                await service.platform.take_seat(room.room_id, player)
+            for stream in (displaced, left):
+                told = await stream.rest()
+                views = [message.snapshot.view for message in told if message.HasField("snapshot")]
+                assert views
+                assert not any(view.parts.hand.cards for view in views)
