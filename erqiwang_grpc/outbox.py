@@ -29,13 +29,13 @@ class Closing(Enum):
 class Outbox:
     """Messages for one stream's only writer.
 
-    A full outbox is emptied, and `snapshot` is asked for one message in place of all that was thrown away when the writer
+    A full outbox is emptied, and `afresh` is asked for what stands in place of all that was thrown away when the writer
     comes for it, or when the stream is closed: by then it holds everything.
     """
 
-    def __init__(self, limit: int, snapshot: Callable[[], pb.SeatMessage]) -> None:
+    def __init__(self, limit: int, afresh: Callable[[], tuple[pb.SeatMessage, ...]]) -> None:
         self._limit = limit
-        self._snapshot = snapshot
+        self._afresh = afresh
         self._waiting = pb.PlayResponse()
         self._behind = False
         self._ready = asyncio.Event()
@@ -86,4 +86,4 @@ class Outbox:
 
     def _resynced(self) -> pb.PlayResponse:
         self._behind = False
-        return pb.PlayResponse(messages=[self._snapshot()])
+        return pb.PlayResponse(messages=self._afresh())

@@ -207,10 +207,10 @@ class Room:
         self._tell_presence()
         return attachment
 
-    def _resync(self, seat: Seat) -> pb.SeatMessage:
-        """What takes the place of all that a slow client did not read."""
+    def _resync(self, seat: Seat) -> tuple[pb.SeatMessage, ...]:
+        """What takes the place of all that a slow client did not read: everything that a new stream begins with."""
         self._around.counts.resyncs += 1
-        return pb.SeatMessage(snapshot=self.snapshot(seat))
+        return pb.SeatMessage(snapshot=self.snapshot(seat)), self._presence()
 
     def detach(self, attachment: Attachment) -> None:
         """A stream has ended. A late end of a displaced one changes nothing."""
@@ -238,10 +238,13 @@ class Room:
             attachment.outbox.close(why, last)
 
     def _tell_presence(self) -> None:
-        present = [self.present(seat) for seat in self.match.chairs.seats()]
-        message = pb.SeatMessage(presence=pb.Presence(present=present))
+        message = self._presence()
         for attachment in self._attached.values():
             attachment.outbox.put(message)
+
+    def _presence(self) -> pb.SeatMessage:
+        present = [self.present(seat) for seat in self.match.chairs.seats()]
+        return pb.SeatMessage(presence=pb.Presence(present=present))
 
     # Commands
 

@@ -101,6 +101,21 @@ async def fill(stream: RawSeat, outbox: Outbox) -> None:
         await stream.say(pb.PlayRequest(attach=pb.Attach()))
 
 
+async def test_who_left_while_a_client_did_not_read_is_shown_absent_to_it(tmp_path: Path) -> None:
+    async with served(tmp_path, limits=replace(ROOMY, outbox=OUTBOX)) as service:
+        table = await seated(service.platform)
+        other = RawSeat(service, table.tokens[0])
+        await other.attach()
+        async with unread(service, table, 2) as slow:
+            outbox = outbox_of(service, table, 2)
+            await fill(slow, outbox)
+            await other.say(pb.PlayRequest(detach=pb.Detach()))
+            await other.rest()
+            await eventually(lambda: not service.room(table.room_id).present(Seat(0)))
+            told = [(await slow.hear("presence")).presence.present for _ in "12"]
+            assert [list(present) for present in told] == [[True, False, True], [False, False, True]]
+
+
 async def test_a_displaced_stream_has_no_say_though_it_has_not_read_its_end(tmp_path: Path) -> None:
     async with served(tmp_path, limits=replace(ROOMY, outbox=OUTBOX)) as service:
         table = await seated(service.platform)
@@ -125,7 +140,7 @@ async def test_a_displaced_stream_has_no_say_though_it_has_not_read_its_end(tmp_
 async def test_a_full_outbox_keeps_nothing_but_the_last_word() -> None:
     snapshot = pb.SeatMessage(snapshot=pb.Snapshot(version=9))
     goodbye = pb.SeatMessage(goodbye=pb.Goodbye())
-    outbox = Outbox(2, lambda: snapshot)
+    outbox = Outbox(2, lambda: (snapshot,))
     for version in range(1, 6):
         outbox.put(pb.SeatMessage(heartbeat=pb.Heartbeat(version=version)))
     outbox.close(Closing.DISPLACED, goodbye)
@@ -143,7 +158,7 @@ CLOSINGS: Final = [closing for closing in Closing if closing is not Closing.UNSE
 async def test_who_reads_after_the_end_is_told_what_was_true_at_the_end(closing: Closing) -> None:
     """Whoever takes the seat after that has cards of their own."""
     version = 1
-    outbox = Outbox(1, lambda: pb.SeatMessage(snapshot=pb.Snapshot(version=version)))
+    outbox = Outbox(1, lambda: (pb.SeatMessage(snapshot=pb.Snapshot(version=version)),))
     for _ in range(3):
         outbox.put(pb.SeatMessage(heartbeat=pb.Heartbeat()))
     outbox.close(closing)
@@ -154,7 +169,7 @@ async def test_who_reads_after_the_end_is_told_what_was_true_at_the_end(closing:
 
 async def test_who_was_unseated_is_told_nothing_of_what_the_seat_sees_now() -> None:
     goodbye = pb.SeatMessage(goodbye=pb.Goodbye(reason=pb.Goodbye.REASON_UNSEATED))
-    outbox = Outbox(1, lambda: pb.SeatMessage(snapshot=pb.Snapshot()))
+    outbox = Outbox(1, lambda: (pb.SeatMessage(snapshot=pb.Snapshot()),))
     for _ in range(3):
         outbox.put(pb.SeatMessage(heartbeat=pb.Heartbeat()))
     outbox.close(Closing.UNSEATED, goodbye)
