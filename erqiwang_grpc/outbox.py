@@ -19,6 +19,8 @@ class Closing(Enum):
     """The server is leaving."""
     UNSEATED = "unseated"
     """The seat was left or taken anew: the token that opened the stream is dead."""
+    DELETED = "deleted"
+    """The match ended long ago, and its log is no longer kept."""
     MALFORMED = "malformed"
     """The client has sent what is no request."""
     FAILED = "failed"

@@ -232,8 +232,8 @@ class Room:
             attachment.present = False
             self._tell_presence()
 
-    def close_all(self, why: Closing, last: pb.SeatMessage) -> None:
-        """End every stream of the room."""
+    def close_all(self, why: Closing, last: pb.SeatMessage | None = None) -> None:
+        """End every stream of the room, with `last` as its last message."""
         for attachment in self.attachments:
             attachment.outbox.close(why, last)
 

@@ -192,9 +192,11 @@ class Rooms:
         return len(idle)
 
     def forget(self, deleted: Iterable[RoomId]) -> None:
-        """Rooms whose logs were deleted are no more."""
-        for room in deleted:
-            self._live.pop(room, None)
+        """Rooms whose logs were deleted are no more, and whoever still listens to one is told so."""
+        for room_id in deleted:
+            room = self._live.pop(room_id, None)
+            if room is not None:
+                room.close_all(Closing.DELETED)
 
     def look_after_streams(self) -> None:
         """Say that the server is there on silent streams, and show absent whoever was not heard of."""

@@ -22,7 +22,7 @@ from erqiwang_grpc.endings import contained, end, failed, reasoned, refuse
 from erqiwang_grpc.limits import Limits
 from erqiwang_grpc.outbox import Closing
 from erqiwang_grpc.records import MatchRecord
-from erqiwang_grpc.refusals import InvalidOption
+from erqiwang_grpc.refusals import InvalidOption, NoSuchRoom
 from erqiwang_grpc.room import Accepted, Answer, Asked, Attachment, Room, Whispered, command_key
 from erqiwang_grpc.v1 import seat_service_pb2 as pb, seat_service_pb2_grpc as rpc
 from erqiwang_grpc.wire import decode, encode
@@ -179,6 +179,8 @@ class SeatServicer(rpc.SeatServiceServicer):
             case Closing.UNSEATED:
                 why = "the seat was left or taken anew: ask the platform for a fresh token"
                 await end(context, reasoned(StatusCode.UNAUTHENTICATED, "UNSEATED", why))
+            case Closing.DELETED:
+                await refuse(context, NoSuchRoom())
             case Closing.MALFORMED:
                 await end(context, _malformed())
             case Closing.FAILED:

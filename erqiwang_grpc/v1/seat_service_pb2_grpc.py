@@ -65,7 +65,8 @@ class SeatServiceServicer:
         """The seat's stream: commands in, a snapshot and then notices out. Send `Attach` first. A refused command is a message on
         the stream; the stream itself ends only for a broken conversation: UNAUTHENTICATED (bad token), ABORTED (displaced by a
         newer stream of the seat: do not reconnect by yourself), UNAVAILABLE (the server is leaving: reconnect after the delay it
-        names), INVALID_ARGUMENT (no `Attach` first), RESOURCE_EXHAUSTED (too many streams). A half-close ends it with OK.
+        names), INVALID_ARGUMENT (no `Attach` first, or no message of this protocol), RESOURCE_EXHAUSTED (too many streams),
+        NOT_FOUND (the match ended long ago, and is no longer kept). A half-close ends it with OK.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -17,6 +17,7 @@ from erqiwang_grpc.rooms import Rooms
 from erqiwang_grpc.v1.room_pb2 import ROOM_STATE_DISBANDED, ROOM_STATE_PLAYING
 from tests.durability.played import Clock, opened, play, seated, surroundings
 from tests.service.tables import (
+    RawSeat,
     Service,
     Table,
     act,
@@ -97,6 +98,19 @@ async def test_rooms_deleted_by_retention_are_forgotten() -> None:
     await play(room, 10_000)
     rooms.forget([room.id])
     assert in_memory(rooms) == set()
+
+
+async def test_who_still_listens_to_a_room_that_retention_deletes_is_told_that_it_is_gone(tmp_path: Path) -> None:
+    async with served(tmp_path) as service:
+        table = await seated_over_the_wire(service.platform)
+        stream = RawSeat(service, table.tokens[0])
+        await stream.attach()
+        await service.platform.disband_room(table.room_id)
+        service.kept.forget([RoomId(table.room_id)])
+        await stream.rest()
+        assert stream.refused is not None
+        assert stream.refused.reason == "NO_SUCH_ROOM"
+        await eventually(lambda: service.server.seats.streams == 0)
 
 
 async def test_a_seat_comes_back_to_a_room_that_was_put_away(tmp_path: Path) -> None:
