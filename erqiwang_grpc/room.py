@@ -59,6 +59,8 @@ log = logging.getLogger(__name__)
 PLATFORM: Final = Actor("platform")
 HOUSE: Final = Actor("house")
 """Who ends a room that nobody fills."""
+LONGEST_ID: Final = 64
+"""Bytes of a `command_id`."""
 _ATTEMPTS: Final = 8
 """How often a command is decided anew because another node was faster; more would mean that something is broken."""
 

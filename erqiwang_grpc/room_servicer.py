@@ -41,9 +41,8 @@ from erqiwang_grpc.limits import SECOND, Limits
 from erqiwang_grpc.log import EventLog, Mark, Period, Position, RoomId, TimeNs, Unavailable, Wakeup
 from erqiwang_grpc.records import MatchRecord
 from erqiwang_grpc.refusals import InvalidCursor, InvalidOption, LogUnavailable, NoSuchRoom, Refused
-from erqiwang_grpc.room import PLATFORM, Accepted, Room, command_key
+from erqiwang_grpc.room import LONGEST_ID, PLATFORM, Accepted, Room, command_key
 from erqiwang_grpc.rooms import Rooms
-from erqiwang_grpc.seat_servicer import LONGEST_ID
 from erqiwang_grpc.tagging import created
 from erqiwang_grpc.v1 import room_pb2, room_service_pb2 as pb, room_service_pb2_grpc as rpc
 from erqiwang_grpc.wire import decode, encode
@@ -190,7 +189,7 @@ class RoomServicer(rpc.RoomServiceServicer):
             room=self._status(room),
             seat=seat,
             seat_token=self._keys.current.tokens.issue(claims),
-            token_expire_time=timestamp(TimeNs(claims.expires * 1_000_000_000)),
+            token_expire_time=timestamp(TimeNs(claims.expires * SECOND)),
         )
 
     def _claims(self, platform: PlatformId, room: Room, seat: Seat) -> SeatClaims:

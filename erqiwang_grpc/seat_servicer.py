@@ -7,7 +7,7 @@ import logging
 from collections.abc import AsyncIterator
 from random import uniform
 from time import monotonic
-from typing import Final, final
+from typing import final
 
 import grpc
 from erqiwang_core.units import Seat
@@ -23,14 +23,11 @@ from erqiwang_grpc.limits import Limits
 from erqiwang_grpc.outbox import Closing
 from erqiwang_grpc.records import MatchRecord
 from erqiwang_grpc.refusals import InvalidOption, NoSuchRoom
-from erqiwang_grpc.room import Accepted, Answer, Asked, Attachment, Room, Whispered, command_key
+from erqiwang_grpc.room import LONGEST_ID, Accepted, Answer, Asked, Attachment, Room, Whispered, command_key
 from erqiwang_grpc.v1 import seat_service_pb2 as pb, seat_service_pb2_grpc as rpc
 from erqiwang_grpc.wire import decode, encode
 
 log = logging.getLogger(__name__)
-
-LONGEST_ID: Final = 64
-"""Bytes of a `command_id`."""
 
 
 @final

@@ -4,10 +4,9 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Final
 
-from erqiwang_grpc.log.sqlite import SqliteLog, SqliteReader, advice, open_log, open_reader
+from erqiwang_grpc.log.sqlite import LOG_FILE, SqliteLog, SqliteReader, advice, open_log, open_reader
 
 DATA: Final = Path("erqiwang-data")
-LOG_FILE: Final = "rooms.sqlite"
 
 
 class NoLog(Exception):

@@ -9,7 +9,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Final, final
 
-from erqiwang_grpc.commands.data_folder import LOG_FILE
+from erqiwang_grpc.log.sqlite import LOG_FILE
 
 _START_SECONDS: Final = 30.0
 

@@ -28,12 +28,11 @@ from erqiwang_grpc.__main__ import main
 from erqiwang_grpc.auth.files import FIRST_PLATFORM, PLATFORM_KEYS, SIGNING_KEYS, Opened, open_key_files
 from erqiwang_grpc.auth.tokens import Epoch, PlayerId, UnixSeconds, claims_for
 from erqiwang_grpc.commands import backup, export
-from erqiwang_grpc.commands.data_folder import LOG_FILE
 from erqiwang_grpc.commands.replay import Audience, public_view
 from erqiwang_grpc.limits import DAY
 from erqiwang_grpc.log import NOTHING, Appended, Batch, Entry, EventLog, RoomId, TimeNs, Version
 from erqiwang_grpc.log.memory import MemoryLog
-from erqiwang_grpc.log.sqlite import SqliteLog, open_log
+from erqiwang_grpc.log.sqlite import LOG_FILE, SqliteLog, open_log
 from erqiwang_grpc.retention import delete_old_matches
 from erqiwang_grpc.room import PLATFORM, Accepted, Room
 from erqiwang_grpc.rooms import Rooms

@@ -46,6 +46,7 @@ from erqiwang_grpc.log.sqlite.opening import (
 from erqiwang_grpc.log.sqlite.statements import Prepared
 
 __all__ = [
+    "LOG_FILE",
     "AlreadyServed",
     "Compacted",
     "DamagedFile",
@@ -63,6 +64,9 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+
+LOG_FILE: Final = "rooms.sqlite"
+"""What the file is called in a server's data folder."""
 
 _READERS: Final = 2  # reading is for opening rooms and for lists; more threads would only take turns
 _CLOSED: Final = Unavailable("this log is closed: open it again")
