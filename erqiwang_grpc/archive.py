@@ -8,7 +8,7 @@ from typing import final
 from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.log import Damaged, Entry, EventReader, Mark, Period, RoomId, Tag, Unavailable, Version
 from erqiwang_grpc.logged import UnreadableEntry
-from erqiwang_grpc.records import MatchRecord, MatchSummary, match_record, match_summary
+from erqiwang_grpc.records import MatchRecord, MatchSummary, has_ended, match_record, match_summary
 from erqiwang_grpc.refusals import LogUnavailable, NoSuchRecord, RoomQuarantined
 from erqiwang_grpc.tagging import finished, played
 
@@ -66,8 +66,9 @@ class Archive:
 
     async def ended(self, room: RoomId) -> MatchSummary | None:
         """A match that has ended, found without following it; None for one that goes on or cannot be believed."""
-        summary = _readable(await self._events.read(room))
-        return None if summary is None or summary.ended is None else summary
+        entries = await self._events.read(room)
+        is_over = not isinstance(entries, Damaged) and bool(entries) and has_ended(entries)
+        return _readable(entries) if is_over else None
 
     async def page(self, search: Search, size: int, before: Mark | None) -> Page | LogUnavailable:
         """At most `size` matches that have ended, older than the mark `before` if one is given."""

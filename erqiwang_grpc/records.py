@@ -87,6 +87,11 @@ def match_record(entries: tuple[Entry, ...]) -> MatchRecord | UnreadableEntry:
     return MatchRecord(_summary(log), tuple(_deals(log.later)))
 
 
+def has_ended(entries: tuple[Entry, ...]) -> bool:
+    """Whether the whole log of a room, which holds one entry at least, is that of a match that has ended."""
+    return isinstance(_event(entries[-1]), MatchEnded)
+
+
 def match_summary(entries: tuple[Entry, ...]) -> MatchSummary | UnreadableEntry:
     """The summary of a match from the whole log of its room; where the match has ended, most of the log is not read."""
     log = _whole(_framing(entries))
@@ -101,7 +106,7 @@ def _whole(entries: tuple[Entry, ...]) -> RoomLog | UnreadableEntry:
 
 def _framing(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
     """Of a match that has ended, the entries up to its first deal and the last one; of another, all."""
-    if not isinstance(_event(entries[-1]), MatchEnded):
+    if not has_ended(entries):
         return entries
     for number, entry in enumerate(entries, start=1):
         if isinstance(_event(entry), DealStarted | Unreadable):
