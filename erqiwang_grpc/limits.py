@@ -15,7 +15,7 @@ class Limits:
     """The limits of one server. Whoever meets one is told so, and what to do."""
 
     rooms: int = 100_000
-    """Rooms of all platforms in memory at once."""
+    """Rooms of all platforms in memory at which no new one is opened; those that are stored are still found."""
     streams: int = 20_000
     """Seat streams attached at once."""
     watchers: int = 1_000
