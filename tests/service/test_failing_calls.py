@@ -10,11 +10,24 @@ from google.protobuf.descriptor import MethodDescriptor
 
 from erqiwang_grpc.client import refusal_of
 from erqiwang_grpc.client.calls import bearer
-from erqiwang_grpc.log import Damaged, Entry, Mark, Period, Position, RoomId, Tag, Version
+from erqiwang_grpc.log import (
+    NOTHING,
+    AppendAnswer,
+    Batch,
+    Damaged,
+    Entry,
+    Mark,
+    Period,
+    Position,
+    RoomId,
+    Tag,
+    Unavailable,
+    Version,
+)
 from erqiwang_grpc.log.memory import MemoryLog
-from erqiwang_grpc.log.ports import NOTHING, AppendAnswer, Batch
 from erqiwang_grpc.logs import JsonLines
 from erqiwang_grpc.v1 import room_service_pb2 as pb
+from tests.log.passing_on import PassingOn
 from tests.service.tables import Table, seated, served
 from tests.service.test_access import RPCS, SEAT_RPCS, answer
 
@@ -23,29 +36,26 @@ ASKING: Final = {name: rpc for name, rpc in RPCS.items() if rpc.name != "QuoteRo
 """Every rpc that asks the log, and so meets its error; a quote asks nothing of anybody."""
 
 
-class ErringLog:
+class ErringLog(PassingOn):
     """A log that, when told to, raises what no log should."""
 
-    def __init__(self, below: MemoryLog) -> None:
-        self._below = below
+    def __init__(self) -> None:
+        super().__init__(MemoryLog())
         self.errs = False
-        self.head = below.head
-        self.find = below.find
-        self.rooms = below.rooms
-        self.delete_rooms = below.delete_rooms
-        self.close = below.close
 
     async def append(self, room: RoomId, expected: Version, batch: Batch) -> AppendAnswer:
-        return self._raised() if self.errs else await self._below.append(room, expected, batch)
+        return self._raised() if self.errs else await super().append(room, expected, batch)
 
     async def read(self, room: RoomId, after: Version = NOTHING) -> tuple[Entry, ...] | Damaged:
-        return self._raised() if self.errs else await self._below.read(room, after)
+        return self._raised() if self.errs else await super().read(room, after)
 
-    async def feed(self, after: Position, limit: int, tag: Tag | None = None) -> tuple[Mark, ...]:
-        return self._raised() if self.errs else await self._below.feed(after, limit, tag)
+    async def feed(self, after: Position, limit: int, tag: Tag | None = None) -> tuple[Mark, ...] | Unavailable:
+        return self._raised() if self.errs else await super().feed(after, limit, tag)
 
-    async def listing(self, tag: Tag, period: Period, limit: int, before: Mark | None = None) -> tuple[Mark, ...]:
-        return self._raised() if self.errs else await self._below.listing(tag, period, limit, before)
+    async def listing(
+        self, tag: Tag, period: Period, limit: int, before: Mark | None = None
+    ) -> tuple[Mark, ...] | Unavailable:
+        return self._raised() if self.errs else await super().listing(tag, period, limit, before)
 
     def _raised(self) -> Never:
         raise ArithmeticError(f"a hand of {SECRET}")
@@ -67,7 +77,7 @@ def needs_a_room(rpc: MethodDescriptor) -> bool:
 async def test_nothing_of_an_error_is_told(
     tmp_path: Path, rpc: MethodDescriptor, caplog: pytest.LogCaptureFixture
 ) -> None:
-    log = ErringLog(MemoryLog())
+    log = ErringLog()
     async with served(tmp_path, events=log) as service:
         table = await seated(service.platform)
         service.room(table.room_id).touched = float("-inf")
