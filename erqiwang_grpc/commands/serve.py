@@ -40,7 +40,9 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument("--tls-cert", type=Path, help="PEM certificate chain; with --tls-key, serve TLS")
     parser.add_argument("--tls-key", type=Path, help="PEM private key")
     parser.add_argument("--client-ca", type=Path, help="PEM authority that client certificates must come from (mTLS)")
-    parser.add_argument("--metrics-port", type=int, help="port to scrape metrics from, 0 for a free one (default: none)")
+    parser.add_argument(
+        "--metrics-port", type=int, help="port to scrape metrics from, 0 for a free one (default: none)"
+    )
     parser.add_argument("--keep-days", type=float, help="delete matches that ended longer ago (default: keep all)")
     parser.add_argument("--grace", type=float, default=5.0, help="seconds to finish what is under way at the end")
     _add_limits(parser)
@@ -48,7 +50,7 @@ def add_parser(subparsers: Subparsers) -> None:
 
 
 _LIMIT_FLAGS: Final = {
-    "rooms": "rooms in memory at once",
+    "rooms": "rooms in memory at which no new one is opened",
     "streams": "seat streams at once",
     "watchers": "WatchRooms streams at once",
     "commands_per_second": "commands taken from one seat, in the long run",
