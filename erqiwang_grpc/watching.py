@@ -12,7 +12,7 @@ from erqiwang_core.settled import DealSettled
 from erqiwang_grpc import stored
 from erqiwang_grpc.cursors import cursor
 from erqiwang_grpc.events import RoomOpened, StoredEvent
-from erqiwang_grpc.log import Damaged, Entry, EventReader, Mark, Position, Unavailable, Wakeup
+from erqiwang_grpc.log import Damaged, Entry, EventReader, Mark, Position, Unavailable, Version, Wakeup
 from erqiwang_grpc.refusals import LogUnavailable
 from erqiwang_grpc.room import HOUSE
 from erqiwang_grpc.stored import Unreadable
@@ -67,26 +67,21 @@ async def feed(
 
 async def _events_of(events: EventReader, mark: Mark) -> list[pb.RoomEvent]:
     """The public events of one batch; none where the room cannot be believed, which reading the room tells."""
-    entries = await events.read(mark.room)
+    entries = await events.read(mark.room, Version(mark.first - 1))
     if isinstance(entries, Damaged):
         return []
-    deal = 0
     found: list[pb.RoomEvent] = []
-    for entry in entries:
-        if entry.version > mark.version:
-            break
+    for entry in entries[: mark.version - mark.first + 1]:
         event = stored.read(entry.body, entry.rules_version)
         if isinstance(event, Unreadable):
             # Set apart, the room may still be ended, and no end goes untold.
             continue
-        if isinstance(event, DealStarted):
-            deal = event.number
-        if entry.version >= mark.first and is_public(event):
-            found.append(_public(entry, event, deal, cursor(mark.position, len(found) + 1)))
+        if is_public(event):
+            found.append(_public(entry, event, cursor(mark.position, len(found) + 1)))
     return found
 
 
-def _public(entry: Entry, event: StoredEvent, deal: int, place: str) -> pb.RoomEvent:
+def _public(entry: Entry, event: StoredEvent, place: str) -> pb.RoomEvent:
     message = pb.RoomEvent(cursor=place, room_id=entry.room, version=entry.version, time=timestamp(entry.time))
     if isinstance(event, RoomOpened):
         message.created.CopyFrom(pb.RoomCreated(owner=event.owner, options=encode.room_options(event.options)))
@@ -101,7 +96,7 @@ def _public(entry: Entry, event: StoredEvent, deal: int, place: str) -> pb.RoomE
             )
         )
     elif isinstance(event, DealSettled):
-        message.deal_settled.CopyFrom(pb.DealSettled(deal=deal, settlement=encode.settlement(event.settlement)))
+        message.deal_settled.CopyFrom(pb.DealSettled(deal=event.number, settlement=encode.settlement(event.settlement)))
     elif isinstance(event, MatchEnded):
         settled = pb.MatchSettled(account=encode.account(event.account), expired=entry.actor == HOUSE)
         message.match_settled.CopyFrom(settled)

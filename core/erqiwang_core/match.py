@@ -338,7 +338,7 @@ def evolve(match: Match, event: Event) -> Match:
             return replace(match, deal=replace(match.deal, ready=match.deal.ready.put(seat, True)))
         case MatchEnded(account, cut_short):
             return Over(match.options, match.chairs, account, _last_deal(match, cut_short))
-        case DealSettled(settlement):
+        case DealSettled(settlement=settlement):
             assert isinstance(match, Running), "a deal of a match that runs"
             deal = deals.evolve(match.deal, event)
             return replace(match, deal=deal, settled=(*match.settled, settlement.scores))

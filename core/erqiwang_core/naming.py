@@ -85,7 +85,7 @@ def evolve(state: Naming, event: Event) -> Burying | Settled:
     match event:
         case TrumpNamed(trump):
             return Burying(state.dealt, state.contract, order(trump), state.hands)
-        case DealSettled(settlement):
+        case DealSettled(settlement=settlement):
             return settled(state.dealt, settlement)
 
 

@@ -321,7 +321,7 @@ def evolve(state: Playing, event: Event) -> Playing | Settled:
             return _after_lead(state, event)
         case CardsFollowed():
             return _after_follow(state, event)
-        case DealSettled(settlement):
+        case DealSettled(settlement=settlement):
             return settled(state.dealt, settlement, state.finished)
 
 

@@ -84,6 +84,8 @@ def _grade(trick_points: Points, capture: KittyCapture | None) -> Points:
 class DealSettled:
     """The deal has ended. What was hidden in it is open from now on."""
 
+    number: int
+    """Which deal of the match, from 1."""
     settlement: Settlement
 
 
@@ -136,6 +138,7 @@ def _settle(
     base = base_chips(contract.row, result)
     stake = Chips(base * multiplier(result))
     return DealSettled(
+        dealt.number,
         Settlement(
             outcome=result,
             contract=contract,
@@ -146,7 +149,7 @@ def _settle(
             base=base,
             stake=stake,
             seats=_scores(dealt, contract, None if trump is None else order(trump), snapshot, base, stake, result),
-        )
+        ),
     )
 
 

@@ -108,7 +108,7 @@ def _event(stored: event_pb2.Event) -> StoredEvent:
         case "cards_followed":
             return _cards_followed(stored.cards_followed)
         case "deal_settled":
-            return DealSettled(_settlement(stored.deal_settled.settlement))
+            return DealSettled(stored.deal_settled.number, _settlement(stored.deal_settled.settlement))
         case "seat_ready":
             return SeatReady(_seat(stored.seat_ready.seat))
         case "match_ended":

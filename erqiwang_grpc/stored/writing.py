@@ -47,8 +47,8 @@ def message(event: StoredEvent) -> event_pb2.Event:
             return event_pb2.Event(trump_named=event_pb2.TrumpNamed(trump=number(trump)))
         case CardsBuried():
             return event_pb2.Event(cards_buried=_cards_buried(event))
-        case DealSettled(settlement):
-            settled = settlement_pb2.DealSettled(settlement=_settlement(settlement))
+        case DealSettled(number_, settlement):
+            settled = settlement_pb2.DealSettled(number=number_, settlement=_settlement(settlement))
             return event_pb2.Event(deal_settled=settled)
         case SeatReady(seat):
             return event_pb2.Event(seat_ready=room_pb2.SeatReady(seat=seat))

@@ -255,7 +255,7 @@ def doubled(entry: Entry) -> Entry:
     event = stored.read(entry.body, entry.rules_version)
     assert isinstance(event, DealSettled)
     stake = Chips(2 * event.settlement.stake)
-    return replace(entry, body=stored.write(DealSettled(replace(event.settlement, stake=stake))))
+    return replace(entry, body=stored.write(replace(event, settlement=replace(event.settlement, stake=stake))))
 
 
 def batches(entries: tuple[Entry, ...]) -> list[list[Entry]]:

@@ -37,13 +37,13 @@ def changed(event: Event) -> Iterator[Event]:
             yield replace(event, taken=replace(taken, captured=not taken.captured))
         case CardsLed(attempted=attempted) if attempted is not None:
             yield replace(event, cards=CardSet(attempted & ~event.cards))
-        case DealSettled(settlement):
+        case DealSettled(number, settlement):
             score = settlement.seats.values[0]
             dearer = replace(score, base_chips=Chips(score.base_chips + 1))
-            yield DealSettled(
-                replace(settlement, seats=replace(settlement.seats, values=(dearer, *settlement.seats.values[1:])))
-            )
-            yield DealSettled(replace(settlement, stake=Chips(settlement.stake + 1)))
+            seats = replace(settlement.seats, values=(dearer, *settlement.seats.values[1:]))
+            yield DealSettled(number, replace(settlement, seats=seats))
+            yield DealSettled(number, replace(settlement, stake=Chips(settlement.stake + 1)))
+            yield DealSettled(number + 1, settlement)
         case DealStarted(shuffled=shuffled):
             first, second, *others = shuffled.order
             yield replace(event, shuffled=replace(shuffled, order=(second, first, *others)))

@@ -344,6 +344,9 @@ class DealSettled(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     SETTLEMENT_FIELD_NUMBER: _builtins.int
+    NUMBER_FIELD_NUMBER: _builtins.int
+    number: _builtins.int
+    """Which deal of the match, from 1."""
     @_builtins.property
     def settlement(self) -> Global___Settlement:
         """The settlement."""
@@ -352,10 +355,11 @@ class DealSettled(_message.Message):
         self,
         *,
         settlement: Global___Settlement | None = ...,
+        number: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["settlement", b"settlement"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["settlement", b"settlement"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["number", b"number", "settlement", b"settlement"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
