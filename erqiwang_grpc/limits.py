@@ -18,6 +18,8 @@ class Limits:
     """Rooms of all platforms in memory at which no new one is opened; those that are stored are still found."""
     streams: int = 20_000
     """Seat streams attached at once."""
+    streams_per_seat: int = 16
+    """Seat streams that one seat has open at once, displaced ones that are still ending among them."""
     watchers: int = 1_000
     """Streams of `WatchRooms` at once."""
     commands_per_second: int = 20

@@ -12,23 +12,20 @@ from typing import Final, TypeVar, final
 import grpc
 from erqiwang_core.match import (
     Disband,
-    Gathering,
     HouseCommand,
     LeaveSeat,
     Match,
     Over,
     Player,
     TakeSeat,
-    scores,
-    totals,
 )
 from erqiwang_core.refusals import SeatFree, SeatOccupied
-from erqiwang_core.rules import RoomOptions, card_cost, rules
+from erqiwang_core.rules import card_cost, rules
 from erqiwang_core.units import Seat
 from google.protobuf.timestamp_pb2 import Timestamp
 from grpc import StatusCode
 
-from erqiwang_grpc import watching
+from erqiwang_grpc import room_status, watching
 from erqiwang_grpc.access import Access
 from erqiwang_grpc.archive import Archive, Search
 from erqiwang_grpc.auth.files import KeyFiles
@@ -40,7 +37,7 @@ from erqiwang_grpc.events import RoomOpened
 from erqiwang_grpc.limits import SECOND, Limits
 from erqiwang_grpc.log import EventLog, Mark, Period, Position, RoomId, TimeNs, Unavailable, Wakeup
 from erqiwang_grpc.records import MatchRecord
-from erqiwang_grpc.refusals import InvalidCursor, InvalidOption, LogUnavailable, NoSuchRoom, Refused
+from erqiwang_grpc.refusals import InvalidCursor, InvalidOption, LogUnavailable, NoSuchRoom
 from erqiwang_grpc.room import LONGEST_ID, PLATFORM, Accepted, Room, command_key
 from erqiwang_grpc.rooms import Rooms
 from erqiwang_grpc.tagging import created
@@ -88,10 +85,12 @@ class RoomServicer(rpc.RoomServiceServicer):
     ) -> pb.CreateRoomResponse:
         """Open a room."""
         platform = await self._access.platform(context)
-        options = _options(request.choice)
         wrong = _bad_name("command_id", request.command_id, LONGEST_ID) or _bad_name("owner", request.owner)
-        if isinstance(options, InvalidOption) or wrong is not None:
-            await refuse(context, wrong if wrong is not None else _refused(options))
+        if wrong is not None:
+            await refuse(context, wrong)
+        options = decode.room_choice(request.choice)
+        if isinstance(options, InvalidOption):
+            await refuse(context, options)
         key = command_key(request.command_id, request.SerializeToString(deterministic=True))
         assert key is not None, "the command_id is required"
         room = await self._finish(self._rooms.create(RoomOpened(platform, request.owner, options), key))
@@ -161,7 +160,7 @@ class RoomServicer(rpc.RoomServiceServicer):
     ) -> pb.QuoteRoomResponse:
         """What a room would cost."""
         await self._access.platform(context)
-        options = _options(request.choice)
+        options = decode.room_choice(request.choice)
         if isinstance(options, InvalidOption):
             await refuse(context, options)
         seats = rules(options.game, options.review).seats
@@ -329,52 +328,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         return await asyncio.shield(task)
 
     def _status(self, room: Room) -> room_pb2.Room:
-        ledger, match = room.ledger, room.match
-        return room_pb2.Room(
-            room_id=room.id,
-            state=room_state(room),
-            quarantined=room.fault is not None,
-            owner=ledger.opened.owner,
-            options=encode.room_options(match.options),
-            seats=[
-                room_pb2.SeatStatus(seat=seat, player=chair.player or "", present=room.present(seat))
-                for seat, chair in match.chairs.items()
-            ],
-            deal=_deal_number(match),
-            totals=totals(len(match.chairs), scores(match)),
-            version=room.version,
-            create_time=timestamp(ledger.created),
-            start_time=None if ledger.started is None else timestamp(ledger.started),
-            end_time=None if ledger.ended is None else timestamp(ledger.ended),
-            expire_time=timestamp(self._rooms.deadline(ledger)) if isinstance(match, Gathering) else None,
-        )
-
-
-def room_state(room: Room) -> room_pb2.RoomState.ValueType:
-    """Where a room stands."""
-    match = room.match
-    if isinstance(match, Gathering):
-        return room_pb2.ROOM_STATE_OPEN
-    if isinstance(match, Over):
-        return room_pb2.ROOM_STATE_DISBANDED if match.account.disbanded else room_pb2.ROOM_STATE_FINISHED
-    return room_pb2.ROOM_STATE_PLAYING
-
-
-def _deal_number(match: Match) -> int:
-    if isinstance(match, Gathering):
-        return 0
-    if isinstance(match, Over):
-        return match.last.dealt.number if match.last else 0
-    return match.deal.dealt.number
-
-
-def _options(choice: pb.RoomChoice) -> RoomOptions | InvalidOption:
-    return decode.room_choice(choice)
-
-
-def _refused(options: RoomOptions | InvalidOption) -> Refused:
-    assert isinstance(options, InvalidOption), "asked only where the options are wrong"
-    return options
+        return room_status.status(room, self._rooms.deadline(room.ledger))
 
 
 def _bad_name(field: str, value: str, longest: int = LONGEST_PLAYER) -> InvalidOption | None:

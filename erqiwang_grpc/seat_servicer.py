@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import AsyncIterator
 from random import uniform
 from time import monotonic
-from typing import final
+from typing import TypeVar, final
 
 import grpc
 from erqiwang_core.units import Seat
@@ -20,6 +21,7 @@ from erqiwang_grpc.archive import Archive
 from erqiwang_grpc.auth.tokens import SeatClaims
 from erqiwang_grpc.endings import contained, end, failed, reasoned, refuse
 from erqiwang_grpc.limits import Limits
+from erqiwang_grpc.log import RoomId
 from erqiwang_grpc.outbox import Closing
 from erqiwang_grpc.records import MatchRecord
 from erqiwang_grpc.refusals import InvalidOption, NoSuchRoom
@@ -28,6 +30,9 @@ from erqiwang_grpc.v1 import seat_service_pb2 as pb, seat_service_pb2_grpc as rp
 from erqiwang_grpc.wire import decode, encode
 
 log = logging.getLogger(__name__)
+
+Q = TypeVar("Q")
+R = TypeVar("R")
 
 
 @final
@@ -42,6 +47,7 @@ class SeatServicer(rpc.SeatServiceServicer):
         self._listening: set[asyncio.Task[None]] = set()
         self.streams = 0
         """How many streams are open."""
+        self._of_seat: Counter[tuple[RoomId, Seat]] = Counter()
         self.draining = False
         """Whether the server is leaving and takes no more."""
 
@@ -53,8 +59,10 @@ class SeatServicer(rpc.SeatServiceServicer):
     ) -> None:
         """One seat's stream, from `Attach` to its end."""
         claims, _ = await self._access.seat(context)
-        await self._admit(context)
+        seat = (claims.room, claims.seat)
+        await self._admit(seat, context)
         self.streams += 1
+        self._of_seat[seat] += 1
         try:
             last_version = await self._attach_request(request_iterator, context)
             # Found anew: while the client took its time, the room may have been put away or the seat given to another.
@@ -67,12 +75,18 @@ class SeatServicer(rpc.SeatServiceServicer):
                 room.detach(attachment)
         finally:
             self.streams -= 1
+            self._of_seat[seat] -= 1
+            if not self._of_seat[seat]:
+                del self._of_seat[seat]
         await self._part(closing, context)
 
-    async def _admit(self, context: grpc.aio.ServicerContext[pb.PlayRequest, pb.PlayResponse]) -> None:
+    async def _admit(
+        self, seat: tuple[RoomId, Seat], context: grpc.aio.ServicerContext[pb.PlayRequest, pb.PlayResponse]
+    ) -> None:
         await self._turn_away_if_draining(context)
-        if self.streams >= self._limits.streams:
-            why = f"the server holds {self._limits.streams} streams, as many as it takes"
+        limits = self._limits
+        if self.streams >= limits.streams or self._of_seat[seat] >= limits.streams_per_seat:
+            why = f"the server takes {limits.streams} streams, and {limits.streams_per_seat} of one seat"
             await end(context, reasoned(StatusCode.RESOURCE_EXHAUSTED, "TOO_MANY_STREAMS", why, uniform(1, 5)))
 
     async def _turn_away_if_draining(self, context: grpc.aio.ServicerContext[pb.PlayRequest, pb.PlayResponse]) -> None:
@@ -209,7 +223,7 @@ class SeatServicer(rpc.SeatServiceServicer):
         self, request: pb.GetViewRequest, context: grpc.aio.ServicerContext[pb.GetViewRequest, pb.GetViewResponse]
     ) -> pb.GetViewResponse:
         """The seat's view now."""
-        claims, room = await self._access.seat(context)
+        claims, room = await self._looking(context)
         last_version = request.last_version if request.HasField("last_version") else None
         return pb.GetViewResponse(snapshot=room.snapshot(claims.seat, last_version))
 
@@ -218,11 +232,19 @@ class SeatServicer(rpc.SeatServiceServicer):
         self, request: pb.GetRecordRequest, context: grpc.aio.ServicerContext[pb.GetRecordRequest, pb.GetRecordResponse]
     ) -> pb.GetRecordResponse:
         """What was played in the seat's own match, as far as its deals are settled."""
-        claims, room = await self._access.seat(context)
+        claims, room = await self._looking(context)
         record = await self._archive.record(claims.platform, room.id)
         if not isinstance(record, MatchRecord):
             await refuse(context, record)
         return pb.GetRecordResponse(record=encode.match_record(record))
+
+    async def _looking(self, context: grpc.aio.ServicerContext[Q, R]) -> tuple[SeatClaims, Room]:
+        """The seat that wants to see something: it costs as much as a command, so it counts as one."""
+        claims, room = await self._access.seat(context)
+        refused = room.spend(claims.seat)
+        if refused is not None:
+            await refuse(context, refused)
+        return claims, room
 
 
 def _malformed() -> Status:

@@ -52,6 +52,7 @@ def add_parser(subparsers: Subparsers) -> None:
 _LIMIT_FLAGS: Final = {
     "rooms": "rooms in memory at which no new one is opened",
     "streams": "seat streams at once",
+    "streams_per_seat": "streams of one seat at once",
     "watchers": "WatchRooms streams at once",
     "commands_per_second": "commands taken from one seat, in the long run",
     "message_bytes": "largest request",

@@ -35,7 +35,7 @@ What ends a stream or a call without a refusal; `ErrorInfo` names it likewise:
 | `DRAINING` | `UNAVAILABLE` | the server is leaving | reconnect after the delay it names |
 | `NOT_ATTACHED` | `INVALID_ARGUMENT` | the stream did not begin with `Attach` | mend the client |
 | `MALFORMED` | `INVALID_ARGUMENT` | what was sent on the stream is no message of this protocol | mend the client |
-| `TOO_MANY_STREAMS` | `RESOURCE_EXHAUSTED` | the server holds as many streams as it takes | reconnect after the delay it names |
+| `TOO_MANY_STREAMS` | `RESOURCE_EXHAUSTED` | the server holds as many streams as it takes, of all seats or of this one | reconnect after the delay it names |
 | | `UNKNOWN` | what was sent in a unary call is no message of this protocol | mend the client |
 | | `RESOURCE_EXHAUSTED` | a message is longer than the server takes | mend the client |
 | `FAILED` | `INTERNAL` | an error of the server outside of any command; nothing is lost | try again, and tell whoever runs it |

@@ -13,7 +13,7 @@ from erqiwang_grpc.client import CallRefused, refusal_of
 from erqiwang_grpc.client.calls import bearer, retry_delay
 from erqiwang_grpc.limits import SECOND, Limits
 from erqiwang_grpc.v1 import bidding_pb2, room_service_pb2, seat_service_pb2 as pb
-from tests.service.tables import PATIENCE, ROOMY, RawSeat, act, seated, seen, served
+from tests.service.tables import PATIENCE, ROOMY, RawSeat, act, eventually, seated, seen, served
 
 PASS = pb.Command(pass_bid=bidding_pb2.PassBid())
 
@@ -75,6 +75,38 @@ async def test_attaching_again_on_a_stream_counts_as_a_command(tmp_path: Path) -
         clock += SECOND
         await stream.say(pb.PlayRequest(attach=pb.Attach()))
         assert (await stream.hear("snapshot")).snapshot.view.seat == 0
+
+
+async def test_looking_counts_as_a_command(tmp_path: Path) -> None:
+    clock = time_ns()
+    async with served(tmp_path, limits=Limits(commands_per_second=1), now=lambda: clock) as service:
+        table = await seated(service.platform)
+        await seen(service, table, 0)
+        await service.seats.GetRecord(pb.GetRecordRequest(), metadata=table.metadata(0))
+        for look in (
+            service.seats.GetView(pb.GetViewRequest(), metadata=table.metadata(0)),
+            service.seats.GetRecord(pb.GetRecordRequest(), metadata=table.metadata(0)),
+        ):
+            with pytest.raises(grpc.aio.AioRpcError) as refused:
+                await look
+            assert refusal_of(refused.value).reason == "TOO_MANY_COMMANDS"
+        await seen(service, table, 1)
+
+
+async def test_more_streams_than_a_seat_may_have(tmp_path: Path) -> None:
+    async with served(tmp_path, limits=replace(ROOMY, streams_per_seat=2)) as service:
+        table = await seated(service.platform)
+        waiting = [RawSeat(service, table.tokens[0]) for _ in range(2)]
+        await eventually(lambda: service.server.seats.streams == 2)
+        third = RawSeat(service, table.tokens[0])
+        await third.rest()
+        assert third.refused is not None
+        assert (third.refused.code, third.refused.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "TOO_MANY_STREAMS")
+        await RawSeat(service, table.tokens[1]).attach()
+        await waiting[0].attach()
+        await waiting[1].attach()
+        await waiting[0].rest()
+        await RawSeat(service, table.tokens[0]).attach()
 
 
 async def test_a_command_sent_again_costs_nothing(tmp_path: Path) -> None:

@@ -49,7 +49,11 @@ async def many(number: int, make: Callable[[int], Awaitable[None]], at_once: int
 
 async def test_a_burst_of_new_streams_fails_in_none(tmp_path: Path) -> None:
     """The server runs by itself, so that the streams come faster than it takes them."""
-    async with serving(tmp_path, "--in-memory") as server, grpc.aio.insecure_channel(server.address) as channel:
+    roomy = ("--commands-per-second", "1000000", "--streams-per-seat", "1000")
+    async with (
+        serving(tmp_path, "--in-memory", *roomy) as server,
+        grpc.aio.insecure_channel(server.address) as channel,
+    ):
         served = server.speaking(channel)
         tokens: list[str] = []
 
@@ -165,7 +169,11 @@ async def test_no_task_and_no_stream_is_left_of_cancelled_calls(service: Service
 
 
 async def test_nothing_grows_over_cancelled_calls(tmp_path: Path) -> None:
-    async with serving(tmp_path, "--in-memory") as server, grpc.aio.insecure_channel(server.address) as channel:
+    roomy = ("--commands-per-second", "1000000", "--streams-per-seat", "1000")
+    async with (
+        serving(tmp_path, "--in-memory", *roomy) as server,
+        grpc.aio.insecure_channel(server.address) as channel,
+    ):
         served = server.speaking(channel)
         table = await seated(served.platform)
         ways = abandoned(served, table)
