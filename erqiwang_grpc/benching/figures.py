@@ -53,6 +53,8 @@ class Result:
     relay: Figures
     servers: tuple[Figures, ...]
     rooms: int
+    seats: int
+    """Of every room."""
     rate: float | None
     relay_bytes_per_turn: float
 
@@ -64,6 +66,7 @@ class Result:
         """All of it, for programs."""
         return {
             "rooms": self.rooms,
+            "seats": self.seats,
             "rate": self.rate,
             "bytes_per_turn": round(self.relay_bytes_per_turn, 1),
             "relay": _rounded(self.relay),
@@ -98,7 +101,7 @@ def shown(result: Result) -> RenderableType:
     table.add_section()
     table.add_row("CPU a turn, in the relay's", "1.00", *(f"{result.ratio(server):.2f}" for server in result.servers))
     paced = "as fast as they can" if result.rate is None else f"at {result.rate:,.0f} turns a second"
-    seats = f"{result.rooms:,} rooms of three scripted seats, a connection a seat, {paced}"
+    seats = f"{result.rooms:,} rooms of {result.seats} scripted seats, a connection a seat, {paced}"
     what = f"The relay writes the same messages, {result.relay_bytes_per_turn:,.0f} bytes a turn, and knows no game."
     aims = f"Aims: CPU at most {MOST_RATIO} of the relay's; p99 under {MOST_P99_MS:.0f} ms at 500 turns a second."
     return Group(Text(seats), table, Text(what), Text(aims))

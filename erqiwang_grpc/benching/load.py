@@ -17,14 +17,14 @@ from typing import Final, Literal, Protocol, TypeAlias, final
 
 import grpc
 import uvloop
+from google.protobuf import json_format
 
 from erqiwang_grpc.benching.seats import Metadata, Reply, attach, reply, request
 from erqiwang_grpc.client import Platform
 from erqiwang_grpc.client.calls import bearer
 from erqiwang_grpc.server import calm_the_collector
-from erqiwang_grpc.v1 import seat_service_pb2 as pb, seat_service_pb2_grpc as rpc
+from erqiwang_grpc.v1 import room_pb2, seat_service_pb2 as pb, seat_service_pb2_grpc as rpc
 
-SEATS: Final = 3
 _AT_ONCE: Final = 50
 """How many rooms are opened or attached at the same time."""
 PlayCall: TypeAlias = "grpc.aio.StreamStreamCall[pb.PlayRequest, pb.PlayResponse]"
@@ -42,6 +42,10 @@ class Orders:
     """Unlike that of every other load process."""
     key: str
     """The platform key; empty for the relay."""
+    options: str
+    """The options of every room: `RoomOptions` as JSON."""
+    seats: int
+    """How many seats a room with them has."""
     rooms: int
     seconds: float
     """How long the rooms play, at most; 0 for streams that only stay."""
@@ -75,13 +79,14 @@ class Opener(Protocol):
 class ServerRooms:
     """Rooms of a real server."""
 
-    def __init__(self, channel: grpc.aio.Channel, key: str) -> None:
+    def __init__(self, channel: grpc.aio.Channel, key: str, options: str) -> None:
         self._platform = Platform(channel, key)
+        self._options = json_format.Parse(options, room_pb2.RoomOptions())
 
     async def open(self, number: int) -> Sequence[Metadata]:
-        """Open a room with the default options and seat three players."""
-        room = await self._platform.create_room("player 0")
-        seated = [await self._platform.take_seat(room.room_id, f"player {seat}") for seat in range(SEATS)]
+        """Open a room and seat a player everywhere."""
+        room = await self._platform.create_room("player 0", self._options)
+        seated = [await self._platform.take_seat(room.room_id, f"player {seat.seat}") for seat in room.seats]
         return [bearer(seat.token) for seat in seated]
 
 
@@ -89,12 +94,13 @@ class ServerRooms:
 class RelayRooms:
     """Tables of the relay, which come into being as they are named."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, seats: int) -> None:
         self._name = name
+        self._seats = seats
 
     async def open(self, number: int) -> Sequence[Metadata]:
         """Name a table."""
-        return [(("room", f"{self._name}/{number}"), ("seat", str(seat))) for seat in range(SEATS)]
+        return [(("room", f"{self._name}/{number}"), ("seat", str(seat))) for seat in range(self._seats)]
 
 
 @final
@@ -123,12 +129,12 @@ class Table:
     def __init__(self, orders: Orders, number: int, pace: Pace, played: Played) -> None:
         # Channels with the same arguments would share one connection.
         own = [("grpc.use_local_subchannel_pool", 1)]
-        self._channels = [grpc.aio.insecure_channel(orders.address, options=own) for _ in range(SEATS)]
+        self._channels = [grpc.aio.insecure_channel(orders.address, options=own) for _ in range(orders.seats)]
         self._stubs = [rpc.SeatServiceStub(channel) for channel in self._channels]
         self._opener: Opener = (
-            ServerRooms(self._channels[0], orders.key)
+            ServerRooms(self._channels[0], orders.key, orders.options)
             if orders.subject == "server"
-            else RelayRooms(f"{orders.name}-{number}")
+            else RelayRooms(f"{orders.name}-{number}", orders.seats)
         )
         self._deals_left = orders.deals
         self._pace = pace

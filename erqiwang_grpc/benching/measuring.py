@@ -12,13 +12,16 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias, final
 
 import grpc
+from erqiwang_core.rules import RoomOptions, rules
+from google.protobuf import json_format
 
 from erqiwang_grpc.auth.files import FIRST_KEY
 from erqiwang_grpc.benching import processes
 from erqiwang_grpc.benching.figures import Figures, Result, percentile
-from erqiwang_grpc.benching.load import SEATS, Orders, Played, ServerRooms
+from erqiwang_grpc.benching.load import Orders, Played, ServerRooms
 from erqiwang_grpc.benching.processes import Loader, Subject
 from erqiwang_grpc.benching.script import Script, record
+from erqiwang_grpc.wire import encode
 
 _KIB: Final = 1024
 _TICK_SECONDS: Final = 0.2
@@ -40,6 +43,23 @@ class Plan:
     load_processes: int
     data: Path | None
     """Where to measure the server with its rooms on disk, too."""
+    options: RoomOptions
+    """Of every room."""
+
+    @property
+    def seats(self) -> int:
+        """How many seats a room has."""
+        return rules(self.options.game, self.options.review).seats
+
+    @property
+    def idle_rooms(self) -> int:
+        """How many rooms have silent streams only."""
+        return self.idle_streams // self.seats
+
+    @property
+    def written_options(self) -> str:
+        """The options as load processes are told them."""
+        return json_format.MessageToJson(encode.room_options(self.options))
 
 
 Tell: TypeAlias = Callable[[str, float], None]
@@ -50,22 +70,23 @@ async def measure(plan: Plan, tell: Tell) -> Result:
     """Record a match, then load the relay and the server, one after the other."""
     with tempfile.TemporaryDirectory(prefix="erqiwang-bench-") as name:
         folder = Path(name)
-        script = await _recorded(folder / "recording")
+        script = await _recorded(plan, folder / "recording")
         path = folder / "script.json"
         script.save(path)
         relay = await _measured("relay", plan, "relay", processes.relay(path), tell, lambda: "")
         servers = [await _server("server", plan, folder / "memory", tell, in_memory=True)]
         if plan.data is not None:
             servers.append(await _server("server, on disk", plan, plan.data, tell, in_memory=False))
-        return Result(relay, tuple(servers), plan.rooms, plan.rate, script.bytes_per_turn)
+        return Result(relay, tuple(servers), plan.rooms, plan.seats, plan.rate, script.bytes_per_turn)
 
 
-async def _recorded(folder: Path) -> Script:
+async def _recorded(plan: Plan, folder: Path) -> Script:
     async with (
         processes.server(folder, in_memory=True) as subject,
         grpc.aio.insecure_channel(subject.address) as channel,
     ):
-        return await record(channel, await ServerRooms(channel, _key(folder)).open(0))
+        rooms = ServerRooms(channel, _key(folder), plan.written_options)
+        return await record(channel, await rooms.open(0))
 
 
 def _key(folder: Path) -> str:
@@ -125,6 +146,8 @@ def _playing(plan: Plan, subject: Literal["server", "relay"], running: Subject, 
             address=running.address,
             name=f"playing-{each}",
             key=key,
+            options=plan.written_options,
+            seats=plan.seats,
             rooms=plan.rooms // number + (each < plan.rooms % number),
             seconds=plan.seconds,
             deals=plan.deals,
@@ -135,10 +158,13 @@ def _playing(plan: Plan, subject: Literal["server", "relay"], running: Subject, 
 
 
 def _idle(plan: Plan, subject: Literal["server", "relay"], running: Subject, key: str) -> list[Orders]:
-    rooms = plan.idle_streams // SEATS
-    if not rooms:
+    if not plan.idle_rooms:
         return []
-    return [Orders(subject, running.address, "idle", key, rooms, seconds=0.0, deals=None, rate=None)]
+    rooms, options = plan.idle_rooms, plan.written_options
+    orders = Orders(
+        subject, running.address, "idle", key, options, plan.seats, rooms, seconds=0.0, deals=None, rate=None
+    )
+    return [orders]
 
 
 async def _attached(running: Subject, loaders: Sequence[Loader]) -> _Memory:
@@ -179,7 +205,7 @@ def _figures(
 ) -> Figures:
     latencies = sorted(chain.from_iterable(each.latencies for each in played))
     turns = sum(each.turns for each in played)
-    rooms = plan.rooms + plan.idle_streams // SEATS
+    rooms = plan.rooms + plan.idle_rooms
     return Figures(
         name=name,
         turns=turns,
@@ -189,7 +215,7 @@ def _figures(
         p95_ms=percentile(latencies, 95) / 1000,
         p99_ms=percentile(latencies, 99) / 1000,
         kib_per_room=memory.a_room(rooms),
-        kib_per_stream=memory.a_stream(SEATS * rooms),
-        idle_streams=plan.idle_streams // SEATS * SEATS,
+        kib_per_stream=memory.a_stream(plan.seats * rooms),
+        idle_streams=plan.idle_rooms * plan.seats,
         failed=sum(each.failed for each in (*played, *stayed)),
     )

@@ -14,7 +14,7 @@ from rich.progress import Progress, TaskID
 from erqiwang_grpc.benching.figures import shown
 from erqiwang_grpc.benching.measuring import Plan, Tell, measure
 from erqiwang_grpc.benching.processes import BenchFailed
-from erqiwang_grpc.commands.arguments import Subparsers, between
+from erqiwang_grpc.commands.arguments import BadArguments, Subparsers, add_room_options, between, room_options
 
 _MOST_SECONDS: Final = 600
 
@@ -24,7 +24,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "bench",
         help="measure the server beside a bare relay of the same messages",
-        description="Rooms of three scripted seats on real streams, in processes of their own. Bounded in time and count.",
+        description="Rooms of scripted seats on real streams, in processes of their own. Bounded in time and count.",
     )
     parser.add_argument("--rooms", type=between(1, 2_000), default=100, help="rooms that play (default: 100)")
     parser.add_argument(
@@ -45,6 +45,7 @@ def add_parser(subparsers: Subparsers) -> None:
         "--processes", type=between(1, 64), default=_processes(), help="load processes (default: all cores but one)"
     )
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
+    add_room_options(parser)
     parser.set_defaults(run=run)
 
 
@@ -54,10 +55,15 @@ def _processes() -> int:
 
 def run(arguments: Namespace) -> int:
     """Measure and print; 1 where a stream or a command failed, 2 where nothing could be measured."""
+    try:
+        plan = _plan(arguments)
+    except BadArguments as bad:
+        print(f"erqiwang bench: {bad}", file=sys.stderr)
+        return 2
     quiet = arguments.json or not sys.stderr.isatty()
     with Progress(console=Console(stderr=True), transient=True, disable=quiet) as progress:
         try:
-            result = asyncio.run(measure(_plan(arguments), _teller(progress)))
+            result = asyncio.run(measure(plan, _teller(progress)))
         except BenchFailed as failed:
             print(f"erqiwang bench: {failed}", file=sys.stderr)
             return 2
@@ -78,6 +84,7 @@ def _plan(arguments: Namespace) -> Plan:
         idle_streams=arguments.idle_streams,
         load_processes=min(arguments.processes, arguments.rooms),
         data=arguments.data,
+        options=room_options(arguments),
     )
 
 

@@ -43,6 +43,22 @@ def test_measures_the_server_beside_the_relay(tmp_path: Path, capsys: pytest.Cap
         )
 
 
+def test_the_four_player_game(capsys: pytest.CaptureFixture[str]) -> None:
+    given = ["--game", "four", "--deck", "full", "--rooms", "2", "--deals", "1", "--rate", "0", "--idle-streams", "9"]
+    assert main(["bench", "--json", *given]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["seats"] == 4
+    for figures in (told["relay"], *told["servers"]):
+        assert figures["failed"] == 0
+        assert figures["idle_streams"] == 8, "whole rooms alone"
+        assert figures["turns"] >= 2 * 4
+
+
+def test_an_option_of_the_other_game_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "--deck", "full"]) == 2
+    assert "--deck is an option of the four-player game" in capsys.readouterr().err
+
+
 def test_a_rate_is_kept(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "--json", "--rooms", "4", "--seconds", "2", "--rate", "50"]) == 0
     told = json.loads(capsys.readouterr().out)
@@ -55,7 +71,7 @@ def test_a_table_for_people() -> None:
     server = replace(relay, name="server", cpu_us_per_turn=150.0)
     console = Console(file=io.StringIO(), width=100)
     with console.capture() as said:
-        console.print(shown(Result(relay, (server,), rooms=10, rate=None, relay_bytes_per_turn=800.0)))
+        console.print(shown(Result(relay, (server,), rooms=10, seats=3, rate=None, relay_bytes_per_turn=800.0)))
     last_row = next(line for line in said.get().splitlines() if "in the relay's" in line)
     assert "1.00" in last_row
     assert "1.50" in last_row
