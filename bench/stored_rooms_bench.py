@@ -25,6 +25,7 @@ from erqiwang_core.rules import RoomOptions
 from erqiwang_core.units import Seat
 from erqiwang_core.view import advice, turn, view
 
+from erqiwang_grpc.asking import PLATFORM, Accepted, Asked, command_key
 from erqiwang_grpc.auth.files import Opened, open_key_files
 from erqiwang_grpc.events import RoomOpened
 from erqiwang_grpc.limits import Limits
@@ -32,7 +33,7 @@ from erqiwang_grpc.log import NOTHING, Appended, Batch, Entry, EventLog, RoomId,
 from erqiwang_grpc.log.memory import MemoryLog
 from erqiwang_grpc.log.sqlite import SqliteLog, open_log
 from erqiwang_grpc.log.wakeup import ProcessWakeup
-from erqiwang_grpc.room import PLATFORM, Accepted, Asked, Room, Surroundings, command_key
+from erqiwang_grpc.room import Room, Surroundings
 from erqiwang_grpc.rooms import Rooms
 from erqiwang_grpc.server import Server, Settings
 from erqiwang_grpc.shuffling import seeded

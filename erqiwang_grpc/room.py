@@ -1,7 +1,6 @@
 """One live room: decide, append, evolve, tell. It holds the room's only lock, and every await between the four."""
 
 import asyncio
-import hashlib
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from erqiwang_core.units import Seat
 
 from erqiwang_grpc import ledger as ledgers, stored
 from erqiwang_grpc.allowance import Allowance
+from erqiwang_grpc.asking import Accepted, Answer, Asked, Whispered, seat_actor
 from erqiwang_grpc.counts import Counts
 from erqiwang_grpc.ledger import Broken, Brought, Ledger
 from erqiwang_grpc.limits import Limits
@@ -26,7 +26,6 @@ from erqiwang_grpc.log import (
     Actor,
     Appended,
     Batch,
-    CommandId,
     CommandKey,
     Conflict,
     Damaged,
@@ -56,15 +55,8 @@ from erqiwang_grpc.wire.rulings import ruling
 
 log = logging.getLogger(__name__)
 
-PLATFORM: Final = Actor("platform")
-HOUSE: Final = Actor("house")
-"""Who ends a room that nobody fills."""
-LONGEST_ID: Final = 64
-"""Bytes of a `command_id`."""
 _ATTEMPTS: Final = 8
 """How often a command is decided anew because another node was faster; more would mean that something is broken."""
-
-SeatCommand: TypeAlias = matches.Command | Signal | ShowTrumps | NoCommand
 
 
 @final
@@ -80,51 +72,7 @@ class Surroundings:
     counts: Counts = field(default_factory=Counts)
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A command as it was sent."""
-
-    command: SeatCommand
-    key: CommandKey | None = None
-    expected_version: int | None = None
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Accepted:
-    """A command has brought the versions `first` to `last`; both are 0 where it stands but there was nothing to do."""
-
-    first: Version
-    last: Version
-    repeated: bool
-    """Whether it had been accepted before, and nothing was done now."""
-    notices: tuple[pb.Notice, ...] = ()
-    """What the sender is told of it, in order; nothing for a repeated command."""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Whispered:
-    """A request was answered; nothing is logged of it."""
-
-    shown: TrumpsShown | None = None
-
-
-Answer: TypeAlias = Accepted | Whispered | Refused
 Decided: TypeAlias = tuple[matches.Event, ...] | RuleRefusal | RoomQuarantined | StaleVersion
-
-
-def command_key(command_id: str, payload: bytes) -> CommandKey | None:
-    """What makes a command recognisable when it is sent again; None for one without an id."""
-    if not command_id:
-        return None
-    return CommandKey(CommandId(command_id), hashlib.blake2b(payload, digest_size=16).digest())
-
-
-def seat_actor(seat: Seat, player: str) -> Actor:
-    """Who sends a seat's commands: another player on the same seat is another actor."""
-    return Actor(f"seat {seat} {player}")
 
 
 @final

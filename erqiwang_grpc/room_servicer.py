@@ -28,6 +28,7 @@ from grpc import StatusCode
 from erqiwang_grpc import room_status, watching
 from erqiwang_grpc.access import Access
 from erqiwang_grpc.archive import Archive, Search
+from erqiwang_grpc.asking import LONGEST_ID, PLATFORM, Accepted, command_key
 from erqiwang_grpc.auth.files import KeyFiles
 from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.auth.tokens import Epoch, PlayerId, SeatClaims, UnixSeconds, claims_for
@@ -38,7 +39,7 @@ from erqiwang_grpc.limits import SECOND, Limits
 from erqiwang_grpc.log import EventLog, Mark, Period, Position, RoomId, TimeNs, Unavailable, Wakeup
 from erqiwang_grpc.records import MatchRecord
 from erqiwang_grpc.refusals import InvalidCursor, InvalidOption, LogUnavailable, NoSuchRoom
-from erqiwang_grpc.room import LONGEST_ID, PLATFORM, Accepted, Room, command_key
+from erqiwang_grpc.room import Room
 from erqiwang_grpc.rooms import Rooms
 from erqiwang_grpc.tagging import created
 from erqiwang_grpc.v1 import room_pb2, room_service_pb2 as pb, room_service_pb2_grpc as rpc

@@ -13,6 +13,7 @@ from erqiwang_core.match import Disband, Gathering
 from erqiwang_core.rules import RULES_VERSION
 
 from erqiwang_grpc import ledger as ledgers, stored
+from erqiwang_grpc.asking import HOUSE, PLATFORM, Accepted
 from erqiwang_grpc.events import RoomOpened
 from erqiwang_grpc.ledger import Broken, Ledger, NoLedger
 from erqiwang_grpc.limits import MINUTE
@@ -41,7 +42,7 @@ from erqiwang_grpc.refusals import (
     RoomQuarantined,
     TooManyRooms,
 )
-from erqiwang_grpc.room import HOUSE, PLATFORM, Accepted, Room, Surroundings
+from erqiwang_grpc.room import Room, Surroundings
 from erqiwang_grpc.tagging import ENDED, OPENED, STARTED, opening_tags
 from erqiwang_grpc.v1 import seat_service_pb2 as pb
 

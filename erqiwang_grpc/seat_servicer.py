@@ -18,6 +18,7 @@ from grpc import StatusCode
 
 from erqiwang_grpc.access import Access
 from erqiwang_grpc.archive import Archive
+from erqiwang_grpc.asking import LONGEST_ID, Accepted, Answer, Asked, Whispered, command_key
 from erqiwang_grpc.auth.tokens import SeatClaims
 from erqiwang_grpc.endings import contained, end, failed, reasoned, refuse
 from erqiwang_grpc.limits import Limits
@@ -25,7 +26,7 @@ from erqiwang_grpc.log import RoomId
 from erqiwang_grpc.outbox import Closing
 from erqiwang_grpc.records import MatchRecord
 from erqiwang_grpc.refusals import InvalidOption, NoSuchRoom
-from erqiwang_grpc.room import LONGEST_ID, Accepted, Answer, Asked, Attachment, Room, Whispered, command_key
+from erqiwang_grpc.room import Attachment, Room
 from erqiwang_grpc.v1 import seat_service_pb2 as pb, seat_service_pb2_grpc as rpc
 from erqiwang_grpc.wire import decode, encode
 

@@ -10,11 +10,11 @@ from erqiwang_core.match import DealStarted, MatchEnded, SeatLeft, SeatTaken
 from erqiwang_core.settled import DealSettled
 
 from erqiwang_grpc import stored
+from erqiwang_grpc.asking import HOUSE
 from erqiwang_grpc.cursors import cursor
 from erqiwang_grpc.events import RoomOpened, StoredEvent
 from erqiwang_grpc.log import Damaged, Entry, EventReader, Mark, Position, Unavailable, Version, Wakeup
 from erqiwang_grpc.refusals import LogUnavailable
-from erqiwang_grpc.room import HOUSE
 from erqiwang_grpc.stored import Unreadable
 from erqiwang_grpc.tagging import is_public, public
 from erqiwang_grpc.v1 import room_pb2, room_service_pb2 as pb

@@ -9,9 +9,9 @@ from erqiwang_core import notices, view as views
 from erqiwang_core.units import Seat
 
 from erqiwang_grpc import ledger as ledgers, redeciding
+from erqiwang_grpc.asking import PLATFORM, seat_actor
 from erqiwang_grpc.log import Damaged, Entry
 from erqiwang_grpc.logged import RoomLog, read
-from erqiwang_grpc.room import PLATFORM, seat_actor
 from erqiwang_grpc.torture.told import Answered, RoomTold, SeatTold, digest
 from erqiwang_grpc.wire import encode
 

@@ -14,10 +14,10 @@ import grpc
 from erqiwang_core.players import Policy, RandomLegal
 from erqiwang_core.rules import Deck, FourPlayer, RoomOptions, ThreePlayer
 
+from erqiwang_grpc.asking import command_key
 from erqiwang_grpc.client import Platform, SeatClient
 from erqiwang_grpc.client.calls import CallRefused
 from erqiwang_grpc.log import RoomId
-from erqiwang_grpc.room import command_key
 from erqiwang_grpc.torture.told import Answered, RoomTold, SeatTold
 from erqiwang_grpc.v1 import seat_service_pb2 as pb, view_pb2
 from erqiwang_grpc.wire import encode, read

@@ -8,11 +8,12 @@ from erqiwang_core.rules import RoomOptions
 from erqiwang_core.units import Seat
 from erqiwang_core.view import turn, view
 
+from erqiwang_grpc.asking import PLATFORM, Accepted, Asked, command_key
 from erqiwang_grpc.events import RoomOpened
 from erqiwang_grpc.limits import Limits
 from erqiwang_grpc.log import EventLog, TimeNs
 from erqiwang_grpc.log.wakeup import ProcessWakeup
-from erqiwang_grpc.room import PLATFORM, Accepted, Asked, Room, Surroundings, command_key
+from erqiwang_grpc.room import Room, Surroundings
 from erqiwang_grpc.rooms import Rooms
 from erqiwang_grpc.shuffling import seeded
 

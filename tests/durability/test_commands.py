@@ -25,6 +25,7 @@ from google.protobuf.json_format import ParseDict
 
 from erqiwang_grpc import stored
 from erqiwang_grpc.__main__ import main
+from erqiwang_grpc.asking import PLATFORM, Accepted
 from erqiwang_grpc.auth.files import FIRST_PLATFORM, PLATFORM_KEYS, SIGNING_KEYS, Opened, open_key_files
 from erqiwang_grpc.auth.tokens import Epoch, PlayerId, UnixSeconds, claims_for
 from erqiwang_grpc.commands import backup, export
@@ -34,7 +35,7 @@ from erqiwang_grpc.log import NOTHING, Appended, Batch, Entry, EventLog, RoomId,
 from erqiwang_grpc.log.memory import MemoryLog
 from erqiwang_grpc.log.sqlite import LOG_FILE, SqliteLog, open_log
 from erqiwang_grpc.retention import delete_old_matches
-from erqiwang_grpc.room import PLATFORM, Accepted, Room
+from erqiwang_grpc.room import Room
 from erqiwang_grpc.rooms import Rooms
 from erqiwang_grpc.server import Server, Settings
 from erqiwang_grpc.tagging import ENDED

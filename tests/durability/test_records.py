@@ -15,12 +15,13 @@ from erqiwang_core.units import CardSet
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from erqiwang_grpc import shuffling
+from erqiwang_grpc.asking import PLATFORM, Accepted
 from erqiwang_grpc.client.calls import CallRefused
 from erqiwang_grpc.log import Entry
 from erqiwang_grpc.log.memory import MemoryLog
 from erqiwang_grpc.records import DealRecord, MatchRecord, match_record, match_summary
 from erqiwang_grpc.redeciding import mismatch
-from erqiwang_grpc.room import PLATFORM, Accepted, Room
+from erqiwang_grpc.room import Room
 from erqiwang_grpc.rooms import Rooms
 from erqiwang_grpc.v1 import record_pb2, room_service_pb2, seat_service_pb2 as pb
 from erqiwang_grpc.wire import encode

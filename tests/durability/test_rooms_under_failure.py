@@ -12,13 +12,14 @@ from erqiwang_core.playing import ShowTrumps, Signal
 from erqiwang_core.refusals import Phase, SeatFree, SeatOccupied
 from erqiwang_core.units import Points, Seat
 
+from erqiwang_grpc.asking import PLATFORM, Accepted, Asked, SeatCommand, command_key
 from erqiwang_grpc.ledger import Ledger, replay
 from erqiwang_grpc.limits import MINUTE
 from erqiwang_grpc.log import AppendAnswer, Batch, EventLog, RoomId, Unavailable, Version
 from erqiwang_grpc.log.memory import MemoryLog
 from erqiwang_grpc.log.ports import Actor
 from erqiwang_grpc.refusals import LogUnavailable, RoomQuarantined, StaleVersion
-from erqiwang_grpc.room import PLATFORM, Accepted, Asked, Room, SeatCommand, command_key
+from erqiwang_grpc.room import Room
 from erqiwang_grpc.rooms import Rooms
 from tests.durability.played import PLAYERS, Clock, next_command, opened, play, seated, surroundings
 from tests.log.passing_on import PassingOn

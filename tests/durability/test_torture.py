@@ -10,10 +10,11 @@ import pytest
 from erqiwang_core.match import Over
 from erqiwang_core.units import Seat
 
+from erqiwang_grpc.asking import Accepted, Asked, command_key
 from erqiwang_grpc.commands.torture import torture
 from erqiwang_grpc.log import Actor, CommandId, CommandKey, Damaged, Entry, TimeNs, Version
 from erqiwang_grpc.log.memory import MemoryLog
-from erqiwang_grpc.room import Accepted, Asked, Attachment, command_key
+from erqiwang_grpc.room import Attachment
 from erqiwang_grpc.rooms import Rooms
 from erqiwang_grpc.torture.checking import faults
 from erqiwang_grpc.torture.told import Answered, Digest, RoomTold, SeatTold
