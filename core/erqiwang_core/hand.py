@@ -4,13 +4,14 @@ A set of cards is two masks over the 54 kinds, the first deck's in the low half 
 so that the pairs of a hand are one `&` and every question of the rules is a few operations on whole masks.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Final
 
 from erqiwang_core.cards import CARDS, JOKER_KINDS, KINDS, POINTS, Rank, Suit, Suited, kind_of, kinds_of_rank
 from erqiwang_core.units import CardId, CardSet, Kind, KindSet, Points
 
 EMPTY: Final = CardSet(0)
+_EVERY_ID: Final = tuple(CardId(number) for number in range(CARDS))
 _KINDS_MASK: Final = (1 << KINDS) - 1
 
 
@@ -24,14 +25,13 @@ def cards_of(ids: Iterable[CardId]) -> CardSet:
 
 def ids(cards: CardSet) -> tuple[CardId, ...]:
     """The cards of a set, lowest id first."""
-    return tuple(_bits(cards))
-
-
-def _bits(mask: int) -> Iterator[CardId]:
-    while mask:
-        low = mask & -mask
-        yield CardId(low.bit_length() - 1)
-        mask ^= low
+    found: list[CardId] = []
+    left: int = cards
+    while left:
+        low = left & -left
+        found.append(_EVERY_ID[low.bit_length() - 1])
+        left ^= low
+    return tuple(found)
 
 
 def count(cards: CardSet) -> int:
@@ -76,7 +76,7 @@ def copies(chosen: KindSet) -> CardSet:
 
 def kind_list(chosen: KindSet) -> tuple[Kind, ...]:
     """The kinds of a set, lowest first."""
-    return tuple(Kind(number) for number in _bits(chosen))
+    return tuple(Kind(card) for card in ids(CardSet(chosen)))
 
 
 def kind_set(chosen: Iterable[Kind]) -> KindSet:
