@@ -26,6 +26,7 @@ from erqiwang_grpc.commands.terminal.person import Ending, Person
 
 _PAUSE: Final = 0.8
 """Seconds that the other players seem to think."""
+_REACHED_SECONDS: Final = 5.0
 _STATUS: Final = {Ending.OVER: 0, Ending.LEFT: 0, Ending.LOST: 1}
 
 
@@ -47,7 +48,7 @@ def add_parser(subparsers: Subparsers) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Play; 1 where the server ended the stream for good, 2 where the arguments do not fit together."""
+    """Play; 1 where the server ended the stream for good, 2 where the arguments do not fit or no server answers."""
     try:
         options = _checked(arguments)
         ending = asyncio.run(_play(arguments, options))
@@ -86,7 +87,17 @@ async def _elsewhere(arguments: Namespace) -> AsyncIterator[tuple[grpc.aio.Chann
     else:
         channel = grpc.aio.secure_channel(arguments.server, grpc.ssl_channel_credentials(_read(arguments.ca)))
     async with channel:
+        await _reached(channel, arguments.server)
         yield channel, arguments.token
+
+
+async def _reached(channel: grpc.aio.Channel, address: str) -> None:
+    """Wait until a server answers. Later on the client comes back by itself; but nobody should wait at a wrong address."""
+    try:
+        async with asyncio.timeout(_REACHED_SECONDS):
+            await channel.channel_ready()
+    except TimeoutError:
+        raise BadArguments(f"no server answers at {address}: is the address right, and --ca?") from None
 
 
 def _read(path: Path) -> bytes:

@@ -1,6 +1,7 @@
 """`erqiwang play`: a person on a real terminal, at a table of our own and at one of another server."""
 
 import asyncio
+import socket
 from pathlib import Path
 
 import grpc
@@ -121,3 +122,11 @@ async def test_a_seat_of_another_server(tmp_path: Path) -> None:
 def test_arguments_that_do_not_fit_together_are_refused(given: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["play", *given]) == 2
     assert capsys.readouterr().err.startswith("erqiwang play: ")
+
+
+def test_an_address_where_nobody_answers(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        assert main(["play", "--server", address, "--token", "none"]) == 2
+    assert f"no server answers at {address}" in capsys.readouterr().err
