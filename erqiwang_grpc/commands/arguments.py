@@ -70,3 +70,29 @@ def between(low: int, high: int) -> Callable[[str], int]:
         return int(text)
 
     return parsed
+
+
+def at_least(low: int) -> Callable[[str], int]:
+    """A parser of whole numbers from `low` up."""
+
+    def parsed(text: str) -> int:
+        if not text.isdecimal() or int(text) < low:
+            raise ArgumentTypeError(f"{text!r} is no whole number from {low} up")
+        return int(text)
+
+    return parsed
+
+
+def not_negative(text: str) -> float:
+    """A number from 0 up."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < float("inf"):
+        raise ArgumentTypeError(f"{text!r} is no number from 0 up")
+    return number
+
+
+port: Final = between(0, 65535)
+"""A parser of ports. gRPC takes a larger number for another port, without a word."""

@@ -7,7 +7,7 @@ from time import time_ns
 from typing import Final
 
 from erqiwang_grpc.commands import data_folder
-from erqiwang_grpc.commands.arguments import Subparsers
+from erqiwang_grpc.commands.arguments import Subparsers, not_negative
 from erqiwang_grpc.commands.data_folder import NoLog
 from erqiwang_grpc.limits import DAY
 from erqiwang_grpc.log import TimeNs
@@ -25,7 +25,7 @@ def add_parser(subparsers: Subparsers) -> None:
         help="give the space of deleted rooms back to the disk",
         epilog="The server must be stopped, and the disk must have as much free space as the log takes.",
     )
-    parser.add_argument("--keep-days", type=float, help="first delete matches that ended longer ago than this")
+    parser.add_argument("--keep-days", type=not_negative, help="first delete matches that ended longer ago than this")
     data_folder.add_data_option(parser)
     parser.set_defaults(run=run)
 

@@ -1,7 +1,7 @@
 """`erqiwang explain`: for a hand, a trump and a lead, which plays are legal and why."""
 
 import sys
-from argparse import Namespace
+from argparse import Namespace, RawDescriptionHelpFormatter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
@@ -34,6 +34,13 @@ _MOST_TRIED: Final = 20_000
 _MOST_SHOWN: Final = 12
 
 
+_EPILOG: Final = """\
+Cards: ♠7 or s7, h10, dK; BJ and SJ (or 🃏 and 🃟) are the jokers. The same card
+twice is a pair. For example:
+
+  erqiwang explain --hand 'hA hA hK hK s5 BJ' --trump s --lead 'h9 h9'"""
+
+
 class BadText(Exception):
     """What was typed is no question, in words for whoever typed it."""
 
@@ -54,7 +61,8 @@ def add_parser(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "explain",
         help="say which plays are legal and why",
-        epilog="Cards: ♠7 or s7, h10, dK; BJ and SJ (or 🃏 and 🃟) are the jokers. The same card twice is a pair.",
+        formatter_class=RawDescriptionHelpFormatter,
+        epilog=_EPILOG,
     )
     parser.add_argument("--hand", required=True, metavar="CARDS", help="the cards held")
     parser.add_argument("--trump", required=True, help="♠ or s, h, c, d, or 'no trump'")

@@ -77,7 +77,10 @@ def _checked(arguments: Namespace) -> RoomOptions:
 async def _play(arguments: Namespace, options: RoomOptions) -> Ending:
     at = _elsewhere(arguments) if arguments.server is not None else _at_home(arguments, options)
     async with at as (channel, token), SeatClient(channel, token) as client:
-        return await Person(Listener(client), console()).play()
+        ending = await Person(Listener(client), console()).play()
+    if ending is Ending.LEFT and arguments.server is not None:
+        print("Your seat stays yours: the same command brings you back.")
+    return ending
 
 
 @contextlib.asynccontextmanager

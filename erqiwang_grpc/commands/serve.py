@@ -4,7 +4,7 @@ import asyncio
 import logging
 import signal
 import sys
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -14,7 +14,7 @@ import uvloop
 
 from erqiwang_grpc.auth.files import KeyFileRefused, KeyFiles, open_key_files
 from erqiwang_grpc.commands import data_folder
-from erqiwang_grpc.commands.arguments import Subparsers
+from erqiwang_grpc.commands.arguments import Subparsers, at_least, not_negative, port
 from erqiwang_grpc.commands.data_folder import NoLog
 from erqiwang_grpc.limits import Limits
 from erqiwang_grpc.log import EventLog
@@ -32,7 +32,7 @@ def add_parser(subparsers: Subparsers) -> None:
     """Add `serve`."""
     parser = subparsers.add_parser("serve", help="serve rooms on a port")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1)")
-    parser.add_argument("--port", type=int, default=PORT, help=f"port, 0 for a free one (default: {PORT})")
+    parser.add_argument("--port", type=port, default=PORT, help=f"port, 0 for a free one (default: {PORT})")
     data_folder.add_data_option(parser)
     parser.add_argument("--in-memory", action="store_true", help="keep rooms in memory alone: a stop forgets them")
     parser.add_argument("--platform-keys", type=Path, help="file of platform keys (default: made in the data folder)")
@@ -41,10 +41,14 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument("--tls-key", type=Path, help="PEM private key")
     parser.add_argument("--client-ca", type=Path, help="PEM authority that client certificates must come from (mTLS)")
     parser.add_argument(
-        "--metrics-port", type=int, help="port to scrape metrics from, 0 for a free one (default: none)"
+        "--metrics-port", type=port, help="port to scrape metrics from, 0 for a free one (default: none)"
     )
-    parser.add_argument("--keep-days", type=float, help="delete matches that ended longer ago (default: keep all)")
-    parser.add_argument("--grace", type=float, default=5.0, help="seconds to finish what is under way at the end")
+    parser.add_argument(
+        "--keep-days", type=not_negative, help="delete matches that ended longer ago (default: keep all)"
+    )
+    parser.add_argument(
+        "--grace", type=not_negative, default=5.0, help="seconds to finish what is under way at the end (default: 5)"
+    )
     _add_limits(parser)
     parser.set_defaults(run=run)
 
@@ -67,14 +71,7 @@ def _add_limits(parser: ArgumentParser) -> None:
     limits = parser.add_argument_group("limits")
     for name, text in _LIMIT_FLAGS.items():
         flag = "--" + name.replace("_", "-")
-        limits.add_argument(flag, type=_positive, default=defaults[name], help=f"{text} (default: {defaults[name]})")
-
-
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise ArgumentTypeError(f"{text} is less than 1")
-    return number
+        limits.add_argument(flag, type=at_least(1), default=defaults[name], help=f"{text} (default: {defaults[name]})")
 
 
 def run(arguments: Namespace) -> int:
@@ -107,8 +104,11 @@ class Prepared:
 
 def _prepare(arguments: Namespace) -> Prepared | CannotStart:
     try:
-        arguments.data.mkdir(parents=True, exist_ok=True)
+        # The log holds cards in hand: what is made is this user's alone, as the keys are and a backup is.
+        arguments.data.mkdir(mode=0o700, parents=True, exist_ok=True)
         tls = _tls(arguments)
+    except FileExistsError:
+        return CannotStart(f"{arguments.data} is no folder: give another --data")
     except OSError as error:
         return CannotStart(f"{error.filename}: {error.strerror}")
     if isinstance(tls, CannotStart):
@@ -170,8 +170,15 @@ async def _serve_rooms(arguments: Namespace, prepared: Prepared, events: EventLo
     _on_signals(stopping.set, lambda: _reload(prepared.keys))
     try:
         await server.start()
-    except (RuntimeError, OSError) as error:
-        print(f"erqiwang serve: {error}: choose another --port or --metrics-port", file=sys.stderr)
+    except RuntimeError:
+        # gRPC has said on standard error what exactly it was.
+        fit = "" if prepared.tls is None else ", or see whether --tls-cert, --tls-key and --client-ca are PEM and fit"
+        address = f"{arguments.host}:{arguments.port}"
+        print(f"erqiwang serve: {address} cannot be listened on: choose another --host or --port{fit}", file=sys.stderr)
+        return CANNOT_START
+    except OSError as error:
+        address = f"{arguments.host}:{arguments.metrics_port}"
+        print(f"erqiwang serve: {address}: {error.strerror}: choose another --metrics-port", file=sys.stderr)
         return CANNOT_START
     calm_the_collector()
     print(f"erqiwang serves on {arguments.host}:{server.port}", flush=True)

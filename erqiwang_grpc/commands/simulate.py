@@ -22,6 +22,7 @@ from erqiwang_grpc.commands.arguments import (
     BadArguments,
     Subparsers,
     add_room_options,
+    at_least,
     names_by_seat,
     policy_names,
     room_options,
@@ -33,7 +34,7 @@ def add_parser(subparsers: Subparsers) -> None:
     """Add `simulate`."""
     parser = subparsers.add_parser("simulate", help="play whole matches between policies and say what happened")
     parser.add_argument(
-        "--deals", type=int, default=600, help="deals to play, rounded up to whole matches (default: 600)"
+        "--deals", type=at_least(1), default=600, help="deals to play, rounded up to whole matches (default: 600)"
     )
     parser.add_argument("--seed", default="1", help="the same seed brings the same matches (default: 1)")
     parser.add_argument(
@@ -61,7 +62,7 @@ def run(arguments: Namespace) -> int:
     except BadArguments as bad:
         print(f"erqiwang simulate: {bad}", file=sys.stderr)
         return 2
-    simulation = Simulation(options, names, arguments.seed, max(1, arguments.deals), rotate=arguments.rotate)
+    simulation = Simulation(options, names, arguments.seed, arguments.deals, rotate=arguments.rotate)
     tally, start = Tally(), perf_counter()
     quiet = arguments.json or not sys.stderr.isatty()
     with Progress(console=Console(stderr=True), transient=True, disable=quiet) as progress:
@@ -129,10 +130,15 @@ def _print(tally: Tally, seconds: float) -> None:
 
 
 def _outcomes(tally: Tally) -> Table:
-    table = Table(Column("bid", justify="right"), *(Column(name, justify="right") for name in OUTCOMES))
+    table = Table(Column("bid", justify="right"), *(_outcome_column(name) for name in OUTCOMES))
     for bid in tally.bids():
         table.add_row(str(bid), *(f"{tally.outcomes[bid, name] or '':}" for name in OUTCOMES))
     return table
+
+
+def _outcome_column(name: str) -> Column:
+    """Wide enough for every word of its name, also in a terminal of 80 columns."""
+    return Column(name, justify="right", min_width=max(len(word) for word in name.split()))
 
 
 def _counts(tally: Tally) -> Table:

@@ -45,7 +45,7 @@ def test_what_a_person_types_is_answered() -> None:
     with terminal("play", "--seed", "4", "--fast") as screen:
         screen.until("Bid 叫分:", "Bid 叫分:")
         for line, answer in (
-            ("help", "help · quit"),
+            ("help", "[those] are put in for you"),
             ("s7", "is no bid"),
             ("7", "There is no bid of 7."),
             ("pass", "Whoever opens the bidding has to bid: 70 or lower."),
@@ -74,6 +74,11 @@ def test_what_a_person_types_is_answered() -> None:
         screen.until("> ")
         screen.type("signal 2")
         screen.until("the declarer may send none")
+
+
+def test_a_name_is_no_markup() -> None:
+    with terminal("play", "--seed", "4", "--fast", "--name", "[/red] :smile:") as screen:
+        screen.until("[/red] :smile: opens the bidding.")
 
 
 def test_the_countdown_runs_and_does_nothing() -> None:

@@ -63,7 +63,7 @@ def test_every_deal_has_an_outcome(capsys: pytest.CaptureFixture[str], arguments
 
 def test_what_happened_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     printed = said(capsys, "--deals", "1", "--policy", "random")
-    for word in ("bid", "shutout", "tricks", "captured points", "failed throws", "ruffs", "random"):
+    for word in ("bid", "shutout", "surrender", "tricks", "captured points", "failed throws", "ruffs", "random"):
         assert word in printed
     assert "6 deals in " in printed
 

@@ -10,5 +10,7 @@ _WIDTH: Final = 100
 
 
 def console() -> Console:
-    """Standard output; without any escape sequence where it is no terminal."""
-    return Console() if sys.stdout.isatty() else Console(width=_WIDTH, no_color=True, force_terminal=False)
+    """Standard output, which takes brackets and colons as they are; without any escape sequence where it is no terminal."""
+    if sys.stdout.isatty():
+        return Console(markup=False, emoji=False)
+    return Console(width=_WIDTH, no_color=True, force_terminal=False, markup=False, emoji=False)

@@ -107,7 +107,7 @@ class Person:
         self._prompted = False
         meant: Typed = Quit.QUIT if line is None else typed(line, self._seat.view)
         if isinstance(meant, Quit):
-            self._say("You leave the table; your seat stays yours.")
+            self._say("You leave the table.")
             return meant
         if isinstance(meant, NotUnderstood):
             self._say(f"{meant.why[:1].upper()}{meant.why[1:]}.")
