@@ -137,8 +137,8 @@ def _outcomes(tally: Tally) -> Table:
 
 
 def _outcome_column(name: str) -> Column:
-    """Wide enough for every word of its name, also in a terminal of 80 columns."""
-    return Column(name, justify="right", min_width=max(len(word) for word in name.split()))
+    """As wide as the longest word of its name: all of them fit into a terminal of 80 columns."""
+    return Column(name, justify="right", width=max(len(word) for word in name.split()))
 
 
 def _counts(tally: Tally) -> Table:
