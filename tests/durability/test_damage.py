@@ -147,7 +147,10 @@ SMALL = 20_000
 
 
 async def test_on_a_full_disk_commands_are_refused_and_go_on_once_there_is_room(tmp_path: Path) -> None:
-    async with serving(tmp_path) as server, grpc.aio.insecure_channel(server.address) as channel:
+    async with (
+        serving(tmp_path, "--commands-per-second", "100000") as server,
+        grpc.aio.insecure_channel(server.address) as channel,
+    ):
         service = server.speaking(channel)
         table = await seated(service.platform)
         await step(service, table)
