@@ -113,12 +113,8 @@ class RoomServicer(rpc.RoomServiceServicer):
     ) -> pb.ListRoomsResponse:
         """List the platform's rooms, the newest first."""
         platform = await self._access.platform(context)
-        if request.page_size > LARGEST_PAGE:
-            await refuse(context, InvalidOption("page_size"))
-        before = read_page_token(request.page_token)
-        if isinstance(before, InvalidCursor):
-            await refuse(context, before)
-        page = await self._page(platform, request.page_size or USUAL_PAGE, before, request.state)
+        size, before = await _asked_page(request, context)
+        page = await self._page(platform, size, before, request.state)
         if isinstance(page, LogUnavailable):
             await refuse(context, page)
         return page
@@ -279,13 +275,9 @@ class RoomServicer(rpc.RoomServiceServicer):
     ) -> pb.ListMatchRecordsResponse:
         """The platform's matches that have ended, the last one first."""
         platform = await self._access.platform(context)
-        if request.page_size > LARGEST_PAGE:
-            await refuse(context, InvalidOption("page_size"))
-        before = read_page_token(request.page_token)
-        if isinstance(before, InvalidCursor):
-            await refuse(context, before)
+        size, before = await _asked_page(request, context)
         search = Search(platform, request.player, _period(request))
-        page = await self._archive.page(search, request.page_size or USUAL_PAGE, before)
+        page = await self._archive.page(search, size, before)
         if isinstance(page, LogUnavailable):
             await refuse(context, page)
         return pb.ListMatchRecordsResponse(
@@ -330,6 +322,18 @@ class RoomServicer(rpc.RoomServiceServicer):
 
     def _status(self, room: Room) -> room_pb2.Room:
         return room_status.status(room, self._rooms.deadline(room.ledger))
+
+
+async def _asked_page(
+    request: pb.ListRoomsRequest | pb.ListMatchRecordsRequest, context: grpc.aio.ServicerContext[Q, R]
+) -> tuple[int, Mark | None]:
+    """How many rows a page is to have, and behind which row it begins. Ends the call where either is out of range."""
+    if request.page_size > LARGEST_PAGE:
+        await refuse(context, InvalidOption("page_size"))
+    before = read_page_token(request.page_token)
+    if isinstance(before, InvalidCursor):
+        await refuse(context, before)
+    return request.page_size or USUAL_PAGE, before
 
 
 def _bad_name(field: str, value: str, longest: int = LONGEST_PLAYER) -> InvalidOption | None:
