@@ -10,8 +10,8 @@ PYTHON ?= $(shell for p in python3.11 python3 python; do \
 BIN := .venv/bin
 # Test processes; `logical` is one a core.
 WORKERS ?= logical
-# What the wire and the stored events must stay compatible with: the last tag, or main.
-BASE ?= $(shell git describe --tags --abbrev=0 2>/dev/null || git rev-parse -q --verify origin/main || git rev-parse -q --verify main)
+# The release that the wire and the stored events must stay compatible with: the last tag. Without a tag nothing is released.
+BASE ?= $(shell git describe --tags --abbrev=0 2>/dev/null)
 
 help:  ## Say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-14s %s\n", $$1, $$2}' Makefile
@@ -44,7 +44,7 @@ lint: setup  ## Check style, types, who imports whom, and the schemas
 	$(BIN)/lint-imports --no-logo
 ifneq ($(wildcard proto/erqiwang/*/*.proto),)
 	$(BIN)/buf lint
-	@if git cat-file -e "$(BASE):buf.yaml" 2>/dev/null && git cat-file -e "$(BASE):proto/erqiwang" 2>/dev/null; then \
+	@if test -n "$(BASE)" && git cat-file -e "$(BASE):proto/erqiwang" 2>/dev/null; then \
 		echo "$(BIN)/buf breaking, against $(BASE)"; \
 		git archive $(BASE) buf.yaml proto | $(BIN)/buf breaking --against '-#format=tar'; fi
 	$(BIN)/python proto/generate.py --check
