@@ -10,22 +10,22 @@ import tempfile
 import time
 from pathlib import Path
 
-from erqiwang_grpc.log import NOTHING, Actor, Appended, Batch, CommandId, CommandKey, EventLog, RoomId, TimeNs
-from erqiwang_grpc.log.memory import MemoryLog
-from erqiwang_grpc.log.sqlite import SqliteLog, open_log
+from erqiwang_grpc.store import NOTHING, Actor, Appended, Batch, CommandId, CommandKey, RoomId, Store, TimeNs
+from erqiwang_grpc.store.memory import MemoryStore
+from erqiwang_grpc.store.sqlite import SqliteStore, open_store
 
 APPENDERS = (1, 10, 100)
 BODY = b"x" * 60  # about what a played card takes
 
 
-async def appends_per_second(log: EventLog, appenders: int, seconds: float) -> float:
+async def appends_per_second(log: Store, appenders: int, seconds: float) -> float:
     """Each appender has a room of its own and waits for each answer, as a seat does."""
     deadline = time.perf_counter() + seconds
     counts = await asyncio.gather(*(_append(log, f"{appenders}-{i}", deadline) for i in range(appenders)))
     return sum(counts) / seconds
 
 
-async def _append(log: EventLog, name: str, deadline: float) -> int:
+async def _append(log: Store, name: str, deadline: float) -> int:
     room, head, count = RoomId(name), NOTHING, 0
     while time.perf_counter() < deadline:
         command = CommandKey(CommandId(f"c{count}"), BODY[:32])
@@ -51,11 +51,11 @@ async def measure(folder: Path, seconds: float) -> None:
     flushes = flushes_per_second(folder, seconds)
     print(f"disk: {flushes:,.0f} flushes of 4 KiB a second")
     print(f"{'appenders':>9} {'file/s':>9} {'memory/s':>9} {'file/memory':>11} {'file/flushes':>12}")
-    file = await open_log(folder / "rooms.db")
-    assert isinstance(file, SqliteLog), file
+    file = await open_store(folder / "rooms.db")
+    assert isinstance(file, SqliteStore), file
     for appenders in APPENDERS:
         stored = await appends_per_second(file, appenders, seconds)
-        kept = await appends_per_second(MemoryLog(), appenders, seconds)
+        kept = await appends_per_second(MemoryStore(), appenders, seconds)
         print(f"{appenders:>9} {stored:>9,.0f} {kept:>9,.0f} {stored / kept:>11.3f} {stored / flushes:>12.2f}")
     await file.close()
 

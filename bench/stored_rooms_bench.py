@@ -25,19 +25,19 @@ from erqiwang_core.rules import RoomOptions
 from erqiwang_core.units import Seat
 from erqiwang_core.view import advice, turn, view
 
-from erqiwang_grpc.asking import PLATFORM, Accepted, Asked, command_key
 from erqiwang_grpc.auth.files import Opened, open_key_files
-from erqiwang_grpc.events import RoomOpened
-from erqiwang_grpc.limits import Limits
-from erqiwang_grpc.log import NOTHING, Appended, Batch, Entry, EventLog, RoomId, TimeNs
-from erqiwang_grpc.log.memory import MemoryLog
-from erqiwang_grpc.log.sqlite import SqliteLog, open_log
-from erqiwang_grpc.log.wakeup import ProcessWakeup
-from erqiwang_grpc.room import Room, Surroundings
-from erqiwang_grpc.rooms import Rooms
-from erqiwang_grpc.server import Server, Settings
+from erqiwang_grpc.events.index import ENDED, opening_tags
+from erqiwang_grpc.events.model import RoomOpened
+from erqiwang_grpc.rooms.command import PLATFORM, Accepted, Asked, command_key
+from erqiwang_grpc.rooms.limits import Limits
+from erqiwang_grpc.rooms.registry import Rooms
+from erqiwang_grpc.rooms.room import Node, Room
+from erqiwang_grpc.rpc.server import Server, Settings
 from erqiwang_grpc.shuffling import seeded
-from erqiwang_grpc.tagging import ENDED, opening_tags
+from erqiwang_grpc.store import NOTHING, Appended, Batch, Entry, RoomId, Store, TimeNs
+from erqiwang_grpc.store.memory import MemoryStore
+from erqiwang_grpc.store.sqlite import SqliteStore, open_store
+from erqiwang_grpc.store.wakeup import ProcessWakeup
 
 PLAYERS = ("alice", "bob", "carol")
 ROUNDS = 5
@@ -45,10 +45,10 @@ AGAIN = 3
 TOGETHER = 500  # rooms written at a time while a log is filled
 
 
-def rooms_on(events: EventLog, idle_minutes: int = 10) -> Rooms:
+def rooms_on(events: Store, idle_minutes: int = 10) -> Rooms:
     """The rooms of a server on that log, without its port."""
     limits = Limits(commands_per_second=1_000_000, rooms=1_000_000, idle_minutes=idle_minutes)
-    return Rooms(Surroundings(events, ProcessWakeup(), lambda: TimeNs(time.time_ns()), seeded(1), limits))
+    return Rooms(Node(events, ProcessWakeup(), lambda: TimeNs(time.time_ns()), seeded(1), limits))
 
 
 async def begun(rooms: Rooms, name: str) -> Room:
@@ -94,14 +94,14 @@ async def one_turn(room: Room) -> float:
 
 async def template(turns: int) -> tuple[Entry, ...]:
     """The log of a room in which so many turns were played."""
-    log = MemoryLog()
+    log = MemoryStore()
     room = await begun(rooms_on(log), "template")
     for _ in range(turns):
         await one_turn(room)
     return await log.read(room.id)
 
 
-async def store(log: EventLog, room: RoomId, entries: tuple[Entry, ...], *, ended: bool) -> None:
+async def store(log: Store, room: RoomId, entries: tuple[Entry, ...], *, ended: bool) -> None:
     """A room with the events of the template, batch by batch; `ended` as one that need not be looked after."""
     head = NOTHING
     tags = (*opening_tags(RoomOpened("local", "alice", RoomOptions())), *((ENDED,) if ended else ()))
@@ -113,15 +113,15 @@ async def store(log: EventLog, room: RoomId, entries: tuple[Entry, ...], *, ende
         head = answer.version
 
 
-async def fill(log: EventLog, first: int, last: int, entries: tuple[Entry, ...], *, ended: bool = True) -> None:
+async def fill(log: Store, first: int, last: int, entries: tuple[Entry, ...], *, ended: bool = True) -> None:
     for start in range(first, last, TOGETHER):
         names = (RoomId(f"room{number:07}") for number in range(start, min(start + TOGETHER, last)))
         await asyncio.gather(*(store(log, name, entries, ended=ended) for name in names))
 
 
-async def opened(folder: Path) -> SqliteLog:
-    log = await open_log(folder / "rooms.sqlite")
-    assert isinstance(log, SqliteLog), log
+async def opened(folder: Path) -> SqliteStore:
+    log = await open_store(folder / "rooms.sqlite")
+    assert isinstance(log, SqliteStore), log
     return log
 
 

@@ -18,10 +18,10 @@ from erqiwang_core.playing import CardsFollowed, CardsLed
 from erqiwang_core.rules import RULES_VERSION, RoomOptions, rules
 from erqiwang_core.seats import by_seat
 
-from erqiwang_grpc import stored
-from erqiwang_grpc.log import TimeNs, Version
+from erqiwang_grpc import events as stored
+from erqiwang_grpc.rpc.wire import encode
+from erqiwang_grpc.store import TimeNs, Version
 from erqiwang_grpc.v1 import seat_service_pb2
-from erqiwang_grpc.wire import encode
 
 T = TypeVar("T")
 

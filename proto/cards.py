@@ -30,8 +30,8 @@ from erqiwang_core.notation import in_order, write_card
 from erqiwang_core.trump import TRUMPS, Trump, order
 from erqiwang_core.units import CardId
 
+from erqiwang_grpc.rpc.wire.numbers import GROUPS, NAMED
 from erqiwang_grpc.v1 import card_pb2
-from erqiwang_grpc.wire.numbers import GROUPS, NAMED
 
 PUBLISHED: Final = Path(__file__).resolve().parent.parent / "docs" / "cards.json"
 

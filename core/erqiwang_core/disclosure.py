@@ -17,7 +17,7 @@ _MANY_OF_A_RANK: Final = 6
 @final
 @dataclass(frozen=True, slots=True)
 class TrumpHolding:
-    """Counts of trumps: cards, pairs, and runs of two or more levels with a pair."""
+    """Counters of trumps: cards, pairs, and runs of two or more levels with a pair."""
 
     trumps: int
     pairs: int

@@ -20,7 +20,7 @@ import jwt
 from erqiwang_core.units import Seat
 
 from erqiwang_grpc.auth.keys import PlatformId, SigningKey, SigningKeys
-from erqiwang_grpc.log.ports import RoomId
+from erqiwang_grpc.store.port import RoomId
 
 PlayerId = NewType("PlayerId", str)
 """A player as the platform names them."""

@@ -13,9 +13,9 @@ from uuid import uuid4
 
 import grpc
 
+from erqiwang_grpc.client import fold
 from erqiwang_grpc.client.calls import bearer, retry_delay
 from erqiwang_grpc.v1 import playing_pb2, seat_service_pb2 as pb, seat_service_pb2_grpc as rpc, view_pb2
-from erqiwang_grpc.wire import fold
 
 _FIRST_WAIT: Final = 0.1
 _LONGEST_WAIT: Final = 5.0

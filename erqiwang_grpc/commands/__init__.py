@@ -2,22 +2,11 @@
 
 from typing import Final, Protocol
 
-from erqiwang_grpc.commands import (
-    backup,
-    bench,
-    compact,
-    demo,
-    explain,
-    export,
-    keys,
-    play,
-    replay,
-    serve,
-    simulate,
-    torture,
-    verify,
-)
+from erqiwang_grpc.commands import backup, compact, export, keys, serve
 from erqiwang_grpc.commands.arguments import Subparsers
+from erqiwang_grpc.tools import demo, explain, play, replay, simulate, verify
+from erqiwang_grpc.tools.bench import command as bench
+from erqiwang_grpc.tools.torture import command as torture
 
 
 class Subcommand(Protocol):

@@ -11,7 +11,7 @@ from erqiwang_grpc.auth.files import PLATFORM_KEYS, SIGNING_KEYS
 from erqiwang_grpc.commands import data_folder
 from erqiwang_grpc.commands.arguments import Subparsers
 from erqiwang_grpc.commands.data_folder import NoLog
-from erqiwang_grpc.log.sqlite import LOG_FILE, back_up
+from erqiwang_grpc.store.sqlite import LOG_FILE, back_up
 
 DONE: Final = 0
 NOT_DONE: Final = 2

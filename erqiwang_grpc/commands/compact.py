@@ -6,13 +6,13 @@ from argparse import Namespace
 from time import time_ns
 from typing import Final
 
+from erqiwang_grpc.archive.retention import delete_old_matches
 from erqiwang_grpc.commands import data_folder
 from erqiwang_grpc.commands.arguments import Subparsers, not_negative
 from erqiwang_grpc.commands.data_folder import NoLog
-from erqiwang_grpc.limits import DAY
-from erqiwang_grpc.log import TimeNs
-from erqiwang_grpc.log.sqlite import Compacted
-from erqiwang_grpc.retention import delete_old_matches
+from erqiwang_grpc.rooms.limits import DAY
+from erqiwang_grpc.store import TimeNs
+from erqiwang_grpc.store.sqlite import Compacted
 
 DONE: Final = 0
 NOT_DONE: Final = 2

@@ -4,7 +4,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Final
 
-from erqiwang_grpc.log.sqlite import LOG_FILE, SqliteLog, SqliteReader, advice, open_log, open_reader
+from erqiwang_grpc.store.sqlite import LOG_FILE, SqliteReader, SqliteStore, advice, open_reader, open_store
 
 DATA: Final = Path("erqiwang-data")
 
@@ -29,10 +29,10 @@ async def reader(folder: Path) -> SqliteReader:
     raise NoLog(advice(opened))
 
 
-async def writer(folder: Path) -> SqliteLog:
+async def writer(folder: Path) -> SqliteStore:
     """The log of a data folder for writing; there is none beside its server. Raises `NoLog`."""
-    opened = await open_log(folder / LOG_FILE)
-    if isinstance(opened, SqliteLog):
+    opened = await open_store(folder / LOG_FILE)
+    if isinstance(opened, SqliteStore):
         return opened
     raise NoLog(advice(opened))
 

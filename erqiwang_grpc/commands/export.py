@@ -10,14 +10,14 @@ from typing import Final, TextIO, final
 
 from google.protobuf.json_format import MessageToDict
 
+from erqiwang_grpc.archive.audit import mismatch
+from erqiwang_grpc.archive.records import MatchRecord, match_record
 from erqiwang_grpc.commands import data_folder
 from erqiwang_grpc.commands.arguments import Subparsers
 from erqiwang_grpc.commands.data_folder import NoLog
-from erqiwang_grpc.log import Damaged, Entry, EventReader, RoomId, Unavailable
-from erqiwang_grpc.logged import UnreadableEntry
-from erqiwang_grpc.records import MatchRecord, match_record
-from erqiwang_grpc.redeciding import mismatch
-from erqiwang_grpc.wire import encode
+from erqiwang_grpc.events.history import UnreadableEntry
+from erqiwang_grpc.rpc.wire import encode
+from erqiwang_grpc.store import Damaged, Entry, RoomId, StoreReader, Unavailable
 
 DONE: Final = 0
 FAULTY: Final = 1
@@ -76,7 +76,7 @@ async def _export(arguments: Namespace, tally: Tally, out: TextIO) -> None:
         await reader.close()
 
 
-async def _rooms(reader: EventReader, named: list[str]) -> AsyncIterator[RoomId]:
+async def _rooms(reader: StoreReader, named: list[str]) -> AsyncIterator[RoomId]:
     for name in named:
         yield RoomId(name)
     last = RoomId("")

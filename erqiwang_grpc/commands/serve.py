@@ -16,11 +16,11 @@ from erqiwang_grpc.auth.files import KeyFileRefused, KeyFiles, open_key_files
 from erqiwang_grpc.commands import data_folder
 from erqiwang_grpc.commands.arguments import Subparsers, at_least, not_negative, port
 from erqiwang_grpc.commands.data_folder import NoLog
-from erqiwang_grpc.limits import Limits
-from erqiwang_grpc.log import EventLog
-from erqiwang_grpc.log.memory import MemoryLog
 from erqiwang_grpc.logs import write_to_standard_error
-from erqiwang_grpc.server import Server, Settings, Tls, calm_the_collector
+from erqiwang_grpc.rooms.limits import Limits
+from erqiwang_grpc.rpc.server import Server, Settings, Tls, calm_the_collector
+from erqiwang_grpc.store import Store
+from erqiwang_grpc.store.memory import MemoryStore
 
 log = logging.getLogger(__name__)
 
@@ -133,9 +133,9 @@ def _tls(arguments: Namespace) -> Tls | CannotStart | None:
     return Tls(arguments.tls_cert.read_bytes(), arguments.tls_key.read_bytes(), authority)
 
 
-async def _open(arguments: Namespace) -> EventLog | CannotStart:
+async def _open(arguments: Namespace) -> Store | CannotStart:
     if arguments.in_memory:
-        return MemoryLog()
+        return MemoryStore()
     try:
         return await data_folder.writer(arguments.data)
     except NoLog as refused:
@@ -153,7 +153,7 @@ async def _serve(arguments: Namespace, prepared: Prepared) -> int:
         await events.close()
 
 
-async def _serve_rooms(arguments: Namespace, prepared: Prepared, events: EventLog) -> int:
+async def _serve_rooms(arguments: Namespace, prepared: Prepared, events: Store) -> int:
     server = Server(
         Settings(
             events=events,

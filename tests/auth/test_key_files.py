@@ -21,7 +21,7 @@ from erqiwang_grpc.auth.files import (
 )
 from erqiwang_grpc.auth.keys import PlatformId, PlatformKeys, digest, new_platform_key, platform_id
 from erqiwang_grpc.auth.tokens import Epoch, Fault, PlayerId, SeatClaims, TokenRefused, UnixSeconds
-from erqiwang_grpc.log import RoomId
+from erqiwang_grpc.store import RoomId
 
 CLAIMS = SeatClaims(PlatformId("p"), RoomId("r"), Seat(0), PlayerId("a"), Epoch(0), UnixSeconds(9))
 NOW = UnixSeconds(1)

@@ -21,7 +21,7 @@ from erqiwang_grpc.auth.tokens import (
     UnixSeconds,
     claims_for,
 )
-from erqiwang_grpc.log import RoomId
+from erqiwang_grpc.store import RoomId
 
 OLD, NEW, FOREIGN = (SigningKey(KeyId(name), bytes([byte]) * 32) for byte, name in enumerate(["old", "new", "foreign"]))
 TOKENS = SeatTokens(SigningKeys((OLD,), NEW))

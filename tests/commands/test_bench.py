@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from erqiwang_grpc.__main__ import main
-from erqiwang_grpc.benching.figures import Figures, Result, percentile, shown
+from erqiwang_grpc.tools.bench.figures import Figures, Result, percentile, shown
 
 
 def test_measures_the_server_beside_the_relay(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,8 +10,8 @@ import pytest
 from erqiwang_grpc.__main__ import main
 from erqiwang_grpc.auth.files import FIRST_KEY, Opened, open_key_files
 from erqiwang_grpc.client import Platform
-from erqiwang_grpc.log.memory import MemoryLog
-from erqiwang_grpc.server import Server, Settings
+from erqiwang_grpc.rpc.server import Server, Settings
+from erqiwang_grpc.store.memory import MemoryStore
 from tests.commands.terminals import Terminal, terminal
 
 ASKED = ("Bid 叫分:", "Name trump 选主:", "Bury 8 cards", "You lead.", "Follow with", "Ready for the next deal")
@@ -94,7 +94,7 @@ def test_the_countdown_runs_and_does_nothing() -> None:
 async def test_a_seat_of_another_server(tmp_path: Path) -> None:
     opened = open_key_files(tmp_path, None, None)
     assert isinstance(opened, Opened)
-    server = Server(Settings(MemoryLog(), opened.files))
+    server = Server(Settings(MemoryStore(), opened.files))
     await server.start()
     address = f"127.0.0.1:{server.port}"
     try:

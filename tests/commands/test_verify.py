@@ -11,8 +11,8 @@ from erqiwang_core.cards import SHORT_DECK
 from erqiwang_core.rules import Deck, FourPlayer, ThreePlayer, rules
 
 from erqiwang_grpc.__main__ import main
-from erqiwang_grpc.commands.verify import DOES_NOT_OPEN, NOT_UNDERSTOOD, OPENS
 from erqiwang_grpc.shuffling import commitment, seeded
+from erqiwang_grpc.tools.verify import DOES_NOT_OPEN, NOT_UNDERSTOOD, OPENS
 
 SHUFFLED = seeded(1)(rules(ThreePlayer(), review=True))
 FULL = seeded(2)(rules(FourPlayer(Deck.FULL), review=True))

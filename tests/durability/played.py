@@ -8,14 +8,14 @@ from erqiwang_core.rules import RoomOptions
 from erqiwang_core.units import Seat
 from erqiwang_core.view import turn, view
 
-from erqiwang_grpc.asking import PLATFORM, Accepted, Asked, command_key
-from erqiwang_grpc.events import RoomOpened
-from erqiwang_grpc.limits import Limits
-from erqiwang_grpc.log import EventLog, TimeNs
-from erqiwang_grpc.log.wakeup import ProcessWakeup
-from erqiwang_grpc.room import Room, Surroundings
-from erqiwang_grpc.rooms import Rooms
+from erqiwang_grpc.events.model import RoomOpened
+from erqiwang_grpc.rooms.command import PLATFORM, Accepted, Asked, command_key
+from erqiwang_grpc.rooms.limits import Limits
+from erqiwang_grpc.rooms.registry import Rooms
+from erqiwang_grpc.rooms.room import Node, Room
 from erqiwang_grpc.shuffling import seeded
+from erqiwang_grpc.store import Store, TimeNs
+from erqiwang_grpc.store.wakeup import ProcessWakeup
 
 PLAYERS = ("alice", "bob", "carol", "dave")
 
@@ -34,10 +34,10 @@ class Clock:
         self._now += nanoseconds
 
 
-def surroundings(events: EventLog, limits: Limits | None = None, clock: Clock | None = None) -> Surroundings:
-    """A server's surroundings on that log, with shuffles that repeat."""
+def node_on(events: Store, limits: Limits | None = None, clock: Clock | None = None) -> Node:
+    """A server's node_on on that log, with shuffles that repeat."""
     around = limits or Limits(commands_per_second=10_000)
-    return Surroundings(events, ProcessWakeup(), clock or Clock(), seeded(7), around)
+    return Node(events, ProcessWakeup(), clock or Clock(), seeded(7), around)
 
 
 async def opened(rooms: Rooms, name: str = "room", options: RoomOptions | None = None) -> Room:

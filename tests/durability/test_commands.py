@@ -23,26 +23,26 @@ from erqiwang_core.units import Chips, Seat
 from erqiwang_core.view import view
 from google.protobuf.json_format import ParseDict
 
-from erqiwang_grpc import stored
+from erqiwang_grpc import events as stored
 from erqiwang_grpc.__main__ import main
-from erqiwang_grpc.asking import PLATFORM, Accepted
+from erqiwang_grpc.archive.retention import delete_old_matches
 from erqiwang_grpc.auth.files import FIRST_PLATFORM, PLATFORM_KEYS, SIGNING_KEYS, Opened, open_key_files
 from erqiwang_grpc.auth.tokens import Epoch, PlayerId, UnixSeconds, claims_for
 from erqiwang_grpc.commands import backup, export
-from erqiwang_grpc.commands.replay import Audience, public_view
-from erqiwang_grpc.limits import DAY
-from erqiwang_grpc.log import NOTHING, Appended, Batch, Entry, EventLog, RoomId, TimeNs, Version
-from erqiwang_grpc.log.memory import MemoryLog
-from erqiwang_grpc.log.sqlite import LOG_FILE, SqliteLog, open_log
-from erqiwang_grpc.retention import delete_old_matches
-from erqiwang_grpc.room import Room
-from erqiwang_grpc.rooms import Rooms
-from erqiwang_grpc.server import Server, Settings
-from erqiwang_grpc.tagging import ENDED
+from erqiwang_grpc.events.index import ENDED
+from erqiwang_grpc.rooms.command import PLATFORM, Accepted
+from erqiwang_grpc.rooms.limits import DAY
+from erqiwang_grpc.rooms.registry import Rooms
+from erqiwang_grpc.rooms.room import Room
+from erqiwang_grpc.rpc.server import Server, Settings
+from erqiwang_grpc.rpc.wire import encode
+from erqiwang_grpc.store import NOTHING, Appended, Batch, Entry, RoomId, Store, TimeNs, Version
+from erqiwang_grpc.store.memory import MemoryStore
+from erqiwang_grpc.store.sqlite import LOG_FILE, SqliteStore, open_store
+from erqiwang_grpc.tools.replay import Audience, public_view
 from erqiwang_grpc.v1 import record_pb2
-from erqiwang_grpc.wire import encode
 from tests.deals.walk import Change
-from tests.durability.played import Clock, play, seated, surroundings
+from tests.durability.played import Clock, node_on, play, seated
 from tests.durability.test_records import recorded
 from tests.service.tables import eventually
 
@@ -61,9 +61,9 @@ class Folder:
 
 
 async def fill(folder: Path) -> Folder:
-    log = await open_log(folder / LOG_FILE)
-    assert isinstance(log, SqliteLog)
-    rooms = Rooms(surroundings(log))
+    log = await open_store(folder / LOG_FILE)
+    assert isinstance(log, SqliteStore)
+    rooms = Rooms(node_on(log))
     over, going_on = await seated(rooms, "over"), await seated(rooms, "going on")
     await play(over, 10_000)
     await into_second_deal(going_on)
@@ -234,8 +234,8 @@ def test_export_finds_a_match_that_the_core_decides_otherwise(
 
 async def rewrite_a_settlement(folder: Folder) -> None:
     """A log whose checksums are right and whose first deal of the finished match was settled wrongly."""
-    log = await open_log(folder.path / LOG_FILE)
-    assert isinstance(log, SqliteLog)
+    log = await open_store(folder.path / LOG_FILE)
+    assert isinstance(log, SqliteStore)
     entries = await log.read(folder.over)
     assert isinstance(entries, tuple)
     await log.delete_rooms(ENDED, TimeNs(2**62), 10)
@@ -266,9 +266,9 @@ def batches(entries: tuple[Entry, ...]) -> list[list[Entry]]:
 # compact and retention
 
 
-async def ended_matches(events: EventLog, clock: Clock, number: int) -> list[Room]:
+async def ended_matches(events: Store, clock: Clock, number: int) -> list[Room]:
     """Matches that ended a day apart, the oldest first."""
-    rooms, found = Rooms(surroundings(events, clock=clock)), list[Room]()
+    rooms, found = Rooms(node_on(events, clock=clock)), list[Room]()
     for day in range(number):
         found.append(await seated(rooms, f"day {day}"))
         assert isinstance(await found[-1].administer(PLATFORM, Disband(), None), Accepted)
@@ -277,10 +277,10 @@ async def ended_matches(events: EventLog, clock: Clock, number: int) -> list[Roo
 
 
 async def test_old_matches_are_deleted_whole_and_the_others_stay(tmp_path: Path) -> None:
-    log = await open_log(tmp_path / LOG_FILE)
-    assert isinstance(log, SqliteLog)
+    log = await open_store(tmp_path / LOG_FILE)
+    assert isinstance(log, SqliteStore)
     clock = Clock()
-    rooms = Rooms(surroundings(log, clock=clock))
+    rooms = Rooms(node_on(log, clock=clock))
     going_on = await seated(rooms, "going on")
     ended = await ended_matches(log, clock, 50)
     gone = await delete_old_matches(log, TimeNs(clock() - int(9.5 * DAY)))
@@ -291,7 +291,7 @@ async def test_old_matches_are_deleted_whole_and_the_others_stay(tmp_path: Path)
 
 
 async def test_a_server_that_keeps_days_deletes_what_is_older_and_forgets_it(tmp_path: Path) -> None:
-    log, clock = MemoryLog(), Clock()
+    log, clock = MemoryStore(), Clock()
     ended = await ended_matches(log, clock, 5)
     opened = open_key_files(tmp_path, None, None)
     assert isinstance(opened, Opened)

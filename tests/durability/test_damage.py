@@ -12,8 +12,9 @@ import pytest
 
 from erqiwang_grpc.__main__ import main
 from erqiwang_grpc.client.calls import CallRefused, refusal_of
-from erqiwang_grpc.commands import data_folder, export, replay
-from erqiwang_grpc.log.sqlite import LOG_FILE
+from erqiwang_grpc.commands import data_folder, export
+from erqiwang_grpc.store.sqlite import LOG_FILE
+from erqiwang_grpc.tools import replay
 from erqiwang_grpc.v1 import seat_service_pb2 as pb
 from tests.service.processes import REPOSITORY, ServerProcess, serving
 from tests.service.tables import PATIENCE, Served, Table, act, acting, seated, seen, step

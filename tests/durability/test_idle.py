@@ -8,14 +8,14 @@ from erqiwang_core import match as matches
 from erqiwang_core.refusals import Phase
 from erqiwang_core.units import Seat
 
-from erqiwang_grpc.limits import MINUTE, Limits
-from erqiwang_grpc.log import RoomId
-from erqiwang_grpc.log.memory import MemoryLog
-from erqiwang_grpc.outbox import Closing
-from erqiwang_grpc.room import Room
-from erqiwang_grpc.rooms import Rooms
+from erqiwang_grpc.rooms.limits import MINUTE, Limits
+from erqiwang_grpc.rooms.outbox import Closing
+from erqiwang_grpc.rooms.registry import Rooms
+from erqiwang_grpc.rooms.room import Room
+from erqiwang_grpc.store import RoomId
+from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.v1.room_pb2 import ROOM_STATE_DISBANDED, ROOM_STATE_PLAYING
-from tests.durability.played import Clock, opened, play, seated, surroundings
+from tests.durability.played import Clock, node_on, opened, play, seated
 from tests.service.tables import (
     RawSeat,
     Service,
@@ -39,10 +39,10 @@ def in_memory(rooms: Rooms) -> set[RoomId]:
 
 
 async def test_a_room_that_is_put_away_leaves_no_trace_and_comes_back_as_it_was() -> None:
-    rooms = Rooms(surroundings(MemoryLog(), AT_ONCE))
+    rooms = Rooms(node_on(MemoryStore(), AT_ONCE))
     room = await seated(rooms)
     await play(room, 100)
-    name, ledger, gone = room.id, room.ledger, weakref.ref(room)
+    name, ledger, gone = room.id, room.state, weakref.ref(room)
     assert rooms.put_away() == 1
     del room
     gc.collect()
@@ -50,12 +50,12 @@ async def test_a_room_that_is_put_away_leaves_no_trace_and_comes_back_as_it_was(
     assert in_memory(rooms) == set()
     again = await rooms.find(name)
     assert isinstance(again, Room)
-    assert again.ledger == ledger
+    assert again.state == ledger
     assert in_memory(rooms) == {name}
 
 
 async def test_a_room_with_a_stream_stays_and_one_whose_stream_has_ended_goes() -> None:
-    rooms = Rooms(surroundings(MemoryLog(), AT_ONCE))
+    rooms = Rooms(node_on(MemoryStore(), AT_ONCE))
     room = await seated(rooms)
     attachment = room.attach(Seat(1), None)
     assert rooms.put_away() == 0
@@ -65,20 +65,20 @@ async def test_a_room_with_a_stream_stays_and_one_whose_stream_has_ended_goes() 
 
 
 async def test_a_room_that_was_used_lately_stays() -> None:
-    rooms = Rooms(surroundings(MemoryLog(), Limits(idle_minutes=1)))
+    rooms = Rooms(node_on(MemoryStore(), Limits(idle_minutes=1)))
     await seated(rooms)
     assert rooms.put_away() == 0
 
 
 async def test_a_starting_server_opens_no_room_but_those_that_nobody_filled_in_time() -> None:
-    log, clock = MemoryLog(), Clock()
-    before = Rooms(surroundings(log, clock=clock))
+    log, clock = MemoryStore(), Clock()
+    before = Rooms(node_on(log, clock=clock))
     for number in range(20):
         await play(await seated(before, f"over {number}"), 10_000 if number < 2 else 3)
     unfilled = await opened(before, "unfilled")
-    clock.forward(before.deadline(unfilled.ledger) - unfilled.ledger.created)
+    clock.forward(before.deadline(unfilled.state) - unfilled.state.created)
     later = await opened(before, "may still be filled")
-    rooms = Rooms(surroundings(log, clock=clock))
+    rooms = Rooms(node_on(log, clock=clock))
     await rooms.watch_stored()
     assert in_memory(rooms) == set()
     await rooms.expire()
@@ -92,8 +92,8 @@ async def test_a_starting_server_opens_no_room_but_those_that_nobody_filled_in_t
 
 
 async def test_rooms_deleted_by_retention_are_forgotten() -> None:
-    log = MemoryLog()
-    rooms = Rooms(surroundings(log))
+    log = MemoryStore()
+    rooms = Rooms(node_on(log))
     room = await seated(rooms)
     await play(room, 10_000)
     rooms.forget([room.id])

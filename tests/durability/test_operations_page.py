@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from erqiwang_grpc.log.sqlite import (
+from erqiwang_grpc.store.sqlite import (
     AlreadyServed,
     DamagedFile,
     NewerFile,

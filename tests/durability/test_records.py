@@ -15,17 +15,17 @@ from erqiwang_core.units import CardSet
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from erqiwang_grpc import shuffling
-from erqiwang_grpc.asking import PLATFORM, Accepted
+from erqiwang_grpc.archive.audit import mismatch
+from erqiwang_grpc.archive.records import DealRecord, MatchRecord, match_record, match_summary
 from erqiwang_grpc.client.calls import CallRefused
-from erqiwang_grpc.log import Entry
-from erqiwang_grpc.log.memory import MemoryLog
-from erqiwang_grpc.records import DealRecord, MatchRecord, match_record, match_summary
-from erqiwang_grpc.redeciding import mismatch
-from erqiwang_grpc.room import Room
-from erqiwang_grpc.rooms import Rooms
+from erqiwang_grpc.rooms.command import PLATFORM, Accepted
+from erqiwang_grpc.rooms.registry import Rooms
+from erqiwang_grpc.rooms.room import Room
+from erqiwang_grpc.rpc.wire import encode
+from erqiwang_grpc.store import Entry
+from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.v1 import record_pb2, room_service_pb2, seat_service_pb2 as pb
-from erqiwang_grpc.wire import encode
-from tests.durability.played import opened, play, seated, surroundings
+from tests.durability.played import node_on, opened, play, seated
 from tests.service.tables import Service, Table, attached, play_all, seated as seated_over_the_wire, served, step
 
 GAMES = [
@@ -35,7 +35,7 @@ GAMES = [
 ]
 
 
-async def entries_of(log: MemoryLog, room: Room) -> tuple[Entry, ...]:
+async def entries_of(log: MemoryStore, room: Room) -> tuple[Entry, ...]:
     return await log.read(room.id)
 
 
@@ -62,8 +62,8 @@ def is_whole(deal: DealRecord) -> None:
 
 @pytest.mark.parametrize("options", GAMES)
 async def test_a_match_is_recorded_as_it_was_played(options: RoomOptions) -> None:
-    log = MemoryLog()
-    room = await seated(Rooms(surroundings(log)), options=options)
+    log = MemoryStore()
+    room = await seated(Rooms(node_on(log)), options=options)
     await play(room, 10_000)
     match = room.match
     assert isinstance(match, Over)
@@ -73,9 +73,9 @@ async def test_a_match_is_recorded_as_it_was_played(options: RoomOptions) -> Non
     assert record.summary.settled_deals == options.deals
     assert record.summary.players == match.chairs.map(lambda chair: chair.player)
     assert (record.summary.created, record.summary.started, record.summary.ended) == (
-        room.ledger.created,
-        room.ledger.started,
-        room.ledger.ended,
+        room.state.created,
+        room.state.started,
+        room.state.ended,
     )
     for number, deal in enumerate(record.deals, start=1):
         assert deal.dealt.number == number
@@ -89,8 +89,8 @@ async def test_a_match_is_recorded_as_it_was_played(options: RoomOptions) -> Non
 
 @pytest.mark.parametrize("options", GAMES)
 async def test_while_a_deal_is_in_progress_nothing_of_it_changes_the_record(options: RoomOptions) -> None:
-    log = MemoryLog()
-    room = await seated(Rooms(surroundings(log)), options=options)
+    log = MemoryStore()
+    room = await seated(Rooms(node_on(log)), options=options)
     while not (isinstance(room.match, Running) and len(room.match.settled) == 1 and room.version % 40 == 0):
         await play(room, 1, Random(room.version))
     entries = await entries_of(log, room)
@@ -105,8 +105,8 @@ async def test_while_a_deal_is_in_progress_nothing_of_it_changes_the_record(opti
 
 @pytest.mark.parametrize("steps", [0, 2, 4, 5, 30, 31, 32])
 async def test_a_deal_cut_short_is_recorded_as_far_as_it_went(steps: int) -> None:
-    log = MemoryLog()
-    room = await seated(Rooms(surroundings(log)))
+    log = MemoryStore()
+    room = await seated(Rooms(node_on(log)))
     await play(room, steps, Random(8))
     match = room.match
     assert isinstance(match, Running)
@@ -121,8 +121,8 @@ async def test_a_deal_cut_short_is_recorded_as_far_as_it_went(steps: int) -> Non
 
 
 async def test_a_room_that_was_never_filled_has_a_record_without_deals() -> None:
-    log = MemoryLog()
-    room = await opened(Rooms(surroundings(log)))
+    log = MemoryStore()
+    room = await opened(Rooms(node_on(log)))
     assert recorded(await entries_of(log, room)).deals == ()
     assert isinstance(await room.administer(PLATFORM, Disband(), None), Accepted)
     record = recorded(await entries_of(log, room))
@@ -133,8 +133,8 @@ async def test_a_room_that_was_never_filled_has_a_record_without_deals() -> None
 
 @pytest.mark.parametrize("options", GAMES)
 async def test_every_decision_of_a_match_is_made_again(options: RoomOptions) -> None:
-    log = MemoryLog()
-    room = await seated(Rooms(surroundings(log)), options=options)
+    log = MemoryStore()
+    room = await seated(Rooms(node_on(log)), options=options)
     await play(room, 10_000)
     entries = await entries_of(log, room)
     assert mismatch(entries) is None

@@ -11,20 +11,20 @@ from erqiwang_core.rules import FourPlayer, RoomOptions
 from erqiwang_core.settled import DealSettled
 from erqiwang_core.units import CardSet, Chips, Points, Seat
 
-from erqiwang_grpc import stored
-from erqiwang_grpc.log import Actor, CommandId, CommandKey, Entry, Version
-from erqiwang_grpc.log.memory import MemoryLog
-from erqiwang_grpc.logged import RoomLog, read
-from erqiwang_grpc.redeciding import Mismatch, mismatch
-from erqiwang_grpc.rooms import Rooms
-from tests.durability.played import play, seated, surroundings
+from erqiwang_grpc import events as stored
+from erqiwang_grpc.archive.audit import Mismatch, mismatch
+from erqiwang_grpc.events.history import RoomLog, read
+from erqiwang_grpc.rooms.registry import Rooms
+from erqiwang_grpc.store import Actor, CommandId, CommandKey, Entry, Version
+from erqiwang_grpc.store.memory import MemoryStore
+from tests.durability.played import node_on, play, seated
 
 OTHER = CommandKey(CommandId("other"), b"")
 
 
 async def match_of(options: RoomOptions, seed: int) -> tuple[Entry, ...]:
-    log = MemoryLog()
-    room = await seated(Rooms(surroundings(log)), options=options)
+    log = MemoryStore()
+    room = await seated(Rooms(node_on(log)), options=options)
     await play(room, 10_000, Random(seed))
     return await log.read(room.id)
 

@@ -12,23 +12,23 @@ from erqiwang_core.playing import ShowTrumps, Signal
 from erqiwang_core.refusals import Phase, SeatFree, SeatOccupied
 from erqiwang_core.units import Points, Seat
 
-from erqiwang_grpc.asking import PLATFORM, Accepted, Asked, SeatCommand, command_key
-from erqiwang_grpc.ledger import Ledger, replay
-from erqiwang_grpc.limits import MINUTE
-from erqiwang_grpc.log import AppendAnswer, Batch, EventLog, RoomId, Unavailable, Version
-from erqiwang_grpc.log.memory import MemoryLog
-from erqiwang_grpc.log.ports import Actor
-from erqiwang_grpc.refusals import LogUnavailable, RoomQuarantined, StaleVersion
-from erqiwang_grpc.room import Room
-from erqiwang_grpc.rooms import Rooms
-from tests.durability.played import PLAYERS, Clock, next_command, opened, play, seated, surroundings
-from tests.log.passing_on import PassingOn
+from erqiwang_grpc.rooms.command import PLATFORM, Accepted, Asked, SeatCommand, command_key
+from erqiwang_grpc.rooms.limits import MINUTE
+from erqiwang_grpc.rooms.refusals import LogUnavailable, RoomQuarantined, StaleVersion
+from erqiwang_grpc.rooms.registry import Rooms
+from erqiwang_grpc.rooms.room import Room
+from erqiwang_grpc.rooms.state import State, replay
+from erqiwang_grpc.store import AppendAnswer, Batch, RoomId, Store, Unavailable, Version
+from erqiwang_grpc.store.memory import MemoryStore
+from erqiwang_grpc.store.port import Actor
+from tests.durability.played import PLAYERS, Clock, next_command, node_on, opened, play, seated
+from tests.store.passing_on import PassingOn
 
 
 class FailingLog(PassingOn):
     """A log that, when told to, says of an append that it does not know whether it was carried out."""
 
-    def __init__(self, below: EventLog) -> None:
+    def __init__(self, below: Store) -> None:
         super().__init__(below)
         self.fails_before = False
         """Whether nothing is written."""
@@ -45,7 +45,7 @@ class FailingLog(PassingOn):
 class SlowLog(FailingLog):
     """A log whose appends wait until the test lets them go on."""
 
-    def __init__(self, below: EventLog) -> None:
+    def __init__(self, below: Store) -> None:
         super().__init__(below)
         self.waits = False
         self.waiting = asyncio.Event()
@@ -60,17 +60,17 @@ class SlowLog(FailingLog):
         return await written
 
 
-async def stored(events: EventLog, room: Room) -> Ledger:
+async def stored(events: Store, room: Room) -> State:
     entries = await events.read(room.id)
     assert isinstance(entries, tuple)
     ledger = replay(entries)
-    assert isinstance(ledger, Ledger)
+    assert isinstance(ledger, State)
     return ledger
 
 
-async def is_as_stored(events: EventLog, room: Room) -> None:
+async def is_as_stored(events: Store, room: Room) -> None:
     """The law of this file: what is in memory is what is in the log, to the last field."""
-    assert room.ledger == await stored(events, room)
+    assert room.state == await stored(events, room)
 
 
 def asked_for(room: Room) -> tuple[Seat, Asked]:
@@ -81,8 +81,8 @@ def asked_for(room: Room) -> tuple[Seat, Asked]:
 
 @pytest.mark.parametrize("fails", ["fails_before", "fails_after"])
 async def test_a_command_whose_fate_is_unknown_is_told_from_the_log_when_it_is_sent_again(fails: str) -> None:
-    log = FailingLog(MemoryLog())
-    room = await seated(Rooms(surroundings(log)))
+    log = FailingLog(MemoryStore())
+    room = await seated(Rooms(node_on(log)))
     await play(room, 20)
     seat, asked = asked_for(room)
     setattr(log, fails, True)
@@ -101,8 +101,8 @@ async def test_a_command_whose_fate_is_unknown_is_told_from_the_log_when_it_is_s
 
 
 async def test_a_command_of_another_seat_too_is_decided_on_what_was_stored_after_all() -> None:
-    log = FailingLog(MemoryLog())
-    room = await seated(Rooms(surroundings(log)))
+    log = FailingLog(MemoryStore())
+    room = await seated(Rooms(node_on(log)))
     seat, asked = asked_for(room)
     log.fails_after = True
     assert await room.act(seat, PLAYERS[seat], asked) == LogUnavailable()
@@ -118,8 +118,8 @@ async def test_a_command_of_another_seat_too_is_decided_on_what_was_stored_after
 
 
 async def test_a_cancelled_caller_leaves_no_command_half_taken_in() -> None:
-    log = SlowLog(MemoryLog())
-    room = await seated(Rooms(surroundings(log)))
+    log = SlowLog(MemoryStore())
+    room = await seated(Rooms(node_on(log)))
     seat, asked = asked_for(room)
     log.waits = True
     caller = asyncio.create_task(room.act(seat, PLAYERS[seat], asked))
@@ -139,8 +139,8 @@ async def test_a_cancelled_caller_leaves_no_command_half_taken_in() -> None:
 @pytest.mark.parametrize("next_player", [PLAYERS[3], None])
 async def test_a_command_that_waited_while_its_seat_was_given_away_is_nobodys(next_player: str | None) -> None:
     """Its token was good when it was looked at; by the time the room listens, another sits there, with other cards."""
-    log = SlowLog(MemoryLog())
-    room = await opened(Rooms(surroundings(log)))
+    log = SlowLog(MemoryStore())
+    room = await opened(Rooms(node_on(log)))
     for seat in (0, 1):
         assert isinstance(await room.administer(PLATFORM, TakeSeat(seat, Player(PLAYERS[seat])), None), Accepted)
     log.waits = True
@@ -159,9 +159,9 @@ async def test_a_command_that_waited_while_its_seat_was_given_away_is_nobodys(ne
 
 
 async def test_two_nodes_that_serve_one_room_agree() -> None:
-    log = MemoryLog()
-    room = await seated(Rooms(surroundings(log)))
-    elsewhere = await Rooms(surroundings(log)).find(room.id)
+    log = MemoryStore()
+    room = await seated(Rooms(node_on(log)))
+    elsewhere = await Rooms(node_on(log)).find(room.id)
     assert isinstance(elsewhere, Room)
     here, there = room, elsewhere
     luck = Random(11)
@@ -181,9 +181,9 @@ async def test_two_nodes_that_serve_one_room_agree() -> None:
 
 
 async def test_who_expects_a_version_is_not_decided_on_a_later_one_that_came_in_between() -> None:
-    log = MemoryLog()
-    room = await seated(Rooms(surroundings(log)))
-    elsewhere = await Rooms(surroundings(log)).find(room.id)
+    log = MemoryStore()
+    room = await seated(Rooms(node_on(log)))
+    elsewhere = await Rooms(node_on(log)).find(room.id)
     assert isinstance(elsewhere, Room)
     retaken = await elsewhere.administer(PLATFORM, TakeSeat(2, Player(PLAYERS[2])), None)
     assert isinstance(retaken, Accepted)
@@ -194,9 +194,9 @@ async def test_who_expects_a_version_is_not_decided_on_a_later_one_that_came_in_
 
 
 async def test_a_seat_that_was_taken_anew_elsewhere_loses_its_stream() -> None:
-    log = MemoryLog()
-    room = await seated(Rooms(surroundings(log)))
-    elsewhere = await Rooms(surroundings(log)).find(room.id)
+    log = MemoryStore()
+    room = await seated(Rooms(node_on(log)))
+    elsewhere = await Rooms(node_on(log)).find(room.id)
     assert isinstance(elsewhere, Room)
     room.attach(Seat(2), None)
     assert isinstance(await elsewhere.administer(PLATFORM, TakeSeat(2, Player(PLAYERS[2])), None), Accepted)
@@ -212,9 +212,9 @@ UNFOLLOWABLE = [
 ]
 
 
-async def spoilt(log: MemoryLog, room: Room, body: bytes, rules_version: int) -> None:
+async def spoilt(log: MemoryStore, room: Room, body: bytes, rules_version: int) -> None:
     """Log what this program cannot follow, as a newer one or one with an error might."""
-    batch = Batch(room.ledger.turn_began, Actor("seat 0 alice"), None, rules_version, (body,))
+    batch = Batch(room.state.turn_began, Actor("seat 0 alice"), None, rules_version, (body,))
     await log.append(room.id, room.version, batch)
 
 
@@ -222,8 +222,8 @@ async def spoilt(log: MemoryLog, room: Room, body: bytes, rules_version: int) ->
 async def test_nothing_is_decided_after_what_another_node_wrote_and_this_one_cannot_follow(
     body: Callable[[], bytes], rules_version: int
 ) -> None:
-    log = MemoryLog()
-    room = await seated(Rooms(surroundings(log)))
+    log = MemoryStore()
+    room = await seated(Rooms(node_on(log)))
     await spoilt(log, room, body(), rules_version)
     head = await log.head(room.id)
     seat, asked = asked_for(room)
@@ -236,11 +236,11 @@ async def test_nothing_is_decided_after_what_another_node_wrote_and_this_one_can
 async def test_a_quarantined_room_is_readable_and_can_be_disbanded_and_stays_so(
     body: Callable[[], bytes], rules_version: int
 ) -> None:
-    log = MemoryLog()
-    written = await seated(Rooms(surroundings(log)))
+    log = MemoryStore()
+    written = await seated(Rooms(node_on(log)))
     await play(written, 12)
     await spoilt(log, written, body(), rules_version)
-    rooms = Rooms(surroundings(log))
+    rooms = Rooms(node_on(log))
     room = await rooms.find(written.id)
     assert isinstance(room, Room)
     assert room.fault is not None
@@ -251,7 +251,7 @@ async def test_a_quarantined_room_is_readable_and_can_be_disbanded_and_stays_so(
     assert isinstance(await room.act(seat, PLAYERS[seat], asked), RoomQuarantined)
     assert isinstance(await room.administer(PLATFORM, Disband(), command_key("end", b"")), Accepted)
     assert isinstance(room.match, Over)
-    later = await Rooms(surroundings(log)).find(written.id)
+    later = await Rooms(node_on(log)).find(written.id)
     assert isinstance(later, Room)
     assert later.match == room.match
     assert later.version == room.version
@@ -262,8 +262,8 @@ async def test_a_quarantined_room_is_readable_and_can_be_disbanded_and_stays_so(
 
 
 async def test_a_room_created_and_looked_for_at_once_is_one_room() -> None:
-    log = SlowLog(MemoryLog())
-    rooms = Rooms(surroundings(log))
+    log = SlowLog(MemoryStore())
+    rooms = Rooms(node_on(log))
     log.waits = True
     creating = asyncio.create_task(opened(rooms))
     await log.waiting.wait()
@@ -277,10 +277,10 @@ async def test_a_room_created_and_looked_for_at_once_is_one_room() -> None:
 
 
 async def test_an_unfilled_room_is_ended_as_soon_as_the_log_takes_its_end() -> None:
-    log, clock = FailingLog(MemoryLog()), Clock()
-    rooms = Rooms(surroundings(log, clock=clock))
+    log, clock = FailingLog(MemoryStore()), Clock()
+    rooms = Rooms(node_on(log, clock=clock))
     room = await opened(rooms)
-    clock.forward(rooms.deadline(room.ledger) - room.ledger.created)
+    clock.forward(rooms.deadline(room.state) - room.state.created)
     log.fails_before = True
     await rooms.expire()
     assert matches.phase(room.match) is Phase.OPEN

@@ -10,15 +10,15 @@ import pytest
 from erqiwang_core.match import Over
 from erqiwang_core.units import Seat
 
-from erqiwang_grpc.asking import Accepted, Asked, command_key
-from erqiwang_grpc.commands.torture import torture
-from erqiwang_grpc.log import Actor, CommandId, CommandKey, Damaged, Entry, TimeNs, Version
-from erqiwang_grpc.log.memory import MemoryLog
-from erqiwang_grpc.room import Attachment
-from erqiwang_grpc.rooms import Rooms
-from erqiwang_grpc.torture.checking import faults
-from erqiwang_grpc.torture.told import Answered, Digest, RoomTold, SeatTold
-from tests.durability.played import PLAYERS, next_command, seated, surroundings
+from erqiwang_grpc.rooms.command import Accepted, Asked, command_key
+from erqiwang_grpc.rooms.registry import Rooms
+from erqiwang_grpc.rooms.room import Attachment
+from erqiwang_grpc.store import Actor, CommandId, CommandKey, Damaged, Entry, TimeNs, Version
+from erqiwang_grpc.store.memory import MemoryStore
+from erqiwang_grpc.tools.torture.checking import faults
+from erqiwang_grpc.tools.torture.command import torture
+from erqiwang_grpc.tools.torture.told import Answered, Digest, RoomTold, SeatTold
+from tests.durability.played import PLAYERS, next_command, node_on, seated
 
 SECONDS = 20.0
 TABLES = 40
@@ -42,8 +42,8 @@ async def hear(attachment: Attachment, told: SeatTold) -> None:
 
 async def testimony() -> tuple[RoomTold, tuple[Entry, ...]]:
     """A match with what its seats were told, and its log."""
-    log = MemoryLog()
-    room = await seated(Rooms(surroundings(log)))
+    log = MemoryStore()
+    room = await seated(Rooms(node_on(log)))
     told = RoomTold(room.id, PLAYERS[:3], (SeatTold(), SeatTold(), SeatTold()))
     told.house |= {"room", "seat 0", "seat 1", "seat 2"}
     attached = [room.attach(Seat(seat), None) for seat in range(3)]

@@ -33,7 +33,7 @@ class Verdict:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Counts:
+class Counters:
     """How many trumps and how many pairs of trumps a seat holds."""
 
     seat: Seat
@@ -49,7 +49,7 @@ class Told:
     verdict: Verdict | None
     disclosure: tuple[int | None, ...]
     void: frozenset[Seat]
-    counts: tuple[Counts, ...]
+    counts: tuple[Counters, ...]
     statements: tuple[tuple[Seat, int, bool], ...]
 
 
@@ -96,11 +96,11 @@ def _void(options: RoomOptions, tables: Order, hands: Hands) -> frozenset[Seat]:
     return frozenset(seat for seat, hand in hands.items() if not trumps_of(tables, hand))
 
 
-def _counts(options: RoomOptions, tables: Order, hands: Hands, seat: Seat) -> tuple[Counts, ...]:
+def _counts(options: RoomOptions, tables: Order, hands: Hands, seat: Seat) -> tuple[Counters, ...]:
     if not isinstance(options.game, ThreePlayer):
         return ()
     others = {other: trumps_of(tables, hand) for other, hand in hands.items() if other != seat}
-    return tuple(Counts(other, len(trumps), len(_pairs(trumps))) for other, trumps in others.items())
+    return tuple(Counters(other, len(trumps), len(_pairs(trumps))) for other, trumps in others.items())
 
 
 def _statements(options: RoomOptions, tables: Order, hands: Hands) -> tuple[tuple[Seat, int, bool], ...]:

@@ -27,15 +27,16 @@ from erqiwang_grpc.auth.files import (
     open_key_files,
 )
 from erqiwang_grpc.auth.keys import PlatformId
-from erqiwang_grpc.client import CallRefused, Platform, SeatClient, refusal_of
+from erqiwang_grpc.client import CallRefused, Platform, SeatClient, fold, refusal_of
 from erqiwang_grpc.client.calls import bearer
-from erqiwang_grpc.limits import Limits
-from erqiwang_grpc.log import EventLog, TimeNs
-from erqiwang_grpc.log.memory import MemoryLog
-from erqiwang_grpc.room import Room
-from erqiwang_grpc.rooms import Rooms
-from erqiwang_grpc.server import Server, Settings, Tls
+from erqiwang_grpc.rooms.limits import Limits
+from erqiwang_grpc.rooms.registry import Rooms
+from erqiwang_grpc.rooms.room import Room
+from erqiwang_grpc.rpc.server import Server, Settings, Tls
+from erqiwang_grpc.rpc.wire import decode as read
 from erqiwang_grpc.shuffling import Shuffler
+from erqiwang_grpc.store import Store, TimeNs
+from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.v1 import (
     bidding_pb2,
     burying_pb2,
@@ -49,7 +50,6 @@ from erqiwang_grpc.v1 import (
     settlement_pb2,
     view_pb2,
 )
-from erqiwang_grpc.wire import fold, read
 
 ROOMY: Final = Limits(commands_per_second=100_000)
 """For tests that play faster than people do."""
@@ -114,7 +114,7 @@ async def served(
     *,
     limits: Limits = ROOMY,
     shuffle: Shuffler = shuffling.shuffle,
-    events: EventLog | None = None,
+    events: Store | None = None,
     now: Callable[[], int] = time_ns,
     tls: Tls | None = None,
     metrics_port: int | None = None,
@@ -122,7 +122,7 @@ async def served(
     """A server in this process, on a free port."""
     opened = open_key_files(folder, None, None)
     assert isinstance(opened, Opened), opened
-    log = MemoryLog() if events is None else events
+    log = MemoryStore() if events is None else events
     server = Server(
         Settings(
             log,

@@ -16,7 +16,7 @@ from erqiwang_grpc.auth.files import Opened, open_key_files
 from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.auth.tokens import Epoch, PlayerId, SeatClaims, UnixSeconds
 from erqiwang_grpc.client import CallRefused, Platform, refusal_of
-from erqiwang_grpc.log import RoomId
+from erqiwang_grpc.store import RoomId
 from erqiwang_grpc.v1 import room_service_pb2, seat_service_pb2
 from tests.service.tables import RawSeat, Service, Table, eventually, seated, seen, step
 

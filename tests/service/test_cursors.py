@@ -10,9 +10,9 @@ from hypothesis import given, strategies as st
 
 from erqiwang_grpc.client import refusal_of
 from erqiwang_grpc.client.calls import bearer
-from erqiwang_grpc.cursors import cursor, page_token, read_cursor, read_page_token
-from erqiwang_grpc.log import Mark, Position, RoomId, TimeNs, Version
-from erqiwang_grpc.refusals import InvalidCursor
+from erqiwang_grpc.rooms.refusals import InvalidCursor
+from erqiwang_grpc.rpc.cursors import cursor, page_token, read_cursor, read_page_token
+from erqiwang_grpc.store import Mark, Position, RoomId, TimeNs, Version
 from erqiwang_grpc.v1 import room_service_pb2 as pb
 from tests.service.tables import Service
 

@@ -10,7 +10,8 @@ from google.protobuf.descriptor import MethodDescriptor
 
 from erqiwang_grpc.client import refusal_of
 from erqiwang_grpc.client.calls import bearer
-from erqiwang_grpc.log import (
+from erqiwang_grpc.logs import JsonLines
+from erqiwang_grpc.store import (
     NOTHING,
     AppendAnswer,
     Batch,
@@ -24,12 +25,11 @@ from erqiwang_grpc.log import (
     Unavailable,
     Version,
 )
-from erqiwang_grpc.log.memory import MemoryLog
-from erqiwang_grpc.logs import JsonLines
+from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.v1 import room_service_pb2 as pb
-from tests.log.passing_on import PassingOn
 from tests.service.tables import Table, seated, served
 from tests.service.test_access import RPCS, SEAT_RPCS, answer
+from tests.store.passing_on import PassingOn
 
 SECRET: Final = "[17, 42, 91]"
 ASKING: Final = {name: rpc for name, rpc in RPCS.items() if rpc.name != "QuoteRoom"}
@@ -40,7 +40,7 @@ class ErringLog(PassingOn):
     """A log that, when told to, raises what no log should."""
 
     def __init__(self) -> None:
-        super().__init__(MemoryLog())
+        super().__init__(MemoryStore())
         self.errs = False
 
     async def append(self, room: RoomId, expected: Version, batch: Batch) -> AppendAnswer:

@@ -11,7 +11,7 @@ from erqiwang_core.units import Seat
 
 from erqiwang_grpc.client import CallRefused, refusal_of
 from erqiwang_grpc.client.calls import bearer, retry_delay
-from erqiwang_grpc.limits import SECOND, Limits
+from erqiwang_grpc.rooms.limits import SECOND, Limits
 from erqiwang_grpc.v1 import bidding_pb2, room_service_pb2, seat_service_pb2 as pb
 from tests.service.tables import PATIENCE, ROOMY, RawSeat, act, eventually, seated, seen, served
 

@@ -10,8 +10,8 @@ from erqiwang_core.match import Over
 from erqiwang_core.players import Policy, RandomLegal, Sensible
 
 from erqiwang_grpc.client import SeatClient, deck_is_opened
+from erqiwang_grpc.rpc.wire import encode
 from erqiwang_grpc.v1 import room_pb2, room_service_pb2, view_pb2
-from erqiwang_grpc.wire import encode
 from tests.service.tables import Chooser, Service, attached, play, policy, seated, suggested
 
 EVERY_TWO_BITS: Final = ("00000", "11111", "10100", "01010", "00111", "11001", "01101", "10010")

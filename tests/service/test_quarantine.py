@@ -11,12 +11,12 @@ from erqiwang_core.dealing import Shuffled
 from erqiwang_core.rules import RULES_VERSION, Rules
 from erqiwang_core.units import Points, Seat
 
-from erqiwang_grpc import stored
+from erqiwang_grpc import events as stored
 from erqiwang_grpc.client import CallRefused, Platform, refusal_of
-from erqiwang_grpc.log import Actor, Appended, Batch, RoomId, TimeNs
-from erqiwang_grpc.log.memory import MemoryLog
 from erqiwang_grpc.logs import JsonLines
 from erqiwang_grpc.shuffling import seeded
+from erqiwang_grpc.store import Actor, Appended, Batch, RoomId, TimeNs
+from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.v1 import bidding_pb2, room_pb2, seat_service_pb2 as pb, view_pb2
 from tests.service.tables import (
     RawSeat,
@@ -39,7 +39,7 @@ NOT_UNDERSTOOD: Final = {
 """What a mistaken version may have logged: a bid after the bidding is over, or something else altogether."""
 
 
-async def with_a_broken_end(log: MemoryLog, service: Service, body: bytes) -> Table:
+async def with_a_broken_end(log: MemoryStore, service: Service, body: bytes) -> Table:
     """A table in play whose log goes on with something that cannot be followed, put away so that it must be replayed."""
     table = await seated(service.platform)
     async with attached(service.channel, table) as seats:
@@ -54,7 +54,7 @@ async def with_a_broken_end(log: MemoryLog, service: Service, body: bytes) -> Ta
 
 @pytest.mark.parametrize("body", NOT_UNDERSTOOD.values(), ids=NOT_UNDERSTOOD)
 async def test_a_room_that_cannot_be_followed(tmp_path: Path, body: bytes) -> None:
-    log = MemoryLog()
+    log = MemoryStore()
     async with served(tmp_path, events=log) as service:
         platform = service.platform
         other = await seated(platform)

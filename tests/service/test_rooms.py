@@ -9,8 +9,8 @@ import pytest
 
 from erqiwang_grpc.client import CallRefused
 from erqiwang_grpc.client.calls import bearer
-from erqiwang_grpc.limits import MINUTE
-from erqiwang_grpc.log.memory import MemoryLog
+from erqiwang_grpc.rooms.limits import MINUTE
+from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.v1 import room_pb2, room_service_pb2 as pb
 from tests.service.tables import FOUR_PLAYERS, ROOMY, Service, Table, eventually, seated, seen, served
 
@@ -140,7 +140,7 @@ async def test_a_room_that_nobody_fills_expires(tmp_path: Path) -> None:
 
 async def test_a_room_expires_though_the_server_was_restarted(tmp_path: Path) -> None:
     clock = time_ns()
-    log = MemoryLog()
+    log = MemoryStore()
     async with served(tmp_path, events=log, now=lambda: clock) as first:
         waiting = await first.platform.create_room("alice")
         full = await seated(first.platform)

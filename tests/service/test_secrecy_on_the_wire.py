@@ -28,8 +28,8 @@ from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
 from erqiwang_grpc.client.calls import bearer
+from erqiwang_grpc.rpc.wire import encode
 from erqiwang_grpc.v1 import seat_service_pb2 as pb
-from erqiwang_grpc.wire import encode
 from tests.deals.decks import COMMITMENT
 from tests.deals.plans import by_chance
 from tests.deals.walk import Sent

@@ -12,7 +12,7 @@ import pytest
 from erqiwang_core.units import Seat
 
 from erqiwang_grpc.client import SeatClient
-from erqiwang_grpc.outbox import Closing, Outbox
+from erqiwang_grpc.rooms.outbox import Closing, Outbox
 from erqiwang_grpc.v1 import seat_service_pb2 as pb, view_pb2
 from tests.service.tables import (
     ROOMY,

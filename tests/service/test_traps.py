@@ -20,7 +20,7 @@ from grpc_reflection.v1alpha import reflection_pb2
 
 from erqiwang_grpc.client import SeatClient
 from erqiwang_grpc.client.calls import bearer
-from erqiwang_grpc.server import SERVICES
+from erqiwang_grpc.rpc.server import SERVICES
 from erqiwang_grpc.v1 import room_service_pb2, seat_service_pb2 as pb, view_pb2
 from tests.service.processes import attached_elsewhere, serving
 from tests.service.tables import RawSeat, Served, Service, Table, attached, eventually, in_phase, play_all, seated, seen

@@ -9,11 +9,11 @@ import grpc
 
 from erqiwang_grpc.client import Platform
 from erqiwang_grpc.client.calls import bearer
-from erqiwang_grpc.log import Mark, Position, Tag, Unavailable
-from erqiwang_grpc.log.memory import MemoryLog
+from erqiwang_grpc.store import Mark, Position, Tag, Unavailable
+from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.v1 import room_service_pb2 as pb, view_pb2
-from tests.log.passing_on import PassingOn
 from tests.service.tables import PATIENCE, Service, attached, in_phase, play_all, seated, served
+from tests.store.passing_on import PassingOn
 
 
 async def told(watching: AsyncIterator[pb.RoomEvent], number: int) -> list[pb.RoomEvent]:
@@ -131,7 +131,7 @@ class CountingLog(PassingOn):
     """A log that counts how often somebody asks for what is new."""
 
     def __init__(self) -> None:
-        super().__init__(MemoryLog())
+        super().__init__(MemoryStore())
         self.looks = 0
 
     async def feed(self, after: Position, limit: int, tag: Tag | None = None) -> tuple[Mark, ...] | Unavailable:

@@ -14,13 +14,13 @@ from erqiwang_core.rules import Countdowns, Deck, FourPlayer, Length, Payer, Roo
 from google.protobuf.message import Message
 from hypothesis import given, strategies as st
 
-from erqiwang_grpc.refusals import InvalidOption, NoCommand
+from erqiwang_grpc.rooms.refusals import InvalidOption, NoCommand
+from erqiwang_grpc.rpc.wire import decode as read, encode, requests as decode
+from erqiwang_grpc.rpc.wire.requests import LONGEST_COUNTDOWN, Asked
 from erqiwang_grpc.v1 import bidding_pb2, burying_pb2, card_pb2, naming_pb2, playing_pb2, room_pb2, settlement_pb2
 from erqiwang_grpc.v1.room_pb2 import FourPlayerGame, ThreePlayerGame
 from erqiwang_grpc.v1.room_service_pb2 import RoomChoice
 from erqiwang_grpc.v1.seat_service_pb2 import Command
-from erqiwang_grpc.wire import decode, encode, read
-from erqiwang_grpc.wire.decode import LONGEST_COUNTDOWN, Asked
 from tests.deals.decks import never_shuffled
 from tests.deals.plans import GAMES, Plan, examples, plans
 from tests.deals.walk import positions

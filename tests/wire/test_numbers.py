@@ -13,10 +13,10 @@ from erqiwang_core.scoring import Outcome, Upgrade
 from erqiwang_core.trump import TRUMPS, Group, SuitTrump
 from google.protobuf.internal.enum_type_wrapper import EnumTypeWrapper
 
-from erqiwang_grpc.stored import numbers as stored_numbers
+from erqiwang_grpc.events import numbers as stored_numbers
+from erqiwang_grpc.rpc.wire import numbers
 from erqiwang_grpc.stored.v1 import settlement_pb2 as stored_pb2
 from erqiwang_grpc.v1 import card_pb2, playing_pb2, refusal_pb2, room_pb2, settlement_pb2, view_pb2
-from erqiwang_grpc.wire import numbers
 
 
 @pytest.mark.parametrize(

@@ -44,8 +44,7 @@ from erqiwang_core.units import CardId, Points, Seat
 from google.rpc.error_details_pb2 import ErrorInfo, RetryInfo
 from hypothesis import given, strategies as st
 
-from erqiwang_grpc.log.ports import Version
-from erqiwang_grpc.refusals import (
+from erqiwang_grpc.rooms.refusals import (
     CommandIdReused,
     InvalidCursor,
     InvalidOption,
@@ -60,10 +59,11 @@ from erqiwang_grpc.refusals import (
     TooManyCommands,
     TooManyRooms,
 )
+from erqiwang_grpc.rpc.wire import decode as read, encode, errors_doc
+from erqiwang_grpc.rpc.wire.rulings import RULINGS, ruling
+from erqiwang_grpc.rpc.wire.status import DOMAIN, status
+from erqiwang_grpc.store.port import Version
 from erqiwang_grpc.v1 import refusal_pb2
-from erqiwang_grpc.wire import encode, errors_doc, read
-from erqiwang_grpc.wire.rulings import RULINGS, ruling
-from erqiwang_grpc.wire.status import DOMAIN, status
 
 HELD: Final = cards_of([CardId(3), CardId(57)])
 LEGAL: Final = cards_of([CardId(3), CardId(57), CardId(107)])
@@ -167,4 +167,4 @@ def test_any_number_that_was_refused_can_be_told(
 
 def test_the_page_of_errors_is_up_to_date() -> None:
     page = Path(__file__).parents[2] / "docs" / "errors.md"
-    assert page.read_text(encoding="utf-8") == errors_doc.page(), "python -m erqiwang_grpc.wire.errors_doc"
+    assert page.read_text(encoding="utf-8") == errors_doc.page(), "python -m erqiwang_grpc.rpc.wire.errors_doc"

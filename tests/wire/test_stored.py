@@ -24,9 +24,9 @@ from erqiwang_core.rules import RULES_VERSION, Countdowns, Game, RoomOptions
 from erqiwang_core.units import Seat
 from hypothesis import example, given, strategies as st
 
-from erqiwang_grpc import stored
-from erqiwang_grpc.events import RoomOpened, StoredEvent
-from erqiwang_grpc.stored import Unreadable
+from erqiwang_grpc import events as stored
+from erqiwang_grpc.events import Unreadable
+from erqiwang_grpc.events.model import RoomOpened, StoredEvent
 from erqiwang_grpc.stored.v1 import event_pb2, room_pb2, settlement_pb2
 from tests.deals.decks import never_shuffled
 from tests.deals.plans import GAMES, Plan, by_chance, examples, plans, rooms

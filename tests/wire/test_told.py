@@ -9,9 +9,10 @@ from erqiwang_core.units import Seat
 from erqiwang_core.view import view
 from hypothesis import given, strategies as st
 
-from erqiwang_grpc.log.ports import TimeNs, Version
+from erqiwang_grpc.client import fold as wire_fold
+from erqiwang_grpc.rpc.wire import decode as read, encode
+from erqiwang_grpc.store.port import TimeNs, Version
 from erqiwang_grpc.v1 import seat_service_pb2, view_pb2
-from erqiwang_grpc.wire import encode, fold as wire_fold, read
 from tests.deals.decks import never_shuffled
 from tests.deals.plans import Plan, examples, plans
 from tests.deals.walk import Change, Step, advance, positions, steps

@@ -3,9 +3,9 @@
 from erqiwang_core import notices
 from hypothesis import given
 
-from erqiwang_grpc.log.ports import TimeNs, Version
+from erqiwang_grpc.rpc.wire import encode
+from erqiwang_grpc.store.port import TimeNs, Version
 from erqiwang_grpc.v1 import seat_service_pb2 as pb
-from erqiwang_grpc.wire import encode
 from tests.deals.plans import Plan, examples, plans
 from tests.deals.walk import Change, steps
 

@@ -7,9 +7,9 @@ from erqiwang_core.rules import RoomOptions, rules
 from erqiwang_core.units import Seat
 from hypothesis import given
 
+from erqiwang_grpc.rpc.wire import decode as read
+from erqiwang_grpc.rpc.wire.decode import NotUnderstood
 from erqiwang_grpc.v1 import card_pb2, playing_pb2, refusal_pb2, seat_service_pb2, settlement_pb2, view_pb2
-from erqiwang_grpc.wire import read
-from erqiwang_grpc.wire.read import NotUnderstood
 from tests.deals.plans import examples
 from tests.wire.arbitrary import messages
 

@@ -1,0 +1,153 @@
+"""Deciding again: does the core, asked anew, bring about exactly what a log says?
+
+A log holds events and no commands, but each event that a command may begin with says which command that was.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+from erqiwang_core import match as matches, naming
+from erqiwang_core.bidding import Bid, DeclarerFound, Pass
+from erqiwang_core.burying import Bury, CardsBuried
+from erqiwang_core.contract import BidMade, BidPassed
+from erqiwang_core.dealing import Shuffled
+from erqiwang_core.hand import ids
+from erqiwang_core.match import (
+    Command,
+    DealStarted,
+    Disband,
+    Event,
+    HouseCommand,
+    LeaveSeat,
+    Match,
+    MatchEnded,
+    Ready,
+    SeatLeft,
+    SeatReady,
+    SeatTaken,
+    TakeSeat,
+)
+from erqiwang_core.naming import NameTrump, Surrender, TrumpNamed
+from erqiwang_core.playing import CardsFollowed, CardsLed, Play
+from erqiwang_core.refusals import Refusal
+from erqiwang_core.rules import RULES_VERSION
+from erqiwang_core.settled import DealSettled
+from erqiwang_core.units import Seat
+from erqiwang_core.view import contract
+
+from erqiwang_grpc import shuffling
+from erqiwang_grpc.events.history import Logged, UnreadableEntry, read
+from erqiwang_grpc.store import Entry, Version
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """From `version` on the log does not say what the core decides."""
+
+    version: Version
+    why: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _BySeat:
+    seat: Seat
+    command: Command
+
+
+def mismatch(entries: tuple[Entry, ...]) -> Mismatch | None:
+    """Where a room's whole log differs from what the core decides; None where every decision is made again.
+
+    What an older version of the rules decided is followed and not decided again: it was right then.
+    """
+    log = read(entries)
+    if isinstance(log, UnreadableEntry):
+        return Mismatch(log.version, log.why)
+    match, at = matches.begin(log.opened.options), 0
+    while at < len(log.later):
+        rest = log.later[at:]
+        decided = _decided(match, rest)
+        if isinstance(decided, Mismatch):
+            return decided
+        for event in decided:
+            match = matches.evolve(match, event)
+        at += len(decided)
+    return None if log.unreadable is None else Mismatch(log.unreadable.version, log.unreadable.why)
+
+
+def _decided(match: Match, rest: Sequence[Logged]) -> tuple[Event, ...] | Mismatch:
+    """The events of the decision that `rest` begins with, if the core decides the same."""
+    first = rest[0]
+    if first.entry.rules_version != RULES_VERSION:
+        return (first.event,)
+    asked = _asked(match, first.event)
+    if asked is None:
+        return Mismatch(first.entry.version, f"no command begins with {type(first.event).__name__}")
+    decided = _ask(match, asked, rest)
+    if not isinstance(decided, tuple):
+        return Mismatch(first.entry.version, f"the core refuses it: {type(decided).__name__}")
+    return _difference(decided, rest) or decided
+
+
+def _ask(match: Match, asked: _BySeat | HouseCommand, rest: Sequence[Logged]) -> tuple[Event, ...] | Refusal:
+    def shuffle() -> Shuffled:
+        return next((each.event.shuffled for each in rest if isinstance(each.event, DealStarted)), Shuffled(()))
+
+    if isinstance(asked, _BySeat):
+        return matches.decide(match, asked.seat, asked.command, shuffle)
+    return matches.administer(match, asked, shuffle)
+
+
+def _difference(decided: tuple[Event, ...], rest: Sequence[Logged]) -> Mismatch | None:
+    """Where the log differs from what was decided, if it does."""
+    first = rest[0].entry
+    for number, event in enumerate(decided):
+        version = Version(first.version + number)
+        if number >= len(rest) or rest[number].event != event:
+            return Mismatch(version, f"the core decides another {type(event).__name__}")
+        entry = rest[number].entry
+        if (entry.time, entry.actor, entry.command) != (first.time, first.actor, first.command):
+            return Mismatch(version, "what one command brought about is logged as of two")
+        if isinstance(event, DealStarted) and not _is_committed(event.shuffled):
+            return Mismatch(version, "the deck does not open its commitment")
+    return None
+
+
+def _is_committed(shuffled: Shuffled) -> bool:
+    return not shuffled.commitment or shuffling.opens(shuffled.commitment, shuffled.salt, shuffled.order)
+
+
+def _asked(match: Match, event: Event) -> _BySeat | HouseCommand | None:
+    """The command that an event is the first consequence of; None for an event that only ever follows another."""
+    match event:
+        case SeatTaken(seat, player):
+            return TakeSeat(seat, player)
+        case SeatLeft(seat):
+            return LeaveSeat(seat)
+        case MatchEnded():
+            return Disband()
+        case SeatReady(seat):
+            return _BySeat(seat, Ready())
+        case BidMade(seat, points):
+            return _BySeat(seat, Bid(points))
+        case BidPassed(seat):
+            return _BySeat(seat, Pass())
+        case TrumpNamed(trump):
+            return _by_declarer(match, NameTrump(naming.number(trump)))
+        case DealSettled():
+            return _by_declarer(match, Surrender())
+        case CardsBuried(cards):
+            return _by_declarer(match, Bury(ids(cards)))
+        case CardsLed(seat, cards, _, attempted):
+            return _BySeat(seat, Play(ids(cards if attempted is None else attempted)))
+        case CardsFollowed(seat, cards):
+            return _BySeat(seat, Play(ids(cards)))
+        case DealStarted() | DeclarerFound():
+            return None
+
+
+def _by_declarer(match: Match, command: Command) -> _BySeat | None:
+    agreed = contract(match).agreed
+    return None if agreed is None else _BySeat(agreed.declarer, command)

@@ -1,0 +1,218 @@
+"""Records: what a platform may keep of a match, put together from its log without judging anything again.
+
+A deal appears once it is settled or cut short by a disband, whole; of one in progress nothing appears.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import final
+
+from erqiwang_core.contract import BidMade, BidPassed, Called
+from erqiwang_core.dealing import Dealt, dealt
+from erqiwang_core.match import DealStarted, MatchEnded, Player, SeatLeft, SeatTaken
+from erqiwang_core.playing import CardsFollowed, CardsLed, TrickTaken
+from erqiwang_core.rules import rules
+from erqiwang_core.seats import BySeat, by_seat
+from erqiwang_core.settled import DealSettled, Settlement
+from erqiwang_core.trick import Played, Trick
+from erqiwang_core.units import CardSet, Chips, Seat
+
+from erqiwang_grpc import events as stored
+from erqiwang_grpc.events import Unreadable
+from erqiwang_grpc.events.history import Logged, RoomLog, UnreadableEntry, read
+from erqiwang_grpc.events.model import RoomOpened, StoredEvent
+from erqiwang_grpc.store import Entry, RoomId, TimeNs, Version
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TrickRecord:
+    """One trick of a deal."""
+
+    trick: Trick
+    attempted: CardSet | None
+    """The throw that failed; None where nothing failed."""
+    taken: TrickTaken | None
+    """How it ended; None for one that a disband cut short."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class DealRecord:
+    """One deal from its shuffle to its settlement, with everything that was hidden in it."""
+
+    started: TimeNs
+    ended: TimeNs
+    dealt: Dealt
+    calls: tuple[Called, ...]
+    tricks: tuple[TrickRecord, ...]
+    settlement: Settlement
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class MatchSummary:
+    """A match without its deals: what stands in a list."""
+
+    room: RoomId
+    version: Version
+    opened: RoomOpened
+    players: BySeat[Player | None]
+    totals: BySeat[Chips]
+    deal: int
+    """The deal in progress or last dealt, from 1; 0 before the first."""
+    settled_deals: int
+    """How many deals were settled; one that a disband cut short is not counted."""
+    disbanded: bool
+    created: TimeNs
+    started: TimeNs | None
+    """When its last seat was taken; None where that never happened."""
+    ended: TimeNs | None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class MatchRecord:
+    """A match with all its deals that have ended."""
+
+    summary: MatchSummary
+    deals: tuple[DealRecord, ...]
+
+
+def match_record(entries: tuple[Entry, ...]) -> MatchRecord | UnreadableEntry:
+    """The record of a match from the whole log of its room, which holds one entry at least."""
+    log = _whole(entries)
+    if isinstance(log, UnreadableEntry):
+        return log
+    return MatchRecord(_summary(log), tuple(_deals(log.later)))
+
+
+def has_ended(entries: tuple[Entry, ...]) -> bool:
+    """Whether the whole log of a room, which holds one entry at least, is that of a match that has ended."""
+    return isinstance(_event(entries[-1]), MatchEnded)
+
+
+def match_summary(entries: tuple[Entry, ...]) -> MatchSummary | UnreadableEntry:
+    """The summary of a match from the whole log of its room; where the match has ended, most of the log is not read."""
+    log = _whole(_framing(entries))
+    return log if isinstance(log, UnreadableEntry) else _summary(log)
+
+
+def _whole(entries: tuple[Entry, ...]) -> RoomLog | UnreadableEntry:
+    """The log, where all of it is readable: a record of half a match would be taken for a whole one."""
+    log = read(entries)
+    return log if isinstance(log, UnreadableEntry) else log.unreadable or log
+
+
+def _framing(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
+    """Of a match that has ended, the entries up to its first deal and the last one; of another, all."""
+    if not has_ended(entries):
+        return entries
+    for number, entry in enumerate(entries, start=1):
+        if isinstance(_event(entry), DealStarted | Unreadable):
+            return (*entries[:number], entries[-1])
+    return entries
+
+
+def _event(entry: Entry) -> StoredEvent | Unreadable:
+    return stored.read(entry.body, entry.rules_version)
+
+
+def _summary(log: RoomLog) -> MatchSummary:
+    options = log.opened.options
+    seats = rules(options.game, options.review).seats
+    nobody: BySeat[Player | None] = by_seat(seats, lambda _: None)
+    summary = MatchSummary(
+        room=log.opening.room,
+        version=log.later[-1].entry.version if log.later else log.opening.version,
+        opened=log.opened,
+        players=nobody,
+        totals=by_seat(seats, lambda _: Chips(0)),
+        deal=0,
+        settled_deals=0,
+        disbanded=False,
+        created=log.opening.time,
+        started=None,
+        ended=None,
+    )
+    for logged in log.later:
+        summary = _after(summary, logged)
+    return summary
+
+
+def _after(summary: MatchSummary, logged: Logged) -> MatchSummary:
+    time, event = logged.entry.time, logged.event
+    if isinstance(event, SeatTaken):
+        return replace(summary, players=summary.players.put(event.seat, event.player))
+    if isinstance(event, SeatLeft):
+        return replace(summary, players=summary.players.put(event.seat, None))
+    if isinstance(event, DealStarted):
+        started = time if summary.started is None else summary.started
+        return replace(summary, started=started, deal=event.number)
+    if isinstance(event, DealSettled):
+        totals = by_seat(len(summary.totals), lambda seat: _sum(summary.totals[seat], event.settlement, seat))
+        return replace(summary, totals=totals, settled_deals=summary.settled_deals + 1)
+    if isinstance(event, MatchEnded):
+        account = event.account
+        dealt = len(account.deals)
+        return replace(
+            summary,
+            totals=account.totals,
+            deal=dealt,
+            settled_deals=dealt - (event.cut_short is not None),
+            disbanded=account.disbanded,
+            ended=time,
+        )
+    return summary
+
+
+def _sum(before: Chips, settlement: Settlement, seat: Seat) -> Chips:
+    return Chips(before + settlement.scores[seat])
+
+
+def _deals(later: Iterable[Logged]) -> Iterator[DealRecord]:
+    """Every deal that has ended."""
+    deal: list[Logged] = []
+    for logged in later:
+        event = logged.event
+        if isinstance(event, DealStarted):
+            deal = []
+        deal.append(logged)
+        if isinstance(event, DealSettled):
+            yield _deal(deal, event.settlement)
+        elif isinstance(event, MatchEnded) and event.cut_short is not None:
+            yield _deal(deal, event.cut_short)
+
+
+def _deal(logged: Sequence[Logged], settlement: Settlement) -> DealRecord:
+    """The record of a deal, from its start to what settled it."""
+    start, events = logged[0].event, [each.event for each in logged]
+    assert isinstance(start, DealStarted), "a deal begins with its start"
+    return DealRecord(
+        started=logged[0].entry.time,
+        ended=logged[-1].entry.time,
+        dealt=dealt(start.rules, start.number, start.first_bidder, start.shuffled),
+        calls=tuple(event for event in events if isinstance(event, BidMade | BidPassed)),
+        tricks=_tricks(event for event in events if isinstance(event, CardsLed | CardsFollowed)),
+        settlement=settlement,
+    )
+
+
+def _tricks(plays: Iterable[CardsLed | CardsFollowed]) -> tuple[TrickRecord, ...]:
+    tricks: list[TrickRecord] = []
+    for play in plays:
+        if isinstance(play, CardsLed):
+            tricks.append(_led(play))
+        else:
+            tricks.append(_followed(tricks.pop(), play))
+    return tuple(tricks)
+
+
+def _led(play: CardsLed) -> TrickRecord:
+    trick = Trick(play.lead, (Played(play.seat, play.cards),), play.seat, play.attempted is not None)
+    return TrickRecord(trick, play.attempted, None)
+
+
+def _followed(record: TrickRecord, play: CardsFollowed) -> TrickRecord:
+    plays = (*record.trick.plays, Played(play.seat, play.cards))
+    return replace(record, trick=replace(record.trick, plays=plays, ahead=play.ahead), taken=play.taken)

@@ -1,0 +1,59 @@
+"""Tags: under what the batches of a room can be found again without knowing the room."""
+
+from collections.abc import Sequence
+
+from erqiwang_core.match import DealStarted, Event, MatchEnded, SeatLeft, SeatTaken
+from erqiwang_core.settled import DealSettled
+
+from erqiwang_grpc.events.model import RoomOpened, StoredEvent
+from erqiwang_grpc.rooms.state import State
+from erqiwang_grpc.store import Tag
+
+ENDED = Tag("ended", "")
+"""Batches that end a match, of every platform: what retention looks for."""
+STARTED = Tag("started", "")
+"""Batches that begin a match, of every platform: what need not expire."""
+OPENED = Tag("opened", "")
+"""Batches that open a room, of every platform: what expiry looks for."""
+
+
+def public(platform: str) -> Tag:
+    """Batches with an event that `WatchRooms` tells."""
+    return Tag("public", platform)
+
+
+def created(platform: str) -> Tag:
+    """Batches that open a room of a platform."""
+    return Tag("created", platform)
+
+
+def finished(platform: str) -> Tag:
+    """Batches that end a match of a platform."""
+    return Tag("finished", platform)
+
+
+def played(platform: str, player: str) -> Tag:
+    """Batches that end a match in which a player of a platform sat."""
+    return Tag("played", f"{platform}/{player}")
+
+
+def is_public(event: StoredEvent) -> bool:
+    """Whether `WatchRooms` tells of an event."""
+    return isinstance(event, RoomOpened | SeatTaken | SeatLeft | DealStarted | DealSettled | MatchEnded)
+
+
+def opening_tags(opened: RoomOpened) -> tuple[Tag, ...]:
+    """The tags of the batch that opens a room."""
+    return OPENED, created(opened.platform), public(opened.platform)
+
+
+def tags(ledger: State, events: Sequence[Event]) -> tuple[Tag, ...]:
+    """The tags of a batch that a room is about to log."""
+    platform = ledger.opened.platform
+    found = [public(platform)] if any(is_public(event) for event in events) else []
+    if any(isinstance(event, DealStarted) and event.number == 1 for event in events):
+        found.append(STARTED)
+    if any(isinstance(event, MatchEnded) for event in events):
+        players = {chair.player for chair in ledger.match.chairs if chair.player is not None}
+        found += [ENDED, finished(platform), *(played(platform, player) for player in sorted(players))]
+    return tuple(found)

@@ -1,0 +1,1 @@
+"""Rooms: the write side. A command is decided, appended, followed and told."""

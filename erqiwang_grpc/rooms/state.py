@@ -1,0 +1,148 @@
+"""What a room's log says: the match and its times, which command brought what, and what was said only once.
+
+A ledger only ever takes events in, so a room opened from its log equals the room that wrote it.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import final
+
+from erqiwang_core import match as matches, notices
+from erqiwang_core.match import DealStarted, Match, MatchEnded, SeatLeft, SeatReady, SeatTaken
+from erqiwang_core.notices import Cause
+from erqiwang_core.units import Seat
+
+from erqiwang_grpc import events as stored
+from erqiwang_grpc.events import Unreadable
+from erqiwang_grpc.events.model import RoomOpened
+from erqiwang_grpc.store import Actor, CommandId, CommandKey, Entry, TimeNs, Version
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """The versions that a command brought."""
+
+    first: Version
+    last: Version
+    fingerprint: bytes
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SaidOnce:
+    """An event of which something is said that no later view holds."""
+
+    version: Version
+    time: TimeNs
+    event: matches.Event
+
+
+@final
+@dataclass(slots=True)
+class State:
+    """One room, up to `version`."""
+
+    opened: RoomOpened
+    match: Match
+    version: Version
+    created: TimeNs
+    turn_began: TimeNs
+    started: TimeNs | None = None
+    ended: TimeNs | None = None
+    ended_by: Actor | None = None
+    commands: dict[tuple[Actor, CommandId], Brought] = field(default_factory=dict)
+    said_once: list[SaidOnce] = field(default_factory=list)
+
+    def take(self, event: matches.Event, time: TimeNs, actor: Actor) -> None:
+        """One more event."""
+        before = self.match
+        self.match = matches.evolve(before, event)
+        self.version = Version(self.version + 1)
+        if isinstance(event, DealStarted) and event.number == 1:
+            self.started = time
+        if isinstance(event, MatchEnded):
+            self.ended, self.ended_by = time, actor
+        if not isinstance(event, SeatTaken | SeatLeft | SeatReady | MatchEnded):
+            self.turn_began = time
+        if self._is_said_once(before, event):
+            self.said_once.append(SaidOnce(self.version, time, event))
+
+    def _is_said_once(self, before: Match, event: matches.Event) -> bool:
+        told = notices.cause(before, event, Seat(0))
+        return notices.happens_once(before.options, told)
+
+    def remember(self, actor: Actor, command: CommandKey | None, first: Version) -> None:
+        """The command that brought the versions from `first` to the present one."""
+        if command is not None:
+            self.commands[actor, command.id] = Brought(first, self.version, command.fingerprint)
+
+    def missed(self, seat: Seat, after: int) -> list[tuple[SaidOnce, Cause]]:
+        """What was said once after a version, as `seat` was told it."""
+        later = (said for said in self.said_once if said.version > after)
+        return [(said, notices.cause(self.match, said.event, seat)) for said in later]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A log that cannot be followed to its end: the ledger up to there, and why."""
+
+    ledger: State
+    why: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class NoLedger:
+    """A log whose first event is not readable: nothing can be said of the room."""
+
+    why: str
+
+
+def opened(event: RoomOpened, time: TimeNs) -> State:
+    """The ledger of a room that was just opened."""
+    return State(event, matches.begin(event.options), Version(1), time, time)
+
+
+def replay(entries: tuple[Entry, ...]) -> State | Broken | NoLedger:
+    """The ledger of a room from its whole log, which holds one entry at least."""
+    first = stored.read(entries[0].body, entries[0].rules_version)
+    if isinstance(first, Unreadable):
+        return NoLedger(first.why)
+    if not isinstance(first, RoomOpened):
+        return NoLedger("its first event does not open a room")
+    ledger = opened(first, entries[0].time)
+    ledger.remember(entries[0].actor, entries[0].command, Version(1))
+    return follow(ledger, entries[1:])
+
+
+def follow(ledger: State, entries: Iterable[Entry]) -> State | Broken:
+    """The ledger after more entries, the first of which is its next version.
+
+    Where one cannot be followed the room stands still there, but its end, once logged, is believed: it needs nothing of
+    what came before.
+    """
+    broken: str | None = None
+    for entry in entries:
+        event = stored.read(entry.body, entry.rules_version)
+        if broken is None or isinstance(event, MatchEnded):
+            broken = _taken(ledger, entry, event) or broken
+        # Counted though it is not followed: whoever ends the room does so behind it.
+        ledger.version = entry.version
+    return ledger if broken is None else Broken(ledger, broken)
+
+
+def _taken(ledger: State, entry: Entry, event: stored.StoredEvent | Unreadable) -> str | None:
+    """Take the entry's event in; or say why that is not possible."""
+    if isinstance(event, Unreadable):
+        return event.why
+    if isinstance(event, RoomOpened):
+        return "a room is opened twice"
+    try:
+        ledger.take(event, entry.time, entry.actor)
+    except Exception as error:  # noqa: BLE001  # a rule's bug, in one room: it must not reach another
+        return f"event {entry.version} cannot be followed: {type(error).__name__}"
+    known = ledger.commands.get((entry.actor, entry.command.id)) if entry.command else None
+    ledger.remember(entry.actor, entry.command, known.first if known else entry.version)
+    return None

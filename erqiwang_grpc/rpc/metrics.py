@@ -1,0 +1,81 @@
+"""Metrics for dashboards: what the server counts, in the text format that Prometheus scrapes.
+
+Nothing is measured for it but what `counts` holds; everything else is looked up when somebody asks.
+"""
+
+from collections.abc import Callable, Iterator
+from itertools import accumulate
+from typing import Final, final
+
+from prometheus_client import CollectorRegistry, start_http_server
+from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from erqiwang_grpc.rooms.counters import BOUNDS, Counters
+
+Gauge = tuple[str, str, Callable[[], float]]
+"""A name, what it says, and its value now."""
+
+_PREFIX: Final = "erqiwang_"
+
+
+@final
+class ServerCollector(Collector):
+    """The metrics of one server."""
+
+    def __init__(self, counts: Counters, gauges: tuple[Gauge, ...]) -> None:
+        self._counts = counts
+        self._gauges = gauges
+
+    def collect(self) -> Iterator[Metric]:
+        """Everything as it is now."""
+        for name, text, value in self._gauges:
+            yield GaugeMetricFamily(_PREFIX + name, text, value=value())
+        yield self._answers()
+        yield self._refusals()
+        yield CounterMetricFamily(
+            _PREFIX + "resyncs", "Snapshots in place of what a slow client did not read.", value=self._counts.resyncs
+        )
+        yield self._durations()
+
+    def _answers(self) -> Metric:
+        family = CounterMetricFamily(_PREFIX + "commands", "Commands by answer.", labels=("answer",))
+        counts = self._counts
+        family.add_metric(("accepted",), counts.accepted)
+        family.add_metric(("repeated",), counts.repeated)
+        family.add_metric(("whispered",), counts.whispered)
+        family.add_metric(("refused",), sum(counts.refused.copy().values()))
+        return family
+
+    def _refusals(self) -> Metric:
+        family = CounterMetricFamily(_PREFIX + "refusals", "Refused commands by reason.", labels=("reason",))
+        for reason, number in sorted(self._counts.refused.copy().items()):
+            family.add_metric((reason,), number)
+        return family
+
+    def _durations(self) -> Metric:
+        bounds = [*(str(bound) for bound in BOUNDS), "+Inf"]
+        return HistogramMetricFamily(
+            _PREFIX + "command_seconds",
+            "From a command's turn in its room to its answer, the flush to disk included.",
+            buckets=list(zip(bounds, accumulate(self._counts.durations), strict=True)),
+            sum_value=self._counts.seconds,
+        )
+
+
+@final
+class MetricsPort:
+    """A port that is scraped over HTTP, in a thread of its own."""
+
+    def __init__(self, host: str, port: int, collector: ServerCollector) -> None:
+        """Open it; 0 for a free one. `OSError` where the port cannot be had."""
+        registry = CollectorRegistry()
+        registry.register(collector)
+        self._server, self._thread = start_http_server(port, host, registry)
+        self.port: int = self._server.server_port
+
+    def close(self) -> None:
+        """Close it."""
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()

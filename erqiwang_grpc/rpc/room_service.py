@@ -1,0 +1,369 @@
+"""`RoomService`: what a platform does with its rooms."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Coroutine
+from random import uniform
+from time import time
+from typing import Final, TypeVar, final
+
+import grpc
+from erqiwang_core.match import (
+    Disband,
+    HouseCommand,
+    LeaveSeat,
+    Match,
+    Over,
+    Player,
+    TakeSeat,
+)
+from erqiwang_core.refusals import SeatFree, SeatOccupied
+from erqiwang_core.rules import card_cost, rules
+from erqiwang_core.units import Seat
+from google.protobuf.timestamp_pb2 import Timestamp
+from grpc import StatusCode
+
+from erqiwang_grpc.archive import feed as watching
+from erqiwang_grpc.archive.matches import Archive, Search
+from erqiwang_grpc.archive.records import MatchRecord
+from erqiwang_grpc.auth.files import KeyFiles
+from erqiwang_grpc.auth.keys import PlatformId
+from erqiwang_grpc.auth.tokens import Epoch, PlayerId, SeatClaims, UnixSeconds, claims_for
+from erqiwang_grpc.events.index import created
+from erqiwang_grpc.events.model import RoomOpened
+from erqiwang_grpc.rooms.command import LONGEST_ID, PLATFORM, Accepted, command_key
+from erqiwang_grpc.rooms.limits import SECOND, Limits
+from erqiwang_grpc.rooms.refusals import InvalidCursor, InvalidOption, LogUnavailable, NoSuchRoom
+from erqiwang_grpc.rooms.registry import Rooms
+from erqiwang_grpc.rooms.room import Room
+from erqiwang_grpc.rpc import room_status
+from erqiwang_grpc.rpc.access import Access
+from erqiwang_grpc.rpc.cursors import page_token, read_cursor, read_page_token
+from erqiwang_grpc.rpc.errors import contained, end, reasoned, refuse
+from erqiwang_grpc.rpc.wire import encode, requests as decode
+from erqiwang_grpc.rpc.wire.encode.parts import timestamp
+from erqiwang_grpc.store import Mark, Period, Position, RoomId, Store, TimeNs, Unavailable, Wakeup
+from erqiwang_grpc.v1 import room_pb2, room_service_pb2 as pb, room_service_pb2_grpc as rpc
+
+T = TypeVar("T")
+Q = TypeVar("Q")
+R = TypeVar("R")
+
+LONGEST_PLAYER: Final = 128
+"""Bytes of a player's or an owner's name."""
+LARGEST_PAGE: Final = 200
+USUAL_PAGE: Final = 50
+_SCANNED: Final = 2_000
+"""How many rooms one `ListRooms` call looks at for a state before it answers with what it has."""
+_FOREVER: Final = TimeNs(2**63 - 1)
+
+
+@final
+class RoomServicer(rpc.RoomServiceServicer):
+    """Platforms open, fill, watch and end rooms here."""
+
+    def __init__(
+        self, access: Access, rooms: Rooms, keys: KeyFiles, events: Store, wakeup: Wakeup, limits: Limits
+    ) -> None:
+        self._access = access
+        self._rooms = rooms
+        self._keys = keys
+        self._events = events
+        self._archive = Archive(events)
+        self._wakeup = wakeup
+        self._limits = limits
+        self.watchers = 0
+        """How many streams watch."""
+        self._draining = False
+        self._working: set[asyncio.Task[object]] = set()
+
+    @contained
+    async def CreateRoom(
+        self,
+        request: pb.CreateRoomRequest,
+        context: grpc.aio.ServicerContext[pb.CreateRoomRequest, pb.CreateRoomResponse],
+    ) -> pb.CreateRoomResponse:
+        """Open a room."""
+        platform = await self._access.platform(context)
+        wrong = _bad_name("command_id", request.command_id, LONGEST_ID) or _bad_name("owner", request.owner)
+        if wrong is not None:
+            await refuse(context, wrong)
+        options = decode.room_choice(request.choice)
+        if isinstance(options, InvalidOption):
+            await refuse(context, options)
+        key = command_key(request.command_id, request.SerializeToString(deterministic=True))
+        assert key is not None, "the command_id is required"
+        room = await self._finish(self._rooms.create(RoomOpened(platform, request.owner, options), key))
+        if not isinstance(room, Room):
+            await refuse(context, room)
+        return pb.CreateRoomResponse(room=self._status(room), cost=encode.card_cost(card_cost(options)))
+
+    @contained
+    async def GetRoom(
+        self, request: pb.GetRoomRequest, context: grpc.aio.ServicerContext[pb.GetRoomRequest, pb.GetRoomResponse]
+    ) -> pb.GetRoomResponse:
+        """Look at a room."""
+        room = await self._room(request.room_id, context)
+        return pb.GetRoomResponse(room=self._status(room))
+
+    @contained
+    async def ListRooms(
+        self, request: pb.ListRoomsRequest, context: grpc.aio.ServicerContext[pb.ListRoomsRequest, pb.ListRoomsResponse]
+    ) -> pb.ListRoomsResponse:
+        """List the platform's rooms, the newest first."""
+        platform = await self._access.platform(context)
+        size, before = await _asked_page(request, context)
+        page = await self._page(platform, size, before, request.state)
+        if isinstance(page, LogUnavailable):
+            await refuse(context, page)
+        return page
+
+    async def _page(
+        self, platform: PlatformId, size: int, before: Mark | None, state: room_pb2.RoomState.ValueType
+    ) -> pb.ListRoomsResponse | LogUnavailable:
+        found: list[room_pb2.Room] = []
+        scanned = 0
+        while len(found) < size and scanned < _SCANNED:
+            wanted = size - len(found)
+            marks = await self._events.listing(created(platform), Period(TimeNs(0), _FOREVER), wanted, before)
+            if isinstance(marks, Unavailable):
+                return LogUnavailable()
+            scanned += len(marks)
+            for mark in marks:
+                room = await self._listed(mark.room)
+                if room is not None and state in (room_pb2.ROOM_STATE_UNSPECIFIED, room.state):
+                    found.append(room)
+                before = mark
+            if len(marks) < wanted:
+                return pb.ListRoomsResponse(rooms=found)
+        return pb.ListRoomsResponse(rooms=found, next_page_token=page_token(before) if before else "")
+
+    async def _listed(self, room_id: RoomId) -> room_pb2.Room | None:
+        """A room of a list; None for one that cannot be believed.
+
+        One whose match has ended is neither followed nor kept in memory for that: most that are stored have.
+        """
+        if self._rooms.in_memory(room_id) is None:
+            ended = await self._archive.ended(room_id)
+            if ended is not None:
+                return encode.ended_room(ended)
+        room = await self._rooms.find(room_id)
+        return self._status(room) if isinstance(room, Room) else None
+
+    @contained
+    async def QuoteRoom(
+        self, request: pb.QuoteRoomRequest, context: grpc.aio.ServicerContext[pb.QuoteRoomRequest, pb.QuoteRoomResponse]
+    ) -> pb.QuoteRoomResponse:
+        """What a room would cost."""
+        await self._access.platform(context)
+        options = decode.room_choice(request.choice)
+        if isinstance(options, InvalidOption):
+            await refuse(context, options)
+        seats = rules(options.game, options.review).seats
+        return pb.QuoteRoomResponse(cost=encode.card_cost(card_cost(options)), deals=options.deals, seats=seats)
+
+    @contained
+    async def TakeSeat(
+        self, request: pb.TakeSeatRequest, context: grpc.aio.ServicerContext[pb.TakeSeatRequest, pb.TakeSeatResponse]
+    ) -> pb.TakeSeatResponse:
+        """Seat a player and give the seat's token."""
+        platform = await self._access.platform(context)
+        room = await self._owned(request.room_id, platform, context)
+        wrong = _bad_name("player", request.player) or _long_id(request.command_id)
+        if wrong is not None:
+            await refuse(context, wrong)
+        wanted = request.seat if request.HasField("seat") else _seat_for(room.match, Player(request.player))
+        await self._administer(room, TakeSeat(wanted, Player(request.player)), request, context)
+        seat = _seat_of(room.match, Player(request.player))
+        if seat is None:
+            # The command seated the player once, and the player has left since: whoever sits there now is another.
+            taken = room.match.chairs[Seat(wanted)].player is not None
+            await refuse(context, SeatOccupied(Seat(wanted)) if taken else SeatFree(Seat(wanted)))
+        claims = self._claims(platform, room, seat)
+        return pb.TakeSeatResponse(
+            room=self._status(room),
+            seat=seat,
+            seat_token=self._keys.current.tokens.issue(claims),
+            token_expire_time=timestamp(TimeNs(claims.expires * SECOND)),
+        )
+
+    def _claims(self, platform: PlatformId, room: Room, seat: Seat) -> SeatClaims:
+        chair = room.match.chairs[seat]
+        player = PlayerId(chair.player or "")
+        return claims_for(platform, room.id, seat, player, Epoch(chair.epoch), UnixSeconds(int(time())))
+
+    @contained
+    async def LeaveSeat(
+        self, request: pb.LeaveSeatRequest, context: grpc.aio.ServicerContext[pb.LeaveSeatRequest, pb.LeaveSeatResponse]
+    ) -> pb.LeaveSeatResponse:
+        """Free a seat before the match starts."""
+        room = await self._room(request.room_id, context)
+        await self._administer(room, LeaveSeat(request.seat), request, context)
+        return pb.LeaveSeatResponse(room=self._status(room))
+
+    @contained
+    async def DisbandRoom(
+        self,
+        request: pb.DisbandRoomRequest,
+        context: grpc.aio.ServicerContext[pb.DisbandRoomRequest, pb.DisbandRoomResponse],
+    ) -> pb.DisbandRoomResponse:
+        """End the match now."""
+        room = await self._room(request.room_id, context)
+        await self._administer(room, Disband(), request, context)
+        assert isinstance(room.match, Over), "a disbanded room is over"
+        return pb.DisbandRoomResponse(room=self._status(room), account=encode.account(room.match.account))
+
+    @contained
+    async def WatchRooms(
+        self,
+        request: pb.WatchRoomsRequest,
+        context: grpc.aio.ServicerContext[pb.WatchRoomsRequest, pb.WatchRoomsResponse],
+    ) -> None:
+        """Tell of the platform's rooms from a cursor on, until the caller leaves."""
+        platform = await self._access.platform(context)
+        cursor = read_cursor(request.cursor)
+        if isinstance(cursor, InvalidCursor):
+            await refuse(context, cursor)
+        if self.watchers >= self._limits.watchers:
+            why = f"the server holds {self._limits.watchers} watchers, as many as it takes"
+            await end(context, reasoned(StatusCode.RESOURCE_EXHAUSTED, "TOO_MANY_STREAMS", why, uniform(1, 5)))
+        self.watchers += 1
+        try:
+            await self._watch(platform, cursor, context)
+        finally:
+            self.watchers -= 1
+
+    async def _watch(
+        self,
+        platform: PlatformId,
+        cursor: tuple[Position, int],
+        context: grpc.aio.ServicerContext[pb.WatchRoomsRequest, pb.WatchRoomsResponse],
+    ) -> None:
+        feed = watching.feed(self._events, self._wakeup, platform, cursor, lambda: self._draining)
+        async with contextlib.aclosing(feed) as responses:
+            async for response in responses:
+                if isinstance(response, LogUnavailable):
+                    await refuse(context, response)
+                await context.write(response)
+        why = "the server is leaving: watch again after the delay, from the last cursor"
+        await end(context, reasoned(StatusCode.UNAVAILABLE, "DRAINING", why, uniform(0.1, 2)))
+
+    def drain(self) -> None:
+        """The server is leaving: end the streams of whoever watches."""
+        self._draining = True
+        self._wakeup.hint(RoomId(""))
+
+    @contained
+    async def GetMatchRecord(
+        self,
+        request: pb.GetMatchRecordRequest,
+        context: grpc.aio.ServicerContext[pb.GetMatchRecordRequest, pb.GetMatchRecordResponse],
+    ) -> pb.GetMatchRecordResponse:
+        """What was played in a room, as far as its deals are settled."""
+        platform = await self._access.platform(context)
+        record = await self._archive.record(platform, RoomId(request.room_id))
+        if not isinstance(record, MatchRecord):
+            await refuse(context, record)
+        return pb.GetMatchRecordResponse(record=encode.match_record(record))
+
+    @contained
+    async def ListMatchRecords(
+        self,
+        request: pb.ListMatchRecordsRequest,
+        context: grpc.aio.ServicerContext[pb.ListMatchRecordsRequest, pb.ListMatchRecordsResponse],
+    ) -> pb.ListMatchRecordsResponse:
+        """The platform's matches that have ended, the last one first."""
+        platform = await self._access.platform(context)
+        size, before = await _asked_page(request, context)
+        search = Search(platform, request.player, _period(request))
+        page = await self._archive.page(search, size, before)
+        if isinstance(page, LogUnavailable):
+            await refuse(context, page)
+        return pb.ListMatchRecordsResponse(
+            matches=[encode.match_summary(summary) for summary in page.matches],
+            next_page_token=page_token(page.last) if page.last else "",
+        )
+
+    async def _room(self, room_id: str, context: grpc.aio.ServicerContext[Q, R]) -> Room:
+        platform = await self._access.platform(context)
+        return await self._owned(room_id, platform, context)
+
+    async def _owned(self, room_id: str, platform: PlatformId, context: grpc.aio.ServicerContext[Q, R]) -> Room:
+        """The platform's room. Another's does not exist to it."""
+        room = await self._rooms.find(RoomId(room_id))
+        if isinstance(room, Room) and room.state.opened.platform != platform:
+            await refuse(context, NoSuchRoom())
+        if not isinstance(room, Room):
+            await refuse(context, room)
+        return room
+
+    async def _administer(
+        self,
+        room: Room,
+        command: HouseCommand,
+        request: pb.TakeSeatRequest | pb.LeaveSeatRequest | pb.DisbandRoomRequest,
+        context: grpc.aio.ServicerContext[Q, R],
+    ) -> None:
+        wrong = _long_id(request.command_id)
+        if wrong is not None:
+            await refuse(context, wrong)
+        key = command_key(request.command_id, request.SerializeToString(deterministic=True))
+        answer = await self._finish(room.administer(PLATFORM, command, key))
+        if not isinstance(answer, Accepted):
+            await refuse(context, answer)
+
+    async def _finish(self, work: Coroutine[object, object, T]) -> T:
+        """Do it to the end even if the caller gives up: what is durable must also be told."""
+        task = asyncio.create_task(work)
+        self._working.add(task)
+        task.add_done_callback(self._working.discard)
+        return await asyncio.shield(task)
+
+    def _status(self, room: Room) -> room_pb2.Room:
+        return room_status.status(room, self._rooms.deadline(room.state))
+
+
+async def _asked_page(
+    request: pb.ListRoomsRequest | pb.ListMatchRecordsRequest, context: grpc.aio.ServicerContext[Q, R]
+) -> tuple[int, Mark | None]:
+    """How many rows a page is to have, and behind which row it begins. Ends the call where either is out of range."""
+    if request.page_size > LARGEST_PAGE:
+        await refuse(context, InvalidOption("page_size"))
+    before = read_page_token(request.page_token)
+    if isinstance(before, InvalidCursor):
+        await refuse(context, before)
+    return request.page_size or USUAL_PAGE, before
+
+
+def _bad_name(field: str, value: str, longest: int = LONGEST_PLAYER) -> InvalidOption | None:
+    """What is wrong with a required name, if anything."""
+    return None if 0 < len(value.encode()) <= longest else InvalidOption(field)
+
+
+def _long_id(command_id: str) -> InvalidOption | None:
+    return InvalidOption("command_id") if len(command_id.encode()) > LONGEST_ID else None
+
+
+def _seat_of(match: Match, player: Player) -> Seat | None:
+    return next((seat for seat, chair in match.chairs.items() if chair.player == player), None)
+
+
+def _seat_for(match: Match, player: Player) -> int:
+    """The seat the player has, or else the first that is free; where there is neither, the first, which is refused."""
+    seat = _seat_of(match, player)
+    if seat is not None:
+        return seat
+    return next((seat for seat, chair in match.chairs.items() if chair.player is None), 0)
+
+
+def _period(request: pb.ListMatchRecordsRequest) -> Period:
+    """The period that is asked for; from the beginning and to the end of time where a bound is not set."""
+    until = _nanoseconds(request.until) if request.HasField("until") else _FOREVER
+    return Period(_nanoseconds(request.since), until)
+
+
+def _nanoseconds(moment: Timestamp) -> TimeNs:
+    """A moment as the log counts it; one before 1970 or beyond what it can count, as the nearest that it can."""
+    return TimeNs(min(max(0, moment.seconds * SECOND + moment.nanos), _FOREVER))

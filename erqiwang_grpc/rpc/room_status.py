@@ -1,0 +1,53 @@
+"""A room as its platform sees it: nothing that any seat hides."""
+
+from erqiwang_core.match import Gathering, Match, Over, Running, scores, totals
+
+from erqiwang_grpc.rooms.room import Room
+from erqiwang_grpc.rpc.wire import encode
+from erqiwang_grpc.rpc.wire.encode.parts import timestamp
+from erqiwang_grpc.store import TimeNs
+from erqiwang_grpc.v1 import room_pb2
+
+
+def status(room: Room, deadline: TimeNs) -> room_pb2.Room:
+    """Everything a platform is told of a live room, which ends at `deadline` if it is not full by then."""
+    ledger, match = room.state, room.match
+    return room_pb2.Room(
+        room_id=room.id,
+        state=state(room),
+        quarantined=room.fault is not None,
+        owner=ledger.opened.owner,
+        options=encode.room_options(match.options),
+        seats=[
+            room_pb2.SeatStatus(seat=seat, player=chair.player or "", present=room.present(seat))
+            for seat, chair in match.chairs.items()
+        ],
+        deal=_deal_number(match),
+        totals=totals(len(match.chairs), scores(match)),
+        version=room.version,
+        create_time=timestamp(ledger.created),
+        start_time=None if ledger.started is None else timestamp(ledger.started),
+        end_time=None if ledger.ended is None else timestamp(ledger.ended),
+        expire_time=timestamp(deadline) if isinstance(match, Gathering) else None,
+    )
+
+
+def state(room: Room) -> room_pb2.RoomState.ValueType:
+    """Where a room stands."""
+    match room.match:
+        case Gathering():
+            return room_pb2.ROOM_STATE_OPEN
+        case Running():
+            return room_pb2.ROOM_STATE_PLAYING
+        case Over(account=account):
+            return room_pb2.ROOM_STATE_DISBANDED if account.disbanded else room_pb2.ROOM_STATE_FINISHED
+
+
+def _deal_number(match: Match) -> int:
+    match match:
+        case Gathering():
+            return 0
+        case Running(deal=deal):
+            return deal.dealt.number
+        case Over(last=last):
+            return last.dealt.number if last else 0

@@ -1,0 +1,230 @@
+"""The server: its services on a port, its housekeeping, and how it leaves."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from random import uniform
+from time import time_ns
+from typing import Final, final
+
+import grpc
+from google.protobuf.duration_pb2 import Duration
+from grpc_channelz.v1 import channelz
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+
+from erqiwang_grpc import shuffling
+from erqiwang_grpc.archive.matches import Archive
+from erqiwang_grpc.archive.retention import delete_old_matches
+from erqiwang_grpc.auth.files import KeyFiles
+from erqiwang_grpc.rooms.limits import DAY, Limits
+from erqiwang_grpc.rooms.outbox import Closing
+from erqiwang_grpc.rooms.registry import Rooms
+from erqiwang_grpc.rooms.room import Node, Room
+from erqiwang_grpc.rpc.access import Access
+from erqiwang_grpc.rpc.metrics import MetricsPort, ServerCollector
+from erqiwang_grpc.rpc.reflection import add_reflection
+from erqiwang_grpc.rpc.room_service import RoomServicer
+from erqiwang_grpc.rpc.seat_service import SeatServicer
+from erqiwang_grpc.shuffling import Shuffler
+from erqiwang_grpc.store import Store, TimeNs
+from erqiwang_grpc.store.wakeup import ProcessWakeup
+from erqiwang_grpc.v1 import (
+    room_service_pb2,
+    room_service_pb2_grpc,
+    seat_service_pb2 as pb,
+    seat_service_pb2_grpc,
+)
+
+log = logging.getLogger(__name__)
+
+SERVICES: Final = (
+    room_service_pb2.DESCRIPTOR.services_by_name["RoomService"].full_name,
+    pb.DESCRIPTOR.services_by_name["SeatService"].full_name,
+)
+_TICK_SECONDS: Final = 1.0
+_RETENTION_SECONDS: Final = 3600.0
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Tls:
+    """The server's certificate and key, and the authority of the clients' certificates where they must have one; PEM."""
+
+    certificate: bytes
+    key: bytes
+    client_authority: bytes | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a server is started."""
+
+    events: Store
+    keys: KeyFiles
+    host: str = "127.0.0.1"
+    port: int = 0
+    """0 for a free one."""
+    tls: Tls | None = None
+    limits: Limits = field(default_factory=Limits)
+    keep_days: float | None = None
+    """Matches that ended longer ago are deleted; None to keep all."""
+    metrics_port: int | None = None
+    """Where metrics are scraped, 0 for a free port; None for nowhere."""
+    shuffle: Shuffler = shuffling.shuffle
+    now: Callable[[], TimeNs] = lambda: TimeNs(time_ns())
+
+
+@final
+class Server:
+    """A running server. `start` it, `stop` it; it holds everything else."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._wakeup = ProcessWakeup()
+        around = Node(settings.events, self._wakeup, settings.now, settings.shuffle, settings.limits)
+        self.counts = around.counts
+        self.rooms = Rooms(around)
+        access = Access(settings.keys, self.rooms)
+        self.seats = SeatServicer(access, Archive(settings.events), settings.limits)
+        self._platforms = RoomServicer(
+            access, self.rooms, settings.keys, settings.events, self._wakeup, settings.limits
+        )
+        self._health = health.aio.HealthServicer()
+        self._server = grpc.aio.server(options=channel_options(settings.limits))
+        self._tasks: list[asyncio.Task[None]] = []
+        self.port = 0
+        self.metrics: MetricsPort | None = None
+
+    async def start(self) -> None:
+        """Open the ports and begin to serve. `RuntimeError` or `OSError` where one cannot be had."""
+        if self._settings.metrics_port is not None:
+            self.metrics = MetricsPort(self._settings.host, self._settings.metrics_port, self._collector())
+        seat_service_pb2_grpc.add_SeatServiceServicer_to_server(self.seats, self._server)
+        room_service_pb2_grpc.add_RoomServiceServicer_to_server(self._platforms, self._server)
+        health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
+        channelz.add_channelz_servicer(self._server)
+        add_reflection((*SERVICES, health_pb2.DESCRIPTOR.services_by_name["Health"].full_name), self._server)
+        address = f"{self._settings.host}:{self._settings.port}"
+        tls = self._settings.tls
+        if tls is None:
+            self.port = self._server.add_insecure_port(address)
+        else:
+            self.port = self._server.add_secure_port(address, _credentials(tls))
+        await self._server.start()
+        for service in ("", *SERVICES):
+            await self._health.set(service, health_pb2.HealthCheckResponse.SERVING)
+        self._tasks = [
+            asyncio.create_task(self._every_tick()),
+            asyncio.create_task(self._watch_stored()),
+        ]
+        if self._settings.keep_days is not None:
+            self._tasks.append(asyncio.create_task(self._delete_old_matches(self._settings.keep_days)))
+        if self.metrics is not None:
+            log.info("metrics", extra={"address": f"{self._settings.host}:{self.metrics.port}"})
+        log.info("serving", extra={"address": f"{self._settings.host}:{self.port}"})
+
+    async def stop(self, grace: float = 5.0) -> None:
+        """Take no more, tell every seat to come back elsewhere, finish what is under way, and close."""
+        self.seats.draining = True
+        await self._health.enter_graceful_shutdown()
+        delay = Duration()
+        delay.FromMilliseconds(int(uniform(100, 2000)))
+        goodbye = pb.Goodbye(reason=pb.Goodbye.REASON_DRAINING, retry_delay=delay)
+        self.rooms.close_streams(Closing.DRAINING, pb.SeatMessage(goodbye=goodbye))
+        self._platforms.drain()
+        await self._server.stop(grace)
+        for task in self._tasks:
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+        if self.metrics is not None:
+            self.metrics.close()
+        log.info("stopped", extra={"address": f"{self._settings.host}:{self.port}"})
+
+    def _collector(self) -> ServerCollector:
+        rooms = self.rooms
+        return ServerCollector(
+            self.counts,
+            (
+                ("rooms", "Rooms in memory.", lambda: len(rooms.live)),
+                ("rooms_quarantined", "Rooms set apart because of an error.", lambda: sum(map(_is_apart, rooms.live))),
+                ("streams", "Seat streams that are open.", lambda: self.seats.streams),
+                ("watchers", "Streams of WatchRooms that are open.", lambda: self._platforms.watchers),
+            ),
+        )
+
+    async def _watch_stored(self) -> None:
+        try:
+            await self.rooms.watch_stored()
+        except Exception:
+            log.exception("rooms left open by the last server are not watched")
+
+    async def _delete_old_matches(self, keep_days: float) -> None:
+        """Retention, at the start and every hour. An error in it is logged and does not end it."""
+        while True:
+            before = TimeNs(self._settings.now() - int(keep_days * DAY))
+            try:
+                self.rooms.forget(await delete_old_matches(self._settings.events, before))
+            except Exception:
+                log.exception("old matches are not deleted")
+            await asyncio.sleep(_RETENTION_SECONDS)
+
+    async def _every_tick(self) -> None:
+        """Housekeeping. An error in it is logged and does not end it."""
+        while True:
+            await asyncio.sleep(_TICK_SECONDS)
+            try:
+                self.rooms.look_after_streams()
+                await self.rooms.expire()
+                self.rooms.put_away()
+            except Exception:
+                log.exception("housekeeping failed")
+
+
+def _is_apart(room: Room) -> bool:
+    return room.fault is not None
+
+
+def channel_options(limits: Limits) -> list[tuple[str, int]]:
+    """The channel options that the measured traps of the stack call for."""
+    ping = int(1000 * limits.frozen_seconds / 2)
+    return [
+        # A burst of new streams is answered with bare CANCELLED beyond these.
+        ("grpc.server.max_pending_requests", 200_000),
+        ("grpc.server.max_pending_requests_hard_limit", 300_000),
+        # A frozen client on a direct connection is noticed within the two together; proxies answer pings themselves.
+        ("grpc.keepalive_time_ms", ping),
+        ("grpc.keepalive_timeout_ms", ping),
+        ("grpc.http2.ping_timeout_ms", ping),
+        ("grpc.keepalive_permit_without_calls", 1),
+        # Clients may ping as often as we do.
+        ("grpc.http2.min_ping_interval_without_data_ms", 1_000),
+        ("grpc.http2.min_recv_ping_interval_without_data_ms", 1_000),
+        ("grpc.http2.max_ping_strikes", 0),
+        ("grpc.max_concurrent_streams", 2**31 - 1),
+        ("grpc.max_receive_message_length", limits.message_bytes),
+        # Two servers on one port would share its clients without sharing its rooms.
+        ("grpc.so_reuseport", 0),
+        ("grpc.enable_channelz", 1),
+    ]
+
+
+def _credentials(tls: Tls) -> grpc.ServerCredentials:
+    return grpc.ssl_server_credentials(
+        [(tls.key, tls.certificate)],
+        root_certificates=tls.client_authority,
+        require_client_auth=tls.client_authority is not None,
+    )
+
+
+def calm_the_collector() -> None:
+    """With thousands of streams the garbage collector makes the tail of the latencies: let it run rarely, on little."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 50, 50)

@@ -1,0 +1,39 @@
+"""What is known here: the values that numbers on the wire stand for."""
+
+from collections.abc import Mapping
+from typing import Final, TypeVar
+
+from erqiwang_core.rules import RoomOptions
+
+from erqiwang_grpc.rooms.refusals import InvalidOption
+from erqiwang_grpc.rpc.wire import numbers, requests as decode
+from erqiwang_grpc.v1 import room_pb2
+
+N = TypeVar("N", bound=int)
+V = TypeVar("V")
+
+
+class NotUnderstood(ValueError):
+    """A message says something that this version has no value for."""
+
+
+def known(values: Mapping[N, V], number: N) -> V:
+    """The value that a number stands for."""
+    if number not in values:
+        raise NotUnderstood(f"{number} is none of {sorted(values)}")
+    return values[number]
+
+
+PHASES: Final = numbers.reverse(numbers.PHASES)
+GROUPS: Final = numbers.reverse(numbers.GROUPS)
+TRUMPS: Final = numbers.reverse(numbers.NAMED)
+SIGNALS: Final = numbers.reverse(numbers.SIGNALS)
+AWARD_KINDS: Final = numbers.reverse(numbers.AWARD_KINDS)
+
+
+def room_options(message: room_pb2.RoomOptions) -> RoomOptions:
+    """The options of a room."""
+    options = decode.room_options(message)
+    if isinstance(options, InvalidOption):
+        raise NotUnderstood(f"the option {options.name} is out of range")
+    return options

@@ -1,0 +1,76 @@
+"""Settlements: how a deal ends, and a match."""
+
+from collections.abc import Iterable
+
+from erqiwang_core.awards import Award, SeatAwards
+from erqiwang_core.contract import Contract
+from erqiwang_core.match import Account
+from erqiwang_core.rules import Rules
+from erqiwang_core.scoring import Disbanded, KittyCapture, Made, NearShutout, Outcome, Shutout, Surrendered, Upgrade
+from erqiwang_core.seats import BySeat
+from erqiwang_core.settled import SeatScore, Settlement
+from erqiwang_core.units import Awards, Chips, Points, Seat
+
+from erqiwang_grpc.rpc.wire.decode.cards import call, cards
+from erqiwang_grpc.rpc.wire.decode.known import AWARD_KINDS, TRUMPS, NotUnderstood, known
+from erqiwang_grpc.rpc.wire.numbers import outcome
+from erqiwang_grpc.v1 import settlement_pb2
+
+
+def settlement(message: settlement_pb2.Settlement, rules: Rules) -> Settlement:
+    """A settled deal that was played by those rules."""
+    capture = message.kitty_capture
+    return Settlement(
+        outcome=_outcome(message),
+        contract=_contract(message, rules) if message.HasField("declarer") else None,
+        trump=known(TRUMPS, message.trump) if message.trump else None,
+        trick_points=Points(message.trick_points),
+        kitty_capture=_kitty_capture(capture) if message.HasField("kitty_capture") else None,
+        buried=cards(message.buried),
+        base=Chips(message.base),
+        stake=Chips(message.stake),
+        seats=BySeat(tuple(_seat_score(seat) for seat in message.seats)),
+    )
+
+
+_OUTCOMES = {outcome(result): result for result in (Shutout(), NearShutout(), Made(), Surrendered(), Disbanded())}
+
+
+def _outcome(message: settlement_pb2.Settlement) -> Outcome:
+    if message.outcome == settlement_pb2.OUTCOME_UPGRADE:
+        return Upgrade(message.multiplier)
+    return known(_OUTCOMES, message.outcome)
+
+
+def _contract(message: settlement_pb2.Settlement, rules: Rules) -> Contract:
+    if message.bid not in rules.bids:
+        raise NotUnderstood(f"{message.bid} is no bid of this game")
+    row = rules.row(Points(message.bid))
+    return Contract(Seat(message.declarer), row, tuple(call(called) for called in message.calls))
+
+
+def _kitty_capture(message: settlement_pb2.KittyCapture) -> KittyCapture:
+    return KittyCapture(Points(message.points), message.multiplier)
+
+
+def _seat_score(message: settlement_pb2.SeatScore) -> SeatScore:
+    awards = tuple(Award(known(AWARD_KINDS, award.kind), Awards(award.number)) for award in message.awards)
+    return SeatScore(
+        awards=SeatAwards(awards, cards(message.award_cards), message.jokers),
+        award_chips=Chips(message.award_chips),
+        base_chips=Chips(message.base_chips),
+    )
+
+
+def account(message: settlement_pb2.Account) -> Account:
+    """How a match ended."""
+    return Account(
+        disbanded=message.disbanded,
+        deals=tuple(chips(deal.scores) for deal in message.deals),
+        totals=chips(message.totals),
+    )
+
+
+def chips(amounts: Iterable[int]) -> BySeat[Chips]:
+    """Every seat's chips."""
+    return BySeat(tuple(Chips(amount) for amount in amounts))

@@ -1,0 +1,25 @@
+"""Encode: from the core's values to the messages of the wire. Total: every value has its message."""
+
+from erqiwang_grpc.rpc.wire.encode.notices import aside, missed, notice, put_notices
+from erqiwang_grpc.rpc.wire.encode.parts import parts, view
+from erqiwang_grpc.rpc.wire.encode.records import ended_room, match_record, match_summary
+from erqiwang_grpc.rpc.wire.encode.refusals import refusal
+from erqiwang_grpc.rpc.wire.encode.rooms import card_cost, room_options
+from erqiwang_grpc.rpc.wire.encode.settlements import account, settlement
+
+__all__ = [
+    "account",
+    "aside",
+    "card_cost",
+    "ended_room",
+    "match_record",
+    "match_summary",
+    "missed",
+    "notice",
+    "parts",
+    "put_notices",
+    "refusal",
+    "room_options",
+    "settlement",
+    "view",
+]

@@ -1,0 +1,79 @@
+"""Records: matches and deals that have ended."""
+
+from erqiwang_core.hand import ids
+
+from erqiwang_grpc.archive.records import DealRecord, MatchRecord, MatchSummary, TrickRecord
+from erqiwang_grpc.rpc.wire.encode.cards import call, put_trick
+from erqiwang_grpc.rpc.wire.encode.parts import timestamp
+from erqiwang_grpc.rpc.wire.encode.rooms import room_options
+from erqiwang_grpc.rpc.wire.encode.settlements import settlement
+from erqiwang_grpc.v1 import record_pb2, room_pb2
+
+
+def match_record(record: MatchRecord) -> record_pb2.MatchRecord:
+    """A match with its deals."""
+    return record_pb2.MatchRecord(summary=match_summary(record.summary), deals=[_deal(deal) for deal in record.deals])
+
+
+def match_summary(summary: MatchSummary) -> record_pb2.MatchSummary:
+    """A match without its deals."""
+    return record_pb2.MatchSummary(
+        room_id=summary.room,
+        owner=summary.opened.owner,
+        options=room_options(summary.opened.options),
+        players=[player or "" for player in summary.players],
+        totals=summary.totals.values,
+        settled_deals=summary.settled_deals,
+        disbanded=summary.disbanded,
+        create_time=timestamp(summary.created),
+        start_time=None if summary.started is None else timestamp(summary.started),
+        end_time=None if summary.ended is None else timestamp(summary.ended),
+    )
+
+
+def ended_room(summary: MatchSummary) -> room_pb2.Room:
+    """The room of a match that has ended, as its platform sees it when nobody is there any more."""
+    return room_pb2.Room(
+        room_id=summary.room,
+        state=room_pb2.ROOM_STATE_DISBANDED if summary.disbanded else room_pb2.ROOM_STATE_FINISHED,
+        owner=summary.opened.owner,
+        options=room_options(summary.opened.options),
+        seats=[room_pb2.SeatStatus(seat=seat, player=player or "") for seat, player in summary.players.items()],
+        deal=summary.deal,
+        totals=summary.totals.values,
+        version=summary.version,
+        create_time=timestamp(summary.created),
+        start_time=None if summary.started is None else timestamp(summary.started),
+        end_time=None if summary.ended is None else timestamp(summary.ended),
+    )
+
+
+def _deal(deal: DealRecord) -> record_pb2.DealRecord:
+    dealt = deal.dealt
+    return record_pb2.DealRecord(
+        deal=dealt.number,
+        start_time=timestamp(deal.started),
+        end_time=timestamp(deal.ended),
+        rules_version=dealt.rules.version,
+        first_bidder=dealt.first_bidder,
+        hands=[record_pb2.DealtHand(cards=ids(hand)) for hand in dealt.hands],
+        kitty=ids(dealt.kitty),
+        calls=[call(called) for called in deal.calls],
+        tricks=[_trick(trick) for trick in deal.tricks],
+        settlement=settlement(deal.settlement),
+        commitment=dealt.shuffled.commitment,
+        salt=dealt.shuffled.salt,
+        deck=dealt.shuffled.order,
+    )
+
+
+def _trick(record: TrickRecord) -> record_pb2.TrickRecord:
+    message = record_pb2.TrickRecord()
+    put_trick(message.trick, record.trick)
+    if record.attempted is not None:
+        message.attempted.extend(ids(record.attempted))
+    if record.taken is not None:
+        message.taken.winner = record.taken.winner
+        message.taken.points = record.taken.points
+        message.taken.captured = record.taken.captured
+    return message

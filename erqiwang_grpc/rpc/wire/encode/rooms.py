@@ -1,0 +1,32 @@
+"""Rooms: what was chosen and what it costs."""
+
+from erqiwang_core.rules import CardCost, FourPlayer, RoomOptions, ThreePlayer
+
+from erqiwang_grpc.rpc.wire.numbers import DECKS, PAYERS
+from erqiwang_grpc.v1 import room_pb2
+
+
+def room_options(options: RoomOptions) -> room_pb2.RoomOptions:
+    """The options of a room, with every default spelt out."""
+    message = room_pb2.RoomOptions(
+        deals=options.deals,
+        payer=PAYERS[options.payer],
+        no_review=not options.review,
+        countdowns=room_pb2.Countdowns(
+            bid=options.countdowns.bid,
+            trump=options.countdowns.trump,
+            bury=options.countdowns.bury,
+            play=options.countdowns.play,
+        ),
+    )
+    match options.game:
+        case ThreePlayer(joker_bonus, climb):
+            message.three_player.CopyFrom(room_pb2.ThreePlayerGame(joker_bonus=joker_bonus, climb=climb))
+        case FourPlayer(deck):
+            message.four_player.CopyFrom(room_pb2.FourPlayerGame(deck=DECKS[deck]))
+    return message
+
+
+def card_cost(cost: CardCost) -> room_pb2.CardCost:
+    """What a room costs, in room cards."""
+    return room_pb2.CardCost(owner=cost.owner, joiner=cost.joiner)

@@ -1,0 +1,119 @@
+"""Decode: from the messages of the wire to the core's commands and options.
+
+Only the form is looked at here. Numbers stay raw until the core has decided on them, and it alone refuses them.
+"""
+
+from typing import Final, TypeAlias
+
+from erqiwang_core.bidding import Bid, Pass
+from erqiwang_core.burying import Bury
+from erqiwang_core.match import Command, Ready
+from erqiwang_core.naming import NameTrump, Surrender
+from erqiwang_core.playing import Play, Request, ShowTrumps, Signal
+from erqiwang_core.rules import (
+    Countdowns,
+    FourPlayer,
+    Game,
+    Length,
+    RoomOptions,
+    ThreePlayer,
+    parse_roomtype,
+)
+
+from erqiwang_grpc.rooms.refusals import InvalidOption, NoCommand
+from erqiwang_grpc.rpc.wire.numbers import DECKS, PAYERS, reverse
+from erqiwang_grpc.v1 import room_pb2, room_service_pb2, seat_service_pb2
+
+Asked: TypeAlias = Command | Request
+"""What a seat may ask for."""
+
+LONGEST_COUNTDOWN: Final = 3600
+"""Seconds; nothing happens when one runs out, so the bound only keeps nonsense off the screens."""
+
+
+def command(message: seat_service_pb2.Command) -> Asked | NoCommand:
+    """What a seat asks for; nothing is checked yet but that it is something."""
+    match message.WhichOneof("command"):
+        case "bid":
+            return Bid(message.bid.points)
+        case "pass_bid":
+            return Pass()
+        case "name_trump":
+            return NameTrump(message.name_trump.trump)
+        case "surrender":
+            return Surrender()
+        case "bury":
+            return Bury(tuple(message.bury.cards))
+        case "play_cards":
+            return Play(tuple(message.play_cards.cards))
+        case "ready":
+            return Ready()
+        case "signal":
+            return Signal(message.signal.signal)
+        case "show_trumps":
+            return ShowTrumps()
+        case None:
+            return NoCommand()
+
+
+def room_choice(choice: room_service_pb2.RoomChoice) -> RoomOptions | InvalidOption:
+    """The options chosen, typed or as a `roomtype`; all defaults where nothing is."""
+    match choice.WhichOneof("choice"):
+        case "options":
+            return room_options(choice.options)
+        case "roomtype":
+            return parse_roomtype(choice.roomtype)
+        case None:
+            return RoomOptions()
+
+
+def room_options(message: room_pb2.RoomOptions) -> RoomOptions | InvalidOption:
+    """The options of a room, 0 and unset standing for the defaults; the first that is out of range is refused."""
+    game = _game(message)
+    if isinstance(game, InvalidOption):
+        return game
+    length = _LENGTHS.get(message.deals)
+    if length is None:
+        return InvalidOption("deals")
+    payer = _PAYERS.get(message.payer)
+    if payer is None:
+        return InvalidOption("payer")
+    countdowns = _countdowns(message.countdowns)
+    if isinstance(countdowns, InvalidOption):
+        return countdowns
+    return RoomOptions(game, length, payer, not message.no_review, countdowns)
+
+
+_DEFAULTS: Final = RoomOptions()
+_DECKS: Final = {room_pb2.DECK_UNSPECIFIED: FourPlayer().deck} | reverse(DECKS)
+_PAYERS: Final = {room_pb2.PAYER_UNSPECIFIED: _DEFAULTS.payer} | reverse(PAYERS)
+_LENGTHS: Final = {0: _DEFAULTS.length} | {length.value: length for length in Length}
+
+
+def _game(message: room_pb2.RoomOptions) -> Game | InvalidOption:
+    match message.WhichOneof("game"):
+        case "three_player":
+            return ThreePlayer(message.three_player.joker_bonus, message.three_player.climb)
+        case "four_player":
+            deck = _DECKS.get(message.four_player.deck)
+            return InvalidOption("four_player.deck") if deck is None else FourPlayer(deck)
+        case None:
+            return ThreePlayer()
+
+
+def _countdowns(message: room_pb2.Countdowns) -> Countdowns | InvalidOption:
+    for name, seconds in (
+        ("bid", message.bid),
+        ("trump", message.trump),
+        ("bury", message.bury),
+        ("play", message.play),
+    ):
+        if seconds > LONGEST_COUNTDOWN:
+            return InvalidOption(f"countdowns.{name}")
+    default = _DEFAULTS.countdowns
+    return Countdowns(
+        bid=message.bid or default.bid,
+        trump=message.trump or default.trump,
+        bury=message.bury or default.bury,
+        play=message.play or default.play,
+    )

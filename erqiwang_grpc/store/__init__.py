@@ -1,0 +1,58 @@
+"""The event log: two ports, `Store` and `Wakeup`, and what stands behind them.
+
+`memory` and `sqlite` keep rooms, `wakeup` carries hints within one process, `chain` is the checksum.
+"""
+
+from erqiwang_grpc.store.port import (
+    NOTHING,
+    START,
+    Actor,
+    AppendAnswer,
+    Appended,
+    Batch,
+    Bell,
+    CommandId,
+    CommandKey,
+    Conflict,
+    Damaged,
+    Duplicate,
+    Entry,
+    Mark,
+    Period,
+    Position,
+    RoomId,
+    Store,
+    StoreReader,
+    Tag,
+    TimeNs,
+    Unavailable,
+    Version,
+    Wakeup,
+)
+
+__all__ = [
+    "NOTHING",
+    "START",
+    "Actor",
+    "AppendAnswer",
+    "Appended",
+    "Batch",
+    "Bell",
+    "CommandId",
+    "CommandKey",
+    "Conflict",
+    "Damaged",
+    "Duplicate",
+    "Entry",
+    "Mark",
+    "Period",
+    "Position",
+    "RoomId",
+    "Store",
+    "StoreReader",
+    "Tag",
+    "TimeNs",
+    "Unavailable",
+    "Version",
+    "Wakeup",
+]

@@ -1,0 +1,83 @@
+"""The checksum chained over a room: what makes a flipped byte or a missing event findable.
+
+link(n) = SHA-256(link(n-1) ‖ batch n), the first one over the room's id, so that no batch can be exchanged,
+dropped, or moved to another room. Every field goes in behind its length: no two batches encode alike.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from typing import Final, NewType
+
+from erqiwang_grpc.store.port import Batch, RoomId, Tag, Version
+
+Link = NewType("Link", bytes)
+
+_LENGTH: Final = 4
+_NUMBER: Final = 8
+
+
+def origin(room: RoomId) -> Link:
+    """The link before a room's first batch."""
+    return Link(hashlib.sha256(b"erqiwang log 1\0" + room.encode()).digest())
+
+
+def link(previous: Link, first: Version, encoded: bytes) -> Link:
+    """The link of a batch whose first version is `first`, from the link before it."""
+    return Link(hashlib.sha256(previous + _number(first) + encoded).digest())
+
+
+def encode(batch: Batch) -> bytes:
+    """The batch as the bytes that are hashed. `UnicodeEncodeError` for text that is no Unicode."""
+    command = batch.command
+    return framed(
+        (
+            _number(batch.time),
+            batch.actor.encode(),
+            framed(()) if command is None else framed((command.id.encode(), command.fingerprint)),
+            _number(batch.rules_version),
+            framed(batch.bodies),
+            framed_tags(batch.tags),
+        )
+    )
+
+
+def framed(parts: Iterable[bytes]) -> bytes:
+    """The parts one behind the other, each behind its length."""
+    return b"".join(len(part).to_bytes(_LENGTH, "big") + part for part in parts)
+
+
+def unframed(blob: bytes) -> tuple[bytes, ...] | None:
+    """The parts that were framed, or None if `blob` is not the frame of anything."""
+    parts: list[bytes] = []
+    at = 0
+    while at < len(blob):
+        start = at + _LENGTH
+        end = start + int.from_bytes(blob[at:start], "big")
+        if start > len(blob) or end > len(blob):
+            return None
+        parts.append(blob[start:end])
+        at = end
+    return tuple(parts)
+
+
+def framed_tags(tags: Iterable[Tag]) -> bytes:
+    """Tags as one blob."""
+    return framed(part.encode() for tag in tags for part in (tag.key, tag.value))
+
+
+def unframed_tags(blob: bytes) -> tuple[Tag, ...] | None:
+    """The tags that were framed, or None if `blob` is no frame of tags."""
+    parts = unframed(blob)
+    if parts is None or len(parts) % 2:
+        return None
+    try:
+        texts = [part.decode() for part in parts]
+    except UnicodeDecodeError:
+        return None
+    return tuple(Tag(key, value) for key, value in zip(texts[::2], texts[1::2], strict=True))
+
+
+def _number(value: int) -> bytes:
+    return value.to_bytes(_NUMBER, "big", signed=True)

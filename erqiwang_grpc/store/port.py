@@ -1,0 +1,218 @@
+"""The two ports behind which rooms are kept: `Store`, where safety lives, and `Wakeup`, a lossy hint.
+
+A room is a sequence of opaque payloads, each with a version: the first is 1 and there are no gaps.
+What one command brought about is one `Batch`, which is in the log whole or not at all.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Final, NewType, Protocol, TypeAlias, final
+
+RoomId = NewType("RoomId", str)
+Version = NewType("Version", int)
+"""How many payloads a room holds up to and with this one; 0 is a room that is not there."""
+Position = NewType("Position", int)
+"""A place in the order in which batches were committed, over all rooms. Grows, may skip, is never used twice."""
+TimeNs = NewType("TimeNs", int)
+"""Nanoseconds since 1970-01-01 UTC."""
+Actor = NewType("Actor", str)
+CommandId = NewType("CommandId", str)
+
+NOTHING: Final = Version(0)
+START: Final = Position(0)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CommandKey:
+    """What makes a command recognisable when it is sent again."""
+
+    id: CommandId
+    """Chosen by the sender; scoped to the room and the actor."""
+    fingerprint: bytes
+    """A hash of the command's payload: the same id with another payload is another command."""
+
+
+@final
+@dataclass(frozen=True, slots=True, order=True)
+class Tag:
+    """A key and a value under which a batch can be found again. What they mean is the caller's affair."""
+
+    key: str
+    value: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What one command brought about. `ValueError` if it is empty: nothing happened, so nothing is logged."""
+
+    time: TimeNs
+    actor: Actor
+    command: CommandKey | None
+    """None for what cannot be repeated by a sender: it is never a duplicate of anything."""
+    rules_version: int
+    bodies: tuple[bytes, ...]
+    tags: tuple[Tag, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.bodies:
+            raise ValueError("a batch holds at least one payload")
+        if len(set(self.tags)) != len(self.tags):
+            raise ValueError("a batch carries each tag once")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One logged payload, with the circumstances of the batch that brought it."""
+
+    room: RoomId
+    version: Version
+    time: TimeNs
+    actor: Actor
+    command: CommandKey | None
+    rules_version: int
+    body: bytes
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """The batch is durable; `version` is the room's new head."""
+
+    version: Version
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Somebody else was faster: the room is at `head`. Nothing was written."""
+
+    head: Version
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Duplicate:
+    """The command is already in the log as the versions `first` to `last`. Nothing was written.
+
+    The caller compares `fingerprint`: equal means "answer it again", different means "refuse it".
+    """
+
+    first: Version
+    last: Version
+    fingerprint: bytes
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Damaged:
+    """What is stored for `room` cannot be believed from `version` on. Nothing was or will be written to it."""
+
+    room: RoomId
+    version: Version
+    why: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Unavailable:
+    """The store cannot do this now; `why` says what to do. Nothing half is stored.
+
+    The caller forgets what it wanted to append and reads the room anew before it goes on: after a failed
+    flush only the next opening of the file shows whether the batch is in it.
+    """
+
+    why: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Where a batch is: the versions `first` to `version`. Also the cursor behind which a listing goes on."""
+
+    position: Position
+    room: RoomId
+    first: Version
+    version: Version
+    time: TimeNs
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Period:
+    """From `since` up to and without `until`."""
+
+    since: TimeNs
+    until: TimeNs
+
+
+AppendAnswer: TypeAlias = Appended | Conflict | Duplicate | Damaged | Unavailable
+
+
+class StoreReader(Protocol):
+    """The half of the log that changes nothing."""
+
+    async def head(self, room: RoomId) -> Version | Damaged:
+        """The version of the room's last payload; `NOTHING` for a room that is not there."""
+
+    async def read(self, room: RoomId, after: Version = NOTHING) -> tuple[Entry, ...] | Damaged:
+        """Every payload of the room with a version above `after`, checked against the room's head."""
+
+    async def find(self, room: RoomId, actor: Actor, command: CommandId) -> Duplicate | Damaged | None:
+        """Which payloads the command brought about, if it is in the log."""
+
+    async def rooms(self, after: RoomId, limit: int) -> tuple[RoomId, ...] | Unavailable:
+        """The next at most `limit` rooms in the order of their ids; from the start with an empty id."""
+
+    async def feed(self, after: Position, limit: int, tag: Tag | None = None) -> tuple[Mark, ...] | Unavailable:
+        """The next at most `limit` batches, of all or of those that carry `tag`, in commit order.
+
+        A reader who goes on from the last mark it saw misses nothing: no batch ever appears behind a mark
+        that was visible before it.
+        """
+
+    async def listing(
+        self, tag: Tag, period: Period, limit: int, before: Mark | None = None
+    ) -> tuple[Mark, ...] | Unavailable:
+        """At most `limit` batches that carry `tag`, newest first, older than the mark `before` if one is given."""
+
+
+class Store(StoreReader, Protocol):
+    """Rooms, each a sequence of payloads that only grows until the room is deleted whole."""
+
+    async def append(self, room: RoomId, expected: Version, batch: Batch) -> AppendAnswer:
+        """Put `batch` behind version `expected` of the room, all or nothing, durable once answered.
+
+        The batch's command is looked for first, so a repeated command is a `Duplicate` however stale its
+        `expected`. An append whose caller is cancelled may still happen.
+        """
+
+    async def delete_rooms(self, tag: Tag, before: TimeNs, limit: int) -> tuple[RoomId, ...] | Unavailable:
+        """Delete at most `limit` rooms with a batch that carries `tag` and is older than `before`; says which.
+
+        Fewer than `limit` means that no more are left. Positions of deleted batches stay empty.
+        """
+
+    async def close(self) -> None:
+        """Finish what was handed in, then let go of everything. Appends after it are `Unavailable`."""
+
+
+class Bell(Protocol):
+    """Rings when there may be something new. Rings that nobody waited for count as one."""
+
+    async def wait(self) -> None:
+        """Return at the next ring, or at once if it rang since the last time."""
+
+
+class Wakeup(Protocol):
+    """Hints that rooms have grown. A hint may be lost or false: whoever waits also looks from time to time."""
+
+    def hint(self, room: RoomId) -> None:
+        """Tell everyone who waits for this room, here or on other nodes, to look."""
+
+    def subscribe(self, room: RoomId | None) -> AbstractContextManager[Bell]:
+        """A bell for one room, or with None for all rooms, until the context is left."""

@@ -1,0 +1,307 @@
+"""The log in one SQLite file, the embedded default: one writer thread, group commit, readers beside it."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Final, TypeVar, final
+
+from erqiwang_grpc.store.port import (
+    NOTHING,
+    Actor,
+    AppendAnswer,
+    Batch,
+    CommandId,
+    Damaged,
+    Duplicate,
+    Entry,
+    Mark,
+    Period,
+    Position,
+    RoomId,
+    Tag,
+    TimeNs,
+    Unavailable,
+    Version,
+)
+from erqiwang_grpc.store.sqlite import opening, schema, statements
+from erqiwang_grpc.store.sqlite.committing import Committer
+from erqiwang_grpc.store.sqlite.opening import (
+    AlreadyServed,
+    DamagedFile,
+    NewerFile,
+    NotALog,
+    OpenFile,
+    OpenRefused,
+    OutOfReach,
+    ReadOnly,
+    advice,
+)
+from erqiwang_grpc.store.sqlite.statements import Prepared
+
+__all__ = [
+    "LOG_FILE",
+    "AlreadyServed",
+    "Compacted",
+    "DamagedFile",
+    "NewerFile",
+    "NotALog",
+    "OpenRefused",
+    "OutOfReach",
+    "ReadOnly",
+    "SqliteReader",
+    "SqliteStore",
+    "advice",
+    "back_up",
+    "open_reader",
+    "open_store",
+]
+
+T = TypeVar("T")
+
+LOG_FILE: Final = "rooms.sqlite"
+"""What the file is called in a server's data folder."""
+
+_READERS: Final = 2  # reading is for opening rooms and for lists; more threads would only take turns
+_CLOSED: Final = Unavailable("this log is closed: open it again")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    """The size of the file in bytes before and after."""
+
+    before: int
+    after: int
+
+
+class SqliteReader:
+    """`StoreReader` of a file, beside its server or without one. For the event loop it was opened in."""
+
+    def __init__(self, connections: tuple[sqlite3.Connection, ...]) -> None:
+        self._connections = connections
+        self._idle: SimpleQueue[sqlite3.Connection] = SimpleQueue()
+        for db in connections:
+            self._idle.put(db)
+        self._readers = ThreadPoolExecutor(len(connections), thread_name_prefix="log-reader")
+
+    async def head(self, room: RoomId) -> Version | Damaged:
+        """The version of the room's last payload. See `StoreReader.head`."""
+        return await self._of_room(room, NOTHING, partial(statements.head, room=room))
+
+    async def read(self, room: RoomId, after: Version = NOTHING) -> tuple[Entry, ...] | Damaged:
+        """Every payload of the room with a version above `after`, checked. See `StoreReader.read`."""
+        return await self._of_room(room, after, partial(statements.read, room=room, after=after))
+
+    async def find(self, room: RoomId, actor: Actor, command: CommandId) -> Duplicate | Damaged | None:
+        """Which payloads the command brought about. See `StoreReader.find`."""
+        return await self._of_room(room, NOTHING, partial(statements.find, room=room, actor=actor, command=command))
+
+    async def rooms(self, after: RoomId, limit: int) -> tuple[RoomId, ...] | Unavailable:
+        """The next at most `limit` rooms in the order of their ids. See `StoreReader.rooms`."""
+        return await self._of_all(partial(statements.rooms, after=after, limit=limit))
+
+    async def feed(self, after: Position, limit: int, tag: Tag | None = None) -> tuple[Mark, ...] | Unavailable:
+        """The next at most `limit` batches in commit order. See `StoreReader.feed`."""
+        return await self._of_all(partial(statements.feed, after=after, limit=limit, tag=tag))
+
+    async def listing(
+        self, tag: Tag, period: Period, limit: int, before: Mark | None = None
+    ) -> tuple[Mark, ...] | Unavailable:
+        """At most `limit` batches that carry `tag`, newest first. See `StoreReader.listing`."""
+        return await self._of_all(partial(statements.listing, tag=tag, period=period, limit=limit, before=before))
+
+    async def close(self) -> None:
+        """Finish the reads that run, then let go of the file."""
+        await asyncio.to_thread(self._readers.shutdown)
+        for db in self._connections:
+            db.close()
+
+    async def _of_room(self, room: RoomId, after: Version, query: Callable[[sqlite3.Connection], T]) -> T | Damaged:
+        try:
+            return await self._query(query)
+        except schema.FILE_ERRORS as error:
+            return Damaged(room, Version(after + 1), f"{error}: restore the file from a backup")
+
+    async def _of_all(self, query: Callable[[sqlite3.Connection], T]) -> T | Unavailable:
+        try:
+            return await self._query(query)
+        except schema.FILE_ERRORS as error:
+            return Unavailable(f"the log cannot be listed ({error}): restore the file from a backup")
+
+    async def _query(self, query: Callable[[sqlite3.Connection], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._readers, self._snapshot, query)
+
+    def _snapshot(self, query: Callable[[sqlite3.Connection], T]) -> T:
+        """Run the query in a transaction, so that a room and its head are of one moment."""
+        db = self._idle.get()
+        try:
+            db.execute("BEGIN")
+            return query(db)
+        finally:
+            if db.in_transaction:
+                db.execute("ROLLBACK")
+            self._idle.put(db)
+
+
+@final
+class SqliteStore(SqliteReader):
+    """`Store` in a file that nobody else writes. For the event loop it was opened in."""
+
+    def __init__(self, file: OpenFile, connections: tuple[sqlite3.Connection, ...]) -> None:
+        super().__init__(connections)
+        self._file = file
+        self._committer = Committer(file.db)
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="log-writer")
+        self._waiting: list[tuple[Prepared, asyncio.Future[AppendAnswer]]] = []
+        self._committing: asyncio.Task[None] | None = None
+        self._is_closed = False
+
+    async def append(self, room: RoomId, expected: Version, batch: Batch) -> AppendAnswer:
+        """Put `batch` behind version `expected` of the room. See `Store.append`.
+
+        `ValueError` or `OverflowError` for text that is no Unicode and numbers over 63 bits.
+        """
+        if self._is_closed:
+            return _CLOSED
+        answer: asyncio.Future[AppendAnswer] = asyncio.get_running_loop().create_future()
+        self._waiting.append((statements.prepare(room, expected, batch), answer))
+        if self._committing is None:
+            self._committing = asyncio.create_task(self._commit_all())
+        return await answer
+
+    async def delete_rooms(self, tag: Tag, before: TimeNs, limit: int) -> tuple[RoomId, ...] | Unavailable:
+        """Delete at most `limit` rooms; appends wait for as long. See `Store.delete_rooms`."""
+        work = partial(statements.delete_rooms, tag=tag, before=before, limit=limit)
+        return await self._write(lambda: self._committer.transact(work))
+
+    async def compact(self) -> Compacted | Unavailable:
+        """Give the space of deleted rooms back to the disk. Appends wait; needs as much free space as the file."""
+        return await self._write(lambda: self._committer.outside(partial(_compact, self._file.path)))
+
+    async def backup(self, target: Path) -> Unavailable | None:
+        """Write a copy of this moment to `target`, which must not exist, while the server goes on."""
+        if self._is_closed:
+            return _CLOSED
+        return await back_up(self._file.path, target)
+
+    async def close(self) -> None:
+        """Commit what was handed in, then let go of the file. Everything after it is `Unavailable`."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        if self._committing is not None:
+            await self._committing
+        await asyncio.to_thread(self._writer.shutdown)
+        await super().close()
+        await asyncio.to_thread(self._file.close)
+
+    async def _write(self, work: Callable[[], T | Unavailable]) -> T | Unavailable:
+        if self._is_closed:
+            return _CLOSED
+        return await asyncio.get_running_loop().run_in_executor(self._writer, work)
+
+    async def _commit_all(self) -> None:
+        """Commit group after group: what comes in during one flush is the next group."""
+        while self._waiting:
+            group, self._waiting = self._waiting, []
+            await self._commit(group)
+        self._committing = None
+
+    async def _commit(self, group: list[tuple[Prepared, asyncio.Future[AppendAnswer]]]) -> None:
+        wanted = [prepared for prepared, _ in group]
+        done = asyncio.get_running_loop().run_in_executor(self._writer, self._committer.commit, wanted)
+        await asyncio.wait([done])
+        error = done.exception()  # a bug must reach every caller: an append never answered would be worse
+        for index, (_, waiter) in enumerate(group):
+            if waiter.done():
+                continue  # its caller was cancelled
+            if error is None:
+                waiter.set_result(done.result()[index])
+            else:
+                waiter.set_exception(error)
+
+
+async def open_store(path: Path, page_limit: int | None = None) -> SqliteStore | OpenRefused:
+    """Open the log for the one server that writes it; make the file where there is none.
+
+    Takes the same time however much is stored. `page_limit` keeps the file under that many pages of 4096
+    bytes: beyond, appends are `Unavailable` as on a full disk. The file must be on a local disk.
+    """
+    return await asyncio.to_thread(_open_log, path, page_limit)
+
+
+async def open_reader(path: Path) -> SqliteReader | OpenRefused:
+    """Open the log for reading alone, also while a server writes it."""
+    connections = await asyncio.to_thread(_readers, path)
+    return SqliteReader(connections) if isinstance(connections, tuple) else connections
+
+
+async def back_up(path: Path, target: Path) -> Unavailable | None:
+    """Write a copy of the log at this moment to `target`, which must not exist, also while a server writes it."""
+    return await asyncio.to_thread(_back_up, path, target)
+
+
+def _open_log(path: Path, page_limit: int | None) -> SqliteStore | OpenRefused:
+    file = opening.open_for_writing(path, page_limit)
+    if not isinstance(file, OpenFile):
+        return file
+    connections = _readers(path)
+    if isinstance(connections, tuple):
+        return SqliteStore(file, connections)
+    file.close()
+    return connections
+
+
+def _readers(path: Path) -> tuple[sqlite3.Connection, ...] | OpenRefused:
+    connections: list[sqlite3.Connection] = []
+    for _ in range(_READERS):
+        opened = opening.open_for_reading(path)
+        if not isinstance(opened, sqlite3.Connection):
+            for db in connections:
+                db.close()
+            return opened
+        connections.append(opened)
+    return tuple(connections)
+
+
+def _compact(path: Path, db: sqlite3.Connection) -> Compacted:
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    before = path.stat().st_size
+    db.execute("VACUUM")
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return Compacted(before, path.stat().st_size)
+
+
+def _back_up(path: Path, target: Path) -> Unavailable | None:
+    if target.exists():
+        return Unavailable(f"{target} exists already and was left alone: name another file")
+    source = opening.open_for_reading(path)
+    if not isinstance(source, sqlite3.Connection):
+        return Unavailable(advice(source))
+    partial_copy = target.with_name(target.name + ".partial")
+    try:
+        _copy(source, partial_copy)
+        partial_copy.rename(target)
+        opening.sync_folder(target.parent)
+    except (*schema.FILE_ERRORS, OSError) as error:
+        partial_copy.unlink(missing_ok=True)
+        return Unavailable(f"{target} could not be written ({error}): see to its folder and disk")
+    finally:
+        source.close()
+    return None
+
+
+def _copy(source: sqlite3.Connection, target: Path) -> None:
+    target.unlink(missing_ok=True)
+    copy = sqlite3.connect(target)
+    try:
+        source.backup(copy, pages=-1)  # in one step: in several, each commit beside it would start it anew
+    finally:
+        copy.close()

@@ -1,0 +1,247 @@
+"""Opening the file: whose it is, whether it may be written, and what to do where it may not."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import sqlite3
+import stat
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, TypeAlias, final
+
+from erqiwang_grpc.store.sqlite import schema
+from erqiwang_grpc.store.sqlite.schema import FileError
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class AlreadyServed:
+    """Another process, `holder` by its own account, writes this file."""
+
+    path: Path
+    holder: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ReadOnly:
+    """The file or its folder may not be written."""
+
+    path: Path
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class NewerFile:
+    """The file has the schema `found`, of which this program knows no more than `known`."""
+
+    path: Path
+    found: int
+    known: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class NotALog:
+    """There is a file, but it is not one of ours."""
+
+    path: Path
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class DamagedFile:
+    """The file is ours, but so damaged that no room in it can be looked up."""
+
+    path: Path
+    why: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class OutOfReach:
+    """The operating system does not let us at the file."""
+
+    path: Path
+    why: str
+
+
+_SMALLEST: Final = (
+    512  # bytes of SQLite's smallest page: it takes anything shorter for an empty file, to be written over
+)
+_ANY_WRITE: Final = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
+
+OpenRefused: TypeAlias = AlreadyServed | ReadOnly | NewerFile | NotALog | DamagedFile | OutOfReach
+
+
+def advice(refused: OpenRefused) -> str:
+    """What is wrong and what to do about it, in one line for the operator."""
+    match refused:
+        case AlreadyServed(path, holder):
+            return f"{path} is served by process {holder} already: stop that one, or give this one another folder"
+        case ReadOnly(path):
+            return f"{path} may not be written: give write permission to it and its folder, or serve a copy"
+        case NewerFile(path, found, known):
+            return f"{path} has schema {found}, this program knows up to {known}: use a newer version of erqiwang"
+        case NotALog(path):
+            return f"{path} is not an erqiwang log and was left alone: move it away, or name another file"
+        case DamagedFile(path, why):
+            return f"{path} is damaged ({why}) and was left alone: restore a backup beside it, and keep this one"
+        case OutOfReach(path, why):
+            return f"{path} cannot be opened ({why}): see that its folder exists and this user may write in it"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ServerLock:
+    """The right to write one log file. The system takes it back when the process ends, however it ends."""
+
+    descriptor: int
+
+    def release(self) -> None:
+        """Let another server in. The lock file stays: to delete it would race with whoever opens it."""
+        os.close(self.descriptor)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class OpenFile:
+    """A file that only we write, and the connection to do it with."""
+
+    path: Path
+    lock: ServerLock
+    db: sqlite3.Connection
+
+    def close(self) -> None:
+        """Fold the write-ahead log into the file and let go."""
+        self.db.close()
+        self.lock.release()
+
+
+def open_for_writing(path: Path, page_limit: int | None) -> OpenFile | OpenRefused:
+    """Lock the file, make it if it is not there, and see that it is ours and whole enough to look rooms up."""
+    lock = _lock(path)
+    if not isinstance(lock, ServerLock):
+        return lock
+    opened = _refused_or(path, lambda: _writing_connection(path, page_limit))
+    if isinstance(opened, sqlite3.Connection):
+        return OpenFile(path, lock, opened)
+    lock.release()
+    return opened
+
+
+def open_for_reading(path: Path) -> sqlite3.Connection | OpenRefused:
+    """A connection that cannot write, beside a server or without one."""
+    return _refused_or(path, lambda: _reading_connection(path))
+
+
+def sync_folder(folder: Path) -> None:
+    """Make a new name in the folder durable: syncing the file alone does not."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _lock(path: Path) -> ServerLock | OpenRefused:
+    beside = path.with_name(path.name + ".lock")
+    try:
+        descriptor = os.open(beside, os.O_RDWR | os.O_CREAT, 0o600)
+    except PermissionError:
+        return ReadOnly(path)
+    except OSError as error:
+        return ReadOnly(path) if error.errno == errno.EROFS else OutOfReach(path, str(error.strerror))
+    try:
+        # flock, not lockf: the latter would let a second opener in the same process pass.
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        holder = os.pread(descriptor, 20, 0).decode(errors="replace")
+        os.close(descriptor)
+        return AlreadyServed(path, holder)
+    os.truncate(descriptor, 0)
+    os.pwrite(descriptor, str(os.getpid()).encode(), 0)
+    return ServerLock(descriptor)
+
+
+def _writing_connection(path: Path, page_limit: int | None) -> sqlite3.Connection | OpenRefused:
+    if path.exists() and not path.stat().st_mode & _ANY_WRITE:  # a deliberate mark, which root would not notice
+        return ReadOnly(path)
+    if path.exists() and 0 < path.stat().st_size < _SMALLEST:
+        return NotALog(path)
+    db = _connect(path, "rwc")
+    if schema.is_empty(db):
+        _make(path, db)
+    refused = _foreign(path, db)
+    if refused is None:
+        _prepare(db, page_limit)
+        return db
+    db.close()
+    return refused
+
+
+def _reading_connection(path: Path) -> sqlite3.Connection | OpenRefused:
+    db = _connect(path, "ro")
+    refused = _foreign(path, db)
+    if refused is None:
+        return db
+    db.close()
+    return refused
+
+
+def _connect(path: Path, mode: str) -> sqlite3.Connection:
+    # Handed from thread to thread, never used by two at once.
+    return sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode={mode}", uri=True, isolation_level=None, check_same_thread=False
+    )
+
+
+def _make(path: Path, db: sqlite3.Connection) -> None:
+    db.execute("PRAGMA journal_mode = WAL")
+    schema.create(db)
+    sync_folder(path.parent)
+
+
+def _foreign(path: Path, db: sqlite3.Connection) -> OpenRefused | None:
+    """Why the file is none of this program's, if it is not. Reads a page or two, however large the file is."""
+    if schema.application(db) != schema.APPLICATION:
+        return NotALog(path)
+    found = schema.version(db)
+    if found > schema.VERSION:
+        return NewerFile(path, found, schema.VERSION)
+    if not schema.is_whole(db):
+        return DamagedFile(path, "its tables are not those of its schema")
+    return None
+
+
+def _prepare(db: sqlite3.Connection, page_limit: int | None) -> None:
+    schema.touch(db)  # finds a read-only file now, not at the first command
+    db.execute("PRAGMA journal_mode = WAL")
+    db.execute("PRAGMA synchronous = FULL")
+    if page_limit is not None:
+        db.execute(f"PRAGMA max_page_count = {page_limit:d}")
+
+
+def _refused_or(
+    path: Path, connect: Callable[[], sqlite3.Connection | OpenRefused]
+) -> sqlite3.Connection | OpenRefused:
+    try:
+        return connect()
+    except schema.FILE_ERRORS as error:
+        return _why(path, error)
+    except OSError as error:
+        return OutOfReach(path, str(error.strerror))
+
+
+def _why(path: Path, error: FileError) -> OpenRefused:
+    code = schema.primary_code(error)
+    if code == sqlite3.SQLITE_READONLY:
+        return ReadOnly(path)
+    if code == sqlite3.SQLITE_NOTADB:
+        return NotALog(path)
+    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR):
+        return DamagedFile(path, str(error))
+    return OutOfReach(path, str(error))

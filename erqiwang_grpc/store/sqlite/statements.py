@@ -1,0 +1,333 @@
+"""What is asked of the file and put into it: functions of a connection that is in a transaction.
+
+Every row that is read is matched by type, with a `case _` for what may come out of a damaged file: a flipped
+bit can turn a number into a text.
+A `FileError` from here means that the file itself could not be read or written.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final, final
+
+from erqiwang_grpc.store import chain
+from erqiwang_grpc.store.chain import Link
+from erqiwang_grpc.store.port import (
+    NOTHING,
+    Actor,
+    AppendAnswer,
+    Appended,
+    Batch,
+    CommandId,
+    CommandKey,
+    Conflict,
+    Damaged,
+    Duplicate,
+    Entry,
+    Mark,
+    Period,
+    Position,
+    RoomId,
+    Tag,
+    TimeNs,
+    Version,
+)
+
+_NO_AGREEMENT: Final = "the last stored event is not the one its head names: restore the room from a backup"
+_BROKEN_CHAIN: Final = "the checksum does not match what is stored: restore the room from a backup"
+
+_HEAD: Final = "SELECT version, chain FROM heads WHERE room = ?"
+_LAST: Final = """SELECT last_version, chain FROM batches
+  WHERE room = ? AND last_version <= ? ORDER BY last_version DESC LIMIT 1"""
+_TAIL: Final = """SELECT first_version, last_version, time_ns, actor, command, fingerprint, rules_version,
+  bodies, tags, chain FROM batches WHERE room = ? AND last_version > ? ORDER BY last_version"""
+_KNOWN: Final = """SELECT first_version, last_version, fingerprint FROM batches
+  WHERE room = ? AND actor = ? AND command = ?"""
+_INSERT: Final = """INSERT INTO batches (room, first_version, last_version, time_ns, actor, command, fingerprint,
+  rules_version, bodies, tags, chain) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+_SET_HEAD: Final = """INSERT INTO heads (room, version, chain) VALUES (?, ?, ?)
+  ON CONFLICT (room) DO UPDATE SET version = excluded.version, chain = excluded.chain"""
+_TAG: Final = "INSERT INTO tagged (key, value, position, time_ns) VALUES (?, ?, ?, ?)"
+_ROOMS: Final = "SELECT room FROM heads WHERE room > ? ORDER BY room LIMIT ?"
+_FEED: Final = """SELECT position, room, first_version, last_version, time_ns FROM batches
+  WHERE position > ? ORDER BY position LIMIT ?"""
+_TAGGED_FEED: Final = """SELECT position, room, first_version, last_version, batches.time_ns
+  FROM tagged CROSS JOIN batches USING (position)
+  WHERE key = ? AND value = ? AND position > ? ORDER BY position LIMIT ?"""
+_LISTING: Final = """SELECT position, room, first_version, last_version, batches.time_ns
+  FROM tagged CROSS JOIN batches USING (position)
+  WHERE key = ? AND value = ? AND tagged.time_ns >= ? AND (tagged.time_ns, position) < (?, ?)
+  ORDER BY tagged.time_ns DESC, position DESC LIMIT ?"""
+_OLD_ROOMS: Final = """SELECT DISTINCT room FROM tagged CROSS JOIN batches USING (position)
+  WHERE key = ? AND value = ? AND tagged.time_ns < ? LIMIT ?"""
+_TAGS: Final = "SELECT position, tags FROM batches WHERE room = ?"
+_UNTAG: Final = "DELETE FROM tagged WHERE key = ? AND value = ? AND position = ?"
+_DELETE_BATCHES: Final = "DELETE FROM batches WHERE room = ?"
+_DELETE_HEAD: Final = "DELETE FROM heads WHERE room = ?"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """An append with everything worked out that does not depend on what is in the file."""
+
+    room: RoomId
+    expected: Version
+    batch: Batch
+    encoded: bytes
+    bodies: bytes
+    tags: bytes
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Head:
+    version: Version
+    link: Link
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    first: Version
+    last: Version
+    batch: Batch
+    link: Link
+
+
+def prepare(room: RoomId, expected: Version, batch: Batch) -> Prepared:
+    """Encode an append. `ValueError` or `OverflowError` for text or numbers that cannot be stored."""
+    room.encode()
+    return Prepared(
+        room=room,
+        expected=expected,
+        batch=batch,
+        encoded=chain.encode(batch),
+        bodies=chain.framed(batch.bodies),
+        tags=chain.framed_tags(batch.tags),
+    )
+
+
+def append(db: sqlite3.Connection, wanted: Prepared) -> AppendAnswer:
+    """Write the batch if its command is new and its expected version is the head; otherwise write nothing."""
+    command = wanted.batch.command
+    known = None if command is None else find(db, wanted.room, wanted.batch.actor, command.id)
+    if known is not None:
+        return known
+    head = _head(db, wanted.room)
+    if isinstance(head, Damaged):
+        return head
+    if head.version != wanted.expected:
+        return Conflict(head.version)
+    return Appended(_write(db, head, wanted))
+
+
+def head(db: sqlite3.Connection, room: RoomId) -> Version | Damaged:
+    """See `StoreReader.head`."""
+    found = _head(db, room)
+    return found if isinstance(found, Damaged) else found.version
+
+
+def read(db: sqlite3.Connection, room: RoomId, after: Version) -> tuple[Entry, ...] | Damaged:
+    """See `StoreReader.read`. Checks what it reads and that it ends at the head; costs what is read."""
+    end = _head(db, room)
+    if isinstance(end, Damaged):
+        return end
+    at = _at(db, room, after)
+    entries: list[Entry] = []
+    for row in _rows(db, _TAIL, room, after):
+        stored = _stored(row)
+        if stored is None or not _follows(at, stored):
+            return Damaged(room, Version(at.version + 1), _BROKEN_CHAIN)
+        entries += _entries(room, stored)
+        at = _Head(stored.last, stored.link)
+    if at != end:
+        return Damaged(room, Version(at.version + 1), _NO_AGREEMENT)
+    return tuple(entry for entry in entries if entry.version > after)
+
+
+def find(db: sqlite3.Connection, room: RoomId, actor: Actor, command: CommandId) -> Duplicate | Damaged | None:
+    """See `StoreReader.find`."""
+    for row in _rows(db, _KNOWN, room, actor, command):
+        match row:
+            case (int(first), int(last), bytes(fingerprint)):
+                return Duplicate(Version(first), Version(last), fingerprint)
+            case _:
+                return Damaged(room, NOTHING, _BROKEN_CHAIN)
+    return None
+
+
+def rooms(db: sqlite3.Connection, after: RoomId, limit: int) -> tuple[RoomId, ...]:
+    """See `StoreReader.rooms`."""
+    return _ids(_rows(db, _ROOMS, after, limit))
+
+
+def feed(db: sqlite3.Connection, after: Position, limit: int, tag: Tag | None) -> tuple[Mark, ...]:
+    """See `StoreReader.feed`."""
+    if tag is None:
+        return _marks(_rows(db, _FEED, after, limit))
+    return _marks(_rows(db, _TAGGED_FEED, tag.key, tag.value, after, limit))
+
+
+def listing(db: sqlite3.Connection, tag: Tag, period: Period, limit: int, before: Mark | None) -> tuple[Mark, ...]:
+    """See `StoreReader.listing`."""
+    end = (period.until, 0)  # positions start at 1
+    if before is not None:
+        end = min(end, (before.time, before.position))
+    return _marks(_rows(db, _LISTING, tag.key, tag.value, period.since, *end, limit))
+
+
+def delete_rooms(db: sqlite3.Connection, tag: Tag, before: TimeNs, limit: int) -> tuple[RoomId, ...]:
+    """See `Store.delete_rooms`."""
+    doomed = _ids(_rows(db, _OLD_ROOMS, tag.key, tag.value, before, limit))
+    for room in doomed:
+        _delete(db, room)
+    return doomed
+
+
+def _write(db: sqlite3.Connection, head: _Head, wanted: Prepared) -> Version:
+    batch = wanted.batch
+    first = Version(head.version + 1)
+    last = Version(head.version + len(batch.bodies))
+    link = chain.link(head.link, first, wanted.encoded)
+    command, fingerprint = (None, None) if batch.command is None else (batch.command.id, batch.command.fingerprint)
+    position = db.execute(
+        _INSERT,
+        (
+            wanted.room,
+            first,
+            last,
+            batch.time,
+            batch.actor,
+            command,
+            fingerprint,
+            batch.rules_version,
+            wanted.bodies,
+            wanted.tags,
+            link,
+        ),
+    ).lastrowid
+    db.execute(_SET_HEAD, (wanted.room, last, link))
+    db.executemany(_TAG, ((tag.key, tag.value, position, batch.time) for tag in batch.tags))
+    return last
+
+
+def _delete(db: sqlite3.Connection, room: RoomId) -> None:
+    for row in _rows(db, _TAGS, room):
+        match row:
+            case (int(position), bytes(blob)):
+                tags = chain.unframed_tags(blob) or ()  # else its index rows stay, and lead nowhere
+                db.executemany(_UNTAG, ((tag.key, tag.value, position) for tag in tags))
+            case _:
+                pass  # likewise
+    db.execute(_DELETE_BATCHES, (room,))
+    db.execute(_DELETE_HEAD, (room,))
+
+
+def _head(db: sqlite3.Connection, room: RoomId) -> _Head | Damaged:
+    """The room's head, if the last batch is the one it names. A room that is not there is at its origin."""
+    told = list(_rows(db, _HEAD, room))
+    kept = list(_rows(db, _LAST, room, _HIGHEST))
+    if told == kept == []:
+        return _Head(NOTHING, chain.origin(room))
+    match told:
+        case [(int(version), bytes(link))] if told == kept:
+            return _Head(Version(version), Link(link))
+        case _:
+            return Damaged(room, _first_missing(kept), _NO_AGREEMENT)
+
+
+def _first_missing(kept: list[tuple[object, ...]]) -> Version:
+    match kept:
+        case [(int(version), bytes())]:
+            return Version(version + 1)
+        case _:
+            return Version(1)
+
+
+def _at(db: sqlite3.Connection, room: RoomId, after: Version) -> _Head:
+    """Where the last batch ends that ends at `after` or before."""
+    for row in _rows(db, _LAST, room, after):
+        match row:
+            case (int(version), bytes(link)):
+                return _Head(Version(version), Link(link))
+            case _:
+                break  # no link follows from an origin in the middle: the reader will find it broken
+    return _Head(NOTHING, chain.origin(room))
+
+
+def _follows(at: _Head, stored: _Stored) -> bool:
+    return stored.first == at.version + 1 and stored.link == chain.link(
+        at.link, stored.first, chain.encode(stored.batch)
+    )
+
+
+def _entries(room: RoomId, stored: _Stored) -> Iterable[Entry]:
+    batch = stored.batch
+    for version, body in enumerate(batch.bodies, start=stored.first):
+        yield Entry(
+            room=room,
+            version=Version(version),
+            time=batch.time,
+            actor=batch.actor,
+            command=batch.command,
+            rules_version=batch.rules_version,
+            body=body,
+        )
+
+
+def _stored(row: tuple[object, ...]) -> _Stored | None:
+    """The batch in a row of `_TAIL`, or None if there is none to be made out."""
+    match row:
+        case (
+            int(first),
+            int(last),
+            int(time),
+            str(actor),
+            (str() | None) as command,
+            (bytes() | None) as fingerprint,
+            int(rules),
+            bytes(bodies_blob),
+            bytes(tags_blob),
+            bytes(link),
+        ):
+            bodies, tags = chain.unframed(bodies_blob), chain.unframed_tags(tags_blob)
+            if bodies is None or tags is None or last - first + 1 != len(bodies):
+                return None
+            try:
+                batch = Batch(TimeNs(time), Actor(actor), _key(command, fingerprint), rules, bodies, tags)
+            except ValueError:
+                return None
+            return _Stored(Version(first), Version(last), batch, Link(link))
+        case _:
+            return None
+
+
+def _key(command: str | None, fingerprint: bytes | None) -> CommandKey | None:
+    if command is None or fingerprint is None:
+        return None
+    return CommandKey(CommandId(command), fingerprint)
+
+
+def _marks(rows: Iterable[tuple[object, ...]]) -> tuple[Mark, ...]:
+    marks: list[Mark] = []
+    for row in rows:
+        match row:
+            case (int(position), str(room), int(first), int(version), int(time)):
+                marks.append(Mark(Position(position), RoomId(room), Version(first), Version(version), TimeNs(time)))
+            case _:
+                pass  # the room itself says what is wrong when it is read
+    return tuple(marks)
+
+
+def _ids(rows: Iterable[tuple[object, ...]]) -> tuple[RoomId, ...]:
+    return tuple(RoomId(room) for (room,) in rows if isinstance(room, str))
+
+
+def _rows(db: sqlite3.Connection, statement: str, *values: str | int) -> list[tuple[object, ...]]:
+    return db.execute(statement, values).fetchall()
+
+
+_HIGHEST: Final = 2**63 - 1

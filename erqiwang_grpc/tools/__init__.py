@@ -1,0 +1,1 @@
+"""Programs around the service: each is loaded by the command that needs it."""

@@ -1,0 +1,165 @@
+"""`erqiwang demo`: a server on a free port, sensible players on real streams, and the match in the terminal."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import sys
+from argparse import Namespace
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from random import Random
+from typing import Final, final
+
+from erqiwang_core.notices import BuriedBy, Cause, DealEnded, Dealt, Led
+from erqiwang_core.parts import View
+from erqiwang_core.players import Policy, Sensible
+from erqiwang_core.playing import Signalled
+from erqiwang_core.refusals import Phase
+from rich.console import Console
+
+from erqiwang_grpc.client import SeatClient
+from erqiwang_grpc.commands.arguments import BadArguments, Subparsers, add_room_options, between, room_options
+from erqiwang_grpc.rpc.wire.encode.commands import command
+from erqiwang_grpc.tools.terminal.console import console
+from erqiwang_grpc.tools.terminal.hearing import Attached, Listener
+from erqiwang_grpc.tools.terminal.hosting import Hosted, hosted
+from erqiwang_grpc.tools.terminal.telling import Teller
+from erqiwang_grpc.v1 import seat_service_pb2 as pb
+
+_PAUSE: Final = 0.3
+_LONG_PAUSES: Final = {Dealt: 2.0, BuriedBy: 1.5, DealEnded: 3.0}
+"""Seconds after each event, for whoever watches."""
+INTERRUPTED: Final = 130
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add `demo`."""
+    parser = subparsers.add_parser("demo", help="watch sensible players play a match over real streams")
+    parser.add_argument("--seed", type=int, help="the same seed brings the same match (default: a fresh one, told)")
+    parser.add_argument(
+        "--deals", type=between(1, 12), help="stop by a disband after so many deals (default: the whole match)"
+    )
+    parser.add_argument("--fast", action="store_true", help="without pauses")
+    add_room_options(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: Namespace) -> int:
+    """Show the match; 2 where the arguments do not fit together."""
+    try:
+        options = room_options(arguments)
+    except BadArguments as bad:
+        print(f"erqiwang demo: {bad}", file=sys.stderr)
+        return 2
+    seed = secrets.randbelow(1_000_000) if arguments.seed is None else arguments.seed
+    show = Show(console(), options.deals if arguments.deals is None else arguments.deals, fast=arguments.fast)
+
+    async def shown() -> None:
+        async with hosted(options, seed) as room:
+            show.console.print(f"Seed {seed}: the same seed brings the same match.", highlight=False)
+            await show.run(room, Random(seed))
+
+    try:
+        asyncio.run(shown())
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return 0
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Show:
+    """How the match is shown."""
+
+    console: Console
+    deals: int
+    """After how many the match is disbanded, if it is not over by then."""
+    fast: bool
+
+    async def run(self, room: Hosted, random: Random) -> None:
+        """Play the match from its first deal to its account."""
+        async with AsyncExitStack() as stack:
+            clients = [await stack.enter_async_context(SeatClient(room.channel, token)) for token in room.tokens]
+            table = Table(tuple(Listener(client) for client in clients), Teller(self.console), self.fast)
+            await table.begin()
+            while table.view.progress.phase is not Phase.OVER:
+                if table.view.progress.phase is Phase.SETTLED and table.view.progress.deal >= self.deals:
+                    self.console.print(f"Disbanded after {self.deals} of {table.view.progress.deals} deals, as asked.")
+                    await room.platform.disband_room(room.room_id)
+                    await table.hear(table.version + 1)
+                else:
+                    await table.turn(Sensible(), random)
+
+
+@final
+class Table:
+    """Every seat of a room, played by one hand that also tells the match: so one seed always brings the same lines."""
+
+    def __init__(self, seats: Sequence[Listener], teller: Teller, fast: bool) -> None:
+        self._seats = seats
+        self._teller = teller
+        self._fast = fast
+
+    @property
+    def view(self) -> View:
+        """What seat 0 sees."""
+        return self._seats[0].view
+
+    @property
+    def version(self) -> int:
+        """The version up to which all was told."""
+        return self._seats[0].version
+
+    async def begin(self) -> None:
+        """Hear what every seat is told first, and tell it."""
+        for seat in self._seats:
+            while not isinstance(await seat.next(), Attached):
+                pass
+        self._teller.begin(self._views())
+
+    async def turn(self, policy: Policy, random: Random) -> None:
+        """Signals first; then one command of the seat that is to act, and all that it brings."""
+        for seat in self._seats:
+            await self._signal(seat, policy, random)
+        acting, chosen = next(
+            (seat, chosen) for seat in self._seats if (chosen := policy.act(seat.view, random)) is not None
+        )
+        answer = await acting.client.act(command(chosen))
+        assert isinstance(answer, pb.Accepted), f"{chosen} was refused: {answer}"
+        for version in range(answer.first_version, answer.last_version + 1):
+            await self.hear(version)
+
+    async def hear(self, version: int) -> None:
+        """Hear on every stream what brought that version, and tell it."""
+        causes = [await seat.until_version(version) for seat in self._seats]
+        # The thrower's cause says more than the others': which throw has failed.
+        self._teller.tell(max(causes, key=_fullness), self._views())
+        await self._pause(causes[0])
+
+    async def _signal(self, seat: Listener, policy: Policy, random: Random) -> None:
+        signal = policy.signal(seat.view, random)
+        if signal is None:
+            return
+        seat.client.signal(command(signal).signal.signal)
+        declarer = seat.view.contract.agreed
+        partners = [
+            other for other in self._seats if declarer and other.view.seat not in (seat.view.seat, declarer.declarer)
+        ]
+        for number, partner in enumerate(partners):
+            while not isinstance(heard := await partner.next(), Signalled):
+                pass
+            if number == 0:
+                self._teller.signalled(heard.sender, heard.signal, partner.view)
+
+    async def _pause(self, cause: Cause) -> None:
+        if not self._fast:
+            await asyncio.sleep(_LONG_PAUSES.get(type(cause), _PAUSE))
+
+    def _views(self) -> tuple[View, ...]:
+        return tuple(seat.view for seat in self._seats)
+
+
+def _fullness(cause: Cause) -> bool:
+    return isinstance(cause, Led) and cause.attempted is not None

@@ -1,0 +1,133 @@
+"""`erqiwang play`: a person at the terminal, against sensible players or in a seat of any server."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+import sys
+from argparse import Namespace
+from collections.abc import AsyncIterator
+from pathlib import Path
+from random import Random
+from typing import Final
+
+import grpc
+from erqiwang_core.players import Sensible
+from erqiwang_core.rules import RoomOptions, rules
+
+from erqiwang_grpc.client import SeatClient
+from erqiwang_grpc.commands.arguments import BadArguments, Subparsers, add_room_options, between, room_options
+from erqiwang_grpc.tools.demo import INTERRUPTED
+from erqiwang_grpc.tools.terminal.console import console
+from erqiwang_grpc.tools.terminal.hearing import Listener
+from erqiwang_grpc.tools.terminal.hosting import PLAYERS, hosted, play_along
+from erqiwang_grpc.tools.terminal.person import Ending, Person
+
+_PAUSE: Final = 0.8
+"""Seconds that the other players seem to think."""
+_REACHED_SECONDS: Final = 5.0
+_STATUS: Final = {Ending.OVER: 0, Ending.LEFT: 0, Ending.LOST: 1}
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add `play`."""
+    parser = subparsers.add_parser("play", help="play at the terminal")
+    parser.add_argument(
+        "--seat", type=between(0, 3), help="your seat, where the others are played for you (default: 0)"
+    )
+    parser.add_argument("--name", default="Guest", help="what you are called (default: Guest)")
+    parser.add_argument("--seed", type=int, help="the same seed brings the same decks (default: a fresh one)")
+    parser.add_argument("--fast", action="store_true", help="the other players do not pause to think")
+    elsewhere = parser.add_argument_group("on another server, instead of against players of our own")
+    elsewhere.add_argument("--server", metavar="HOST:PORT", help="where the room is")
+    elsewhere.add_argument("--token", help="the seat token that the platform gave you")
+    elsewhere.add_argument("--ca", type=Path, help="PEM authority of the server's certificate: the connection is TLS")
+    add_room_options(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: Namespace) -> int:
+    """Play; 1 where the server ended the stream for good, 2 where the arguments do not fit or no server answers."""
+    try:
+        options = _checked(arguments)
+        ending = asyncio.run(_play(arguments, options))
+    except BadArguments as bad:
+        print(f"erqiwang play: {bad}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return _STATUS[ending]
+
+
+def _checked(arguments: Namespace) -> RoomOptions:
+    options = room_options(arguments)
+    if (arguments.server is None) != (arguments.token is None):
+        raise BadArguments("--server and --token go together")
+    if arguments.server is None and arguments.ca is not None:
+        raise BadArguments("--ca goes with --server")
+    if arguments.server is not None and arguments.seat is not None:
+        raise BadArguments("the token says which seat is yours: leave --seat out")
+    seats = rules(options.game, options.review).seats
+    if (arguments.seat or 0) >= seats:
+        raise BadArguments(f"--seat is 0 to {seats - 1}")
+    return options
+
+
+async def _play(arguments: Namespace, options: RoomOptions) -> Ending:
+    at = _elsewhere(arguments) if arguments.server is not None else _at_home(arguments, options)
+    async with at as (channel, token), SeatClient(channel, token) as client:
+        ending = await Person(Listener(client), console()).play()
+    if ending is Ending.LEFT and arguments.server is not None:
+        print("Your seat stays yours: the same command brings you back.")
+    return ending
+
+
+@contextlib.asynccontextmanager
+async def _elsewhere(arguments: Namespace) -> AsyncIterator[tuple[grpc.aio.Channel, str]]:
+    if arguments.ca is None:
+        channel = grpc.aio.insecure_channel(arguments.server)
+    else:
+        channel = grpc.aio.secure_channel(arguments.server, grpc.ssl_channel_credentials(_read(arguments.ca)))
+    async with channel:
+        await _reached(channel, arguments.server)
+        yield channel, arguments.token
+
+
+async def _reached(channel: grpc.aio.Channel, address: str) -> None:
+    """Wait until a server answers. Later on the client comes back by itself; but nobody should wait at a wrong address."""
+    try:
+        async with asyncio.timeout(_REACHED_SECONDS):
+            await channel.channel_ready()
+    except TimeoutError:
+        raise BadArguments(f"no server answers at {address}: is the address right, and --ca?") from None
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise BadArguments(f"{path}: {error.strerror}") from error
+
+
+@contextlib.asynccontextmanager
+async def _at_home(arguments: Namespace, options: RoomOptions) -> AsyncIterator[tuple[grpc.aio.Channel, str]]:
+    """A server of our own, and sensible players in all other seats."""
+    own = arguments.seat or 0
+    seed = secrets.randbelow(2**31) if arguments.seed is None else arguments.seed
+    players = (*PLAYERS[:own], arguments.name, *PLAYERS[own:])
+    async with contextlib.AsyncExitStack() as stack:
+        room = await stack.enter_async_context(hosted(options, seed, players))
+        playing: list[asyncio.Task[None]] = []
+        for seat, token in enumerate(room.tokens):
+            if seat != own:
+                client = await stack.enter_async_context(SeatClient(room.channel, token))
+                pause = 0.0 if arguments.fast else _PAUSE
+                along = play_along(Listener(client), Sensible(), Random(f"{seed}/{seat}"), pause)
+                playing.append(asyncio.create_task(along))
+        try:
+            yield room.channel, room.tokens[own]
+        finally:
+            for each in playing:
+                each.cancel()
+            await asyncio.wait(playing)

@@ -1,0 +1,204 @@
+"""`erqiwang replay`: a stored match step by step, as an auditor or as one seat saw it."""
+
+import asyncio
+import sys
+from argparse import Namespace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, final
+
+from erqiwang_core import match as matches, notices, view as views
+from erqiwang_core.hand import EMPTY
+from erqiwang_core.match import DealStarted, Event, Match, MatchEnded, Over
+from erqiwang_core.notices import Cause
+from erqiwang_core.parts import Advice, Buried, Disclosed, Hand, Kitty, View
+from erqiwang_core.playing import CardsLed
+from erqiwang_core.seats import next_seat
+from erqiwang_core.settled import DealSettled
+from erqiwang_core.units import Seat
+from rich.text import Text
+
+from erqiwang_grpc.commands import data_folder
+from erqiwang_grpc.commands.arguments import Subparsers
+from erqiwang_grpc.commands.data_folder import NoLog
+from erqiwang_grpc.events.history import RoomLog, UnreadableEntry, read
+from erqiwang_grpc.store import Damaged, RoomId
+from erqiwang_grpc.tools.terminal.cards import cards
+from erqiwang_grpc.tools.terminal.console import console
+from erqiwang_grpc.tools.terminal.names import name
+from erqiwang_grpc.tools.terminal.telling import Teller
+
+DONE: Final = 0
+CUT_OFF: Final = 1
+NOT_FOUND: Final = 2
+
+
+class NothingToTell(Exception):
+    """There is no such room, deal or seat, in words for whoever asked."""
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add `replay`."""
+    parser = subparsers.add_parser(
+        "replay",
+        help="show a stored match step by step",
+        epilog="Also beside a running server. Of a deal in progress nothing hidden is shown without --show-hidden.",
+    )
+    parser.add_argument("room", help="the room's id")
+    parser.add_argument("--deal", type=int, help="one deal of the match, from 1 (default: all)")
+    parser.add_argument("--seat", type=int, help="as this seat saw it (default: as an auditor sees it, all cards open)")
+    parser.add_argument("--show-hidden", action="store_true", help="show hidden cards of a deal in progress, too")
+    parser.add_argument("--step", action="store_true", help="wait for Enter after each step")
+    data_folder.add_data_option(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: Namespace) -> int:
+    """Tell the match; 1 where its log is damaged or cannot be followed to its end, 2 where there is nothing to tell."""
+    try:
+        log = asyncio.run(_log(arguments))
+        if isinstance(log, UnreadableEntry):
+            print(_cut_off(arguments.room, log), file=sys.stderr)
+            return CUT_OFF
+        fault = _tell(arguments, log) or log.unreadable
+    except (NoLog, NothingToTell) as nothing:
+        print(f"erqiwang replay: {nothing}", file=sys.stderr)
+        return NOT_FOUND
+    if fault is not None:
+        print(_cut_off(arguments.room, fault), file=sys.stderr)
+        return CUT_OFF
+    return DONE
+
+
+def _cut_off(room: str, fault: UnreadableEntry) -> str:
+    return f"erqiwang replay: room {room} cannot be followed from event {fault.version} on: {fault.why}"
+
+
+async def _log(arguments: Namespace) -> RoomLog | UnreadableEntry:
+    reader = await data_folder.reader(arguments.data)
+    try:
+        entries = await reader.read(RoomId(arguments.room))
+    finally:
+        await reader.close()
+    if isinstance(entries, Damaged):
+        return UnreadableEntry(entries.version, entries.why)
+    if not entries:
+        raise NothingToTell(f"there is no room {arguments.room} in {arguments.data}")
+    return read(entries)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Audience:
+    """Whoever the match is told to."""
+
+    seat: Seat | None
+    """Whose eyes it is seen with; None for an auditor, who sees with all."""
+    ended: frozenset[int]
+    """The deals that have ended: what was hidden in them is open."""
+    sees_all: bool
+    """Whether what is hidden in a deal in progress is shown, too."""
+
+    def views(self, match: Match) -> tuple[View, ...]:
+        """What the audience may see of a match."""
+        if not self._is_open(match):
+            return (public_view(match),)
+        return tuple(views.view(match, seat) for seat in self._seats(match))
+
+    def cause(self, before: Match, event: Event, after: Match) -> Cause:
+        """The event as the audience may know it: what a failed throw was is known to the thrower alone."""
+        told = self._seats(after)[0]
+        if isinstance(event, CardsLed) and self.seat is None:
+            told = event.seat
+        if isinstance(event, CardsLed) and not self._is_open(after):
+            told = next_seat(event.seat, len(after.chairs))
+        return notices.cause(before, event, told)
+
+    def _is_open(self, match: Match) -> bool:
+        return self.sees_all or views.progress(match).deal in self.ended
+
+    def _seats(self, match: Match) -> tuple[Seat, ...]:
+        return match.chairs.seats() if self.seat is None else (self.seat,)
+
+
+def public_view(match: Match) -> View:
+    """What every seat may see, and nothing that only some may: built up from nothing, as every view is."""
+    nobody = Seat(0)
+    return View(
+        seat=nobody,
+        options=match.options,
+        chairs=views.chairs(match),
+        progress=views.progress(match),
+        turn=views.turn(match),
+        hand=Hand(EMPTY),
+        auction=views.auction(match),
+        contract=views.contract(match),
+        kitty=Kitty(EMPTY),
+        buried=Buried(EMPTY),
+        table=views.table(match),
+        captured=replace(views.captured(match, nobody), cards=EMPTY),
+        history=views.history(match),
+        inference=views.inference(match),
+        trump_void=replace(views.trump_void(match, nobody), counts=()),
+        disclosed=Disclosed(None),
+        advice=Advice(None),
+        settlement=views.settlement(match),
+        account=views.account(match),
+    )
+
+
+def _tell(arguments: Namespace, log: RoomLog) -> UnreadableEntry | None:
+    """Tell the match, or one deal of it; where it cannot be followed to its end, from where on and why."""
+    match = matches.begin(log.opened.options)
+    audience = _audience(arguments, log, match)
+    teller = Teller(console())
+    teller.say(f"Room {log.opening.room} of platform {log.opened.platform}, opened by {log.opened.owner}.")
+    for logged in log.later:
+        try:
+            after = matches.evolve(match, logged.event)
+        except Exception as error:  # noqa: BLE001  # an event that a mended rule would never have brought about
+            return UnreadableEntry(logged.entry.version, f"{type(error).__name__} in the rules")
+        if arguments.deal in (None, views.progress(after).deal):
+            seen = audience.views(after)
+            teller.tell(audience.cause(match, logged.event, after), seen)
+            if arguments.step:
+                _pause(teller, seen)
+        match = after
+    teller.say(f"{len(log.later) + 1} events; the match {'is over' if isinstance(match, Over) else 'goes on'}.")
+    return None
+
+
+def _audience(arguments: Namespace, log: RoomLog, match: Match) -> Audience:
+    seats = len(match.chairs)
+    if arguments.seat is not None and not 0 <= arguments.seat < seats:
+        raise NothingToTell(f"there is no seat {arguments.seat}: the room has seats 0 to {seats - 1}")
+    started, ended = _deals(logged.event for logged in log.later)
+    if arguments.deal is not None and arguments.deal not in started:
+        raise NothingToTell(f"there is no deal {arguments.deal}: {len(started)} were dealt")
+    seat = None if arguments.seat is None else Seat(arguments.seat)
+    return Audience(seat, frozenset(ended), arguments.show_hidden)
+
+
+def _deals(events: Iterable[Event]) -> tuple[list[int], list[int]]:
+    """Which deals were dealt, and which of them have ended."""
+    started: list[int] = []
+    ended: list[int] = []
+    for event in events:
+        if isinstance(event, DealStarted):
+            started.append(event.number)
+        elif isinstance(event, DealSettled) or (isinstance(event, MatchEnded) and event.cut_short is not None):
+            ended.append(started[-1])
+    return started, ended
+
+
+def _pause(teller: Teller, seen: Sequence[View]) -> None:
+    """Say who is to act, with their cards where they may be seen, and wait for Enter."""
+    turn = seen[0].turn.seat
+    if turn is not None:
+        held = next((view.hand.cards for view in seen if view.seat == turn), EMPTY)
+        agreed = seen[0].contract.agreed
+        line = Text(f"     {name(seen[0], turn)} is to act")
+        if held:
+            line.append_text(Text.assemble(", holding ", cards(held, None if agreed is None else agreed.trump)))
+        teller.say(line)
+    sys.stdin.readline()

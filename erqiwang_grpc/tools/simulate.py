@@ -1,0 +1,163 @@
+"""`erqiwang simulate`: whole matches between policies, and what happened in them."""
+
+import json
+import sys
+from argparse import Namespace
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from random import Random
+from time import perf_counter
+from typing import final
+
+from erqiwang_core.players import contest, shuffles
+from erqiwang_core.rules import RoomOptions
+from erqiwang_core.seats import BySeat, by_seat
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Column, Table
+
+from erqiwang_grpc.commands.arguments import (
+    POLICIES,
+    BadArguments,
+    Subparsers,
+    add_room_options,
+    at_least,
+    names_by_seat,
+    policy_names,
+    room_options,
+)
+from erqiwang_grpc.tools.tally import OUTCOMES, Tally
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add `simulate`."""
+    parser = subparsers.add_parser("simulate", help="play whole matches between policies and say what happened")
+    parser.add_argument(
+        "--deals", type=at_least(1), default=600, help="deals to play, rounded up to whole matches (default: 600)"
+    )
+    parser.add_argument("--seed", default="1", help="the same seed brings the same matches (default: 1)")
+    parser.add_argument(
+        "--policy",
+        type=policy_names,
+        default=("sensible",),
+        metavar="NAME[,NAME…]",
+        help=f"who plays, for all seats or by seat: {', '.join(POLICIES)} (default: sensible)",
+    )
+    parser.add_argument(
+        "--rotate",
+        action="store_true",
+        help="play each match again with the same decks until every policy has had every seat",
+    )
+    parser.add_argument("--json", action="store_true", help="print the figures as JSON, without times")
+    add_room_options(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: Namespace) -> int:
+    """Play, and print what happened; 2 where the arguments do not fit together."""
+    try:
+        options = room_options(arguments)
+        names = names_by_seat(arguments.policy, options)
+    except BadArguments as bad:
+        print(f"erqiwang simulate: {bad}", file=sys.stderr)
+        return 2
+    simulation = Simulation(options, names, arguments.seed, arguments.deals, rotate=arguments.rotate)
+    tally, start = Tally(), perf_counter()
+    quiet = arguments.json or not sys.stderr.isatty()
+    with Progress(console=Console(stderr=True), transient=True, disable=quiet) as progress:
+        deque(progress.track(play(simulation, tally), total=simulation.matches, description="matches"), maxlen=0)
+    seconds = perf_counter() - start
+    if arguments.json:
+        print(json.dumps(tally.json(), indent=2))
+    else:
+        _print(tally, seconds)
+    return 0
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Simulation:
+    """What is to be played."""
+
+    options: RoomOptions
+    names: BySeat[str]
+    """The policy of every seat, in the first rotation."""
+    seed: str
+    deals: int
+    """At least so many; matches are played to their end."""
+    rotate: bool
+
+    @property
+    def matches(self) -> int:
+        """How many matches are played."""
+        tables = len(self.names) if self.rotate else 1
+        return tables * -(-self.deals // (self.options.deals * tables))
+
+    def seating(self, number: int) -> BySeat[str]:
+        """Who sits where in a match, numbered from 0."""
+        if not self.rotate:
+            return self.names
+        seats = len(self.names)
+        return by_seat(seats, lambda seat: self.names.values[(seat + number) % seats])
+
+    def decks(self, number: int) -> Random:
+        """Where a match's decks come from; one table's decks are those of the next, where seats rotate."""
+        return Random(f"{self.seed}/{number // len(self.names) if self.rotate else number}/decks")
+
+    def luck(self, number: int) -> Random:
+        """What the players of a match draw from."""
+        return Random(f"{self.seed}/{number}/players")
+
+
+def play(simulation: Simulation, tally: Tally) -> Iterator[int]:
+    """Play the matches, one after another, and count into `tally`; gives the number of each match that has ended."""
+    for number in range(simulation.matches):
+        names = simulation.seating(number)
+        policies = names.map(lambda name: POLICIES[name])
+        decks = shuffles(simulation.options, simulation.decks(number))
+        for step in contest(simulation.options, policies, simulation.luck(number), decks):
+            tally.add(step, names.values)
+        yield number
+
+
+def _print(tally: Tally, seconds: float) -> None:
+    console = Console()
+    console.print(_outcomes(tally))
+    console.print(_counts(tally))
+    console.print(_chips(tally))
+    console.print(f"{tally.deals:,} deals in {seconds:.1f} s: {tally.deals / seconds:,.0f} deals a second")
+
+
+def _outcomes(tally: Tally) -> Table:
+    table = Table(Column("bid", justify="right"), *(_outcome_column(name) for name in OUTCOMES))
+    for bid in tally.bids():
+        table.add_row(str(bid), *(f"{tally.outcomes[bid, name] or '':}" for name in OUTCOMES))
+    return table
+
+
+def _outcome_column(name: str) -> Column:
+    """As wide as the longest word of its name: all of them fit into a terminal of 80 columns."""
+    return Column(name, justify="right", width=max(len(word) for word in name.split()))
+
+
+def _counts(tally: Tally) -> Table:
+    table = Table("", Column("in all", justify="right"), Column("a deal", justify="right"))
+    rows = {
+        "tricks": tally.tricks,
+        "captured points": tally.captured,
+        "throws": tally.throws,
+        "failed throws": tally.failed_throws,
+        "ruffs": tally.ruffs,
+    }
+    rows |= {f"kitty captured ×{times}": number for times, number in sorted(tally.kitty_captures.items())}
+    for name, number in rows.items():
+        table.add_row(name, f"{number:,}", f"{number / tally.deals:.2f}")
+    return table
+
+
+def _chips(tally: Tally) -> Table:
+    table = Table("policy", Column("chips", justify="right"), Column("a deal and seat", justify="right"))
+    for name in sorted(tally.seats):
+        table.add_row(name, f"{tally.chips[name]:+,}", f"{tally.chips_per_deal(name):+.2f}")
+    return table

@@ -1,0 +1,121 @@
+"""What happened in many deals, counted."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+from erqiwang_core.match import Running
+from erqiwang_core.players import Step
+from erqiwang_core.playing import CardsFollowed, CardsLed, Playing
+from erqiwang_core.scoring import Disbanded, Made, NearShutout, Outcome, Shutout, Surrendered, Upgrade
+from erqiwang_core.settled import DealSettled, Settlement
+from erqiwang_core.shapes import Shape, Throw, component, same_shape
+from erqiwang_core.trump import Group, Order
+from erqiwang_core.units import CardSet
+
+OUTCOMES: Final = ("shutout", "near shutout", "made", "upgrade 1", "upgrade 2", "upgrade 3+", "surrender")
+"""How a deal may end, best for the declarer first."""
+
+Json: TypeAlias = "int | float | str | dict[str, Json]"
+
+
+def outcome_name(outcome: Outcome) -> str:
+    """Which of `OUTCOMES` that is; a disbanded deal is none of them and just called so."""
+    match outcome:
+        case Shutout():
+            return "shutout"
+        case NearShutout():
+            return "near shutout"
+        case Made():
+            return "made"
+        case Upgrade(levels):
+            return f"upgrade {levels}" if levels < 3 else "upgrade 3+"
+        case Surrendered():
+            return "surrender"
+        case Disbanded():
+            return "disbanded"
+
+
+@dataclass
+class Tally:
+    """Counters of what happened; a step is added at a time."""
+
+    deals: int = 0
+    tricks: int = 0
+    throws: int = 0
+    failed_throws: int = 0
+    ruffs: int = 0
+    captured: int = 0
+    """Points captured in tricks and with the kitty, over all deals."""
+    outcomes: Counter[tuple[int, str]] = field(default_factory=Counter)
+    """By bid and outcome."""
+    kitty_captures: Counter[int] = field(default_factory=Counter)
+    """By multiplier."""
+    chips: Counter[str] = field(default_factory=Counter)
+    """By policy."""
+    seats: Counter[str] = field(default_factory=Counter)
+    """Deals that each policy took part in, one for every seat it had."""
+
+    def add(self, step: Step, names: tuple[str, ...]) -> None:
+        """Count what a step brought about; `names` are the policies of the seats, seat 0 first."""
+        for event in step.events:
+            if isinstance(event, CardsLed):
+                self.throws += isinstance(event.lead.shape, Throw)
+                self.failed_throws += event.attempted is not None
+            elif isinstance(event, CardsFollowed):
+                self.tricks += event.taken is not None
+                self.ruffs += _is_ruff(step, event.cards)
+            elif isinstance(event, DealSettled):
+                self._add_settlement(event.settlement, names)
+
+    def _add_settlement(self, settlement: Settlement, names: tuple[str, ...]) -> None:
+        assert settlement.contract is not None, "a deal played out has had a declarer"
+        self.deals += 1
+        self.captured += settlement.grade
+        self.outcomes[settlement.contract.row.bid, outcome_name(settlement.outcome)] += 1
+        if settlement.kitty_capture is not None:
+            self.kitty_captures[settlement.kitty_capture.multiplier] += 1
+        for name, score in zip(names, settlement.scores, strict=True):
+            self.chips[name] += score
+            self.seats[name] += 1
+
+    def bids(self) -> tuple[int, ...]:
+        """The bids that deals were played at, highest first."""
+        return tuple(sorted({bid for bid, _ in self.outcomes}, reverse=True))
+
+    def chips_per_deal(self, name: str) -> float:
+        """What a seat of that policy won in a deal, on average."""
+        return self.chips[name] / self.seats[name]
+
+    def json(self) -> dict[str, Json]:
+        """The same as JSON, which depends on what was played and on nothing else."""
+        return {
+            "deals": self.deals,
+            "outcomes": {str(bid): self._by_outcome(bid) for bid in self.bids()},
+            "tricks": self.tricks,
+            "captured": self.captured,
+            "throws": self.throws,
+            "failed_throws": self.failed_throws,
+            "ruffs": self.ruffs,
+            "kitty_captures": {str(times): number for times, number in sorted(self.kitty_captures.items())},
+            "chips": {name: self.chips[name] for name in sorted(self.seats)},
+            "chips_per_deal": {name: round(self.chips_per_deal(name), 3) for name in sorted(self.seats)},
+        }
+
+    def _by_outcome(self, bid: int) -> dict[str, Json]:
+        return {name: self.outcomes[bid, name] for name in OUTCOMES if self.outcomes[bid, name]}
+
+
+def _is_ruff(step: Step, cards: CardSet) -> bool:
+    assert isinstance(step.before, Running), "followed in a match that runs"
+    assert isinstance(step.before.deal, Playing), "followed in play"
+    lead = step.before.deal.to_follow
+    return lead is not None and lead.group is not Group.TRUMPS and ruffs(step.before.deal.order, lead.shape, cards)
+
+
+def ruffs(order: Order, led: Shape, cards: CardSet) -> bool:
+    """Whether `cards` are trumps of the shape that was led in a side suit (毙牌)."""
+    if isinstance(led, Throw) or cards != order.trumps(cards):
+        return False
+    shape = component(order, Group.TRUMPS, cards)
+    return shape is not None and same_shape(shape, led)

@@ -1,0 +1,221 @@
+"""Asking a person: what there is to do, and what a typed line says to it."""
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final, TypeAlias, final
+
+from erqiwang_core.bidding import Bid, Pass
+from erqiwang_core.burying import Bury
+from erqiwang_core.cards import KINDS
+from erqiwang_core.hand import EMPTY, cards_of, count, ids, union, within
+from erqiwang_core.match import Command, Ready
+from erqiwang_core.naming import NameTrump, Surrender, number
+from erqiwang_core.notation import UnreadableTrump, read, read_trump
+from erqiwang_core.parts import BuryAdvice, CallAdvice, Choice, FollowAdvice, LeadAdvice, NameAdvice, View
+from erqiwang_core.players.reading import needs_ready
+from erqiwang_core.playing import Play, Request, ShowTrumps, Signal, SignalKind
+from erqiwang_core.units import CardId, CardSet
+from rich.text import Text
+
+from erqiwang_grpc.tools import wording
+from erqiwang_grpc.tools.terminal.cards import cards, marked, trump_name, trump_of
+
+HELP: Final = """\
+Cards: s7 or ♠7, h10, dK, cA; BJ and SJ are the big and the small joker; the same card twice is a pair.
+Enter alone takes what is suggested. Of cards to follow with, [those] are put in for you and (those) may not be played.
+  65 · pass           bid, or pass, when it is your turn to
+  s · no trump        name trump;  surrender gives the deal up, where that is open
+  s7 s7               bury, lead or follow with those cards
+  ready               go on to the next deal
+  signal 1 · 2 · 3    tell the other defenders: I can beat (踩), no points (没分), points (有分)
+  trumps              see the others' trumps (明牌), once a seat has none
+  hand · table · history · captured       look
+  help · quit"""
+
+
+class Look(Enum):
+    """What a person may look at without asking the server."""
+
+    HELP = "help"
+    HAND = "hand"
+    TABLE = "table"
+    HISTORY = "history"
+    CAPTURED = "captured"
+
+
+class Quit(Enum):
+    """To leave."""
+
+    QUIT = "quit"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class NotUnderstood:
+    """A line that says nothing, in words for whoever typed it."""
+
+    why: str
+
+
+Typed: TypeAlias = Command | Request | Look | Quit | NotUnderstood
+
+_SIGNALS: Final = {
+    "1": SignalKind.CAN_BEAT,
+    "beat": SignalKind.CAN_BEAT,
+    "2": SignalKind.NO_POINTS,
+    "none": SignalKind.NO_POINTS,
+    "3": SignalKind.HAS_POINTS,
+    "points": SignalKind.HAS_POINTS,
+}
+
+
+def typed(line: str, view: View) -> Typed:
+    """What a line says to the view as it is."""
+    words = line.lower().split()
+    match words:
+        case ["help" | "?"]:
+            return Look.HELP
+        case ["hand" | "table" | "history" | "captured"]:
+            return Look(words[0])
+        case ["quit" | "exit"]:
+            return Quit.QUIT
+        case ["trumps"]:
+            return ShowTrumps()
+        case ["ready"]:
+            return Ready()
+        case ["signal", which] if which in _SIGNALS:
+            return Signal(_SIGNALS[which])
+        case ["signal", *_]:
+            return NotUnderstood("signal 1 (can beat), 2 (no points) or 3 (points)")
+        case _:
+            return _chosen(line.strip(), view)
+
+
+def _chosen(line: str, view: View) -> Typed:
+    choice = view.advice.choice
+    if choice is None:
+        if not line and needs_ready(view):
+            return Ready()
+        return NotUnderstood("it is not your turn; help says what else there is")
+    if not line:
+        return suggestion(choice)
+    match choice:
+        case CallAdvice():
+            return _call(line)
+        case NameAdvice():
+            return _name(line)
+        case BuryAdvice(size, _):
+            return _bury(line, view, size)
+        case LeadAdvice():
+            return _play(line, view, EMPTY, 0)
+        case FollowAdvice(size, must, _, _):
+            return _play(line, view, must, size)
+
+
+def suggestion(choice: Choice) -> Command:
+    """What Enter alone does."""
+    match choice:
+        case CallAdvice(suggestion=call):
+            return call
+        case NameAdvice(suggestion=trump):
+            return NameTrump(number(trump))
+        case BuryAdvice(suggestion=burial):
+            return Bury(ids(burial))
+        case LeadAdvice(suggestion=play) | FollowAdvice(suggestion=play):
+            return Play(ids(play))
+
+
+def _call(line: str) -> Typed:
+    if line.lower() in ("pass", "p"):
+        return Pass()
+    if line.isdecimal() and len(line) < 9:
+        return Bid(int(line))
+    return NotUnderstood(f"{line!r} is no bid: type a number of points, or pass")
+
+
+def _name(line: str) -> Typed:
+    if line.lower() == "surrender":
+        return Surrender()
+    trump = read_trump(line)
+    return NotUnderstood(wording.unreadable(trump)) if isinstance(trump, UnreadableTrump) else NameTrump(number(trump))
+
+
+def _bury(line: str, view: View, size: int) -> Typed:
+    chosen = _cards(line, view)
+    if isinstance(chosen, NotUnderstood):
+        return chosen
+    if count(chosen) != size:
+        return NotUnderstood(f"{wording.number_of(count(chosen), 'card')} named, and {size} are to be buried")
+    return Bury(ids(chosen))
+
+
+def _play(line: str, view: View, must: CardSet, size: int) -> Typed:
+    """A play of the cards named; with fewer than `size` of them, the `must` beside them are meant as well."""
+    chosen = _cards(line, view)
+    if isinstance(chosen, NotUnderstood):
+        return chosen
+    return Play(ids(union(chosen, must) if count(chosen) < size else chosen))
+
+
+def _cards(line: str, view: View) -> CardSet | NotUnderstood:
+    named = read(line)
+    if not isinstance(named, int):
+        return NotUnderstood(wording.unreadable(named))
+    held = held_copies(view.hand.cards, named)
+    if within(held, view.hand.cards):
+        return held
+    missing = CardSet(held & ~view.hand.cards)
+    return NotUnderstood(f"you do not hold {cards(missing).plain}")
+
+
+def held_copies(hand: CardSet, named: CardSet) -> CardSet:
+    """Cards of the hand in place of those named, kind by kind: a text does not say which of two copies it means."""
+    chosen: list[CardId] = []
+    for card in ids(named):
+        other = CardId((card + KINDS) % (2 * KINDS))
+        free = [copy for copy in (card, other) if hand >> copy & 1 and copy not in chosen]
+        chosen.append(free[0] if free else card)
+    return cards_of(chosen)
+
+
+def question(view: View) -> Text | None:
+    """What the seat is asked now; None where there is nothing for it to do."""
+    if needs_ready(view):
+        return Text("Ready for the next deal 准备? Enter: ready")
+    choice = view.advice.choice
+    if choice is None:
+        return None
+    lines = [_hand(view, choice), *_asked(view, choice)]
+    return Text("\n").join(lines)
+
+
+def _hand(view: View, choice: Choice) -> Text:
+    must, may = (choice.must, choice.may) if isinstance(choice, FollowAdvice) else (EMPTY, EMPTY)
+    return Text.assemble("Your hand: ", marked(view.hand.cards, trump_of(view), must, may))
+
+
+def _asked(view: View, choice: Choice) -> list[Text]:
+    match choice:
+        case CallAdvice(bids, may_pass, call):
+            can = ", ".join([*(str(bid) for bid in bids), *(["pass"] if may_pass else [])])
+            entered = "pass" if isinstance(call, Pass) else str(call.points)
+            return [Text(f"Bid 叫分: {can}"), Text(f"Enter: {entered}")]
+        case NameAdvice(trumps, may_surrender, trump):
+            names = [
+                Text.assemble(trump_name(each), f" ({wording.number_of(pairs, 'pair')})") for each, pairs in trumps
+            ]
+            can_surrender = Text(", or surrender 投降") if may_surrender else Text("")
+            return [
+                Text.assemble("Name trump 选主: ", Text(", ").join(names), can_surrender),
+                Text.assemble("Enter: ", trump_name(trump)),
+            ]
+        case BuryAdvice(size, burial):
+            return [Text(f"Bury {size} cards 埋牌."), Text.assemble("Enter: ", cards(burial, trump_of(view)))]
+        case LeadAdvice(play):
+            return [Text("You lead."), Text.assemble("Enter: ", cards(play, trump_of(view)))]
+        case FollowAdvice(size, must, _, play):
+            fixed = Text("") if not must else Text.assemble(", among them ", cards(must, trump_of(view)))
+            return [
+                Text.assemble(f"Follow with {wording.number_of(size, 'card')}", fixed, "."),
+                Text.assemble("Enter: ", cards(play, trump_of(view))),
+            ]

@@ -1,0 +1,197 @@
+"""A person's seat: what is heard is told, what is asked is asked, and what is typed is done."""
+
+from __future__ import annotations
+
+import asyncio
+from enum import Enum
+from time import time
+from typing import Final, final
+
+from erqiwang_core.match import Command
+from erqiwang_core.playing import Request, Signal, Signalled, TrumpsShown
+from erqiwang_core.refusals import Phase
+from erqiwang_core.units import Seat
+from rich.console import Console
+from rich.text import Text
+
+from erqiwang_grpc.rpc.wire.encode.commands import command
+from erqiwang_grpc.tools.terminal.asking import HELP, Look, NotUnderstood, Quit, Typed, question, typed
+from erqiwang_grpc.tools.terminal.cards import cards, trump_of
+from erqiwang_grpc.tools.terminal.hearing import Attached, Happened, Heard, Listener, Present, RefusedTo
+from erqiwang_grpc.tools.terminal.keyboard import Keyboard
+from erqiwang_grpc.tools.terminal.names import name, names
+from erqiwang_grpc.tools.terminal.refusals import explained
+from erqiwang_grpc.tools.terminal.telling import Teller, trick
+from erqiwang_grpc.v1 import playing_pb2
+
+_TICK_SECONDS: Final = 1.0
+
+
+class Ending(Enum):
+    """How it ended for the person."""
+
+    OVER = "over"
+    LEFT = "left"
+    LOST = "lost"
+    """The server has ended the stream for good."""
+
+
+@final
+class Person:
+    """One seat at the terminal."""
+
+    def __init__(self, seat: Listener, console: Console) -> None:
+        self._seat = seat
+        self._console = console
+        self._teller = Teller(console)
+        self._keyboard = Keyboard()
+        self._prompted = False
+        self._sending: set[asyncio.Task[object]] = set()
+
+    async def play(self) -> Ending:
+        """Play until the match is over, the person leaves, or the stream ends for good."""
+        self._teller.say("Type help to see what there is to type.")
+        hearing = asyncio.create_task(self._seat.next())
+        typing = asyncio.create_task(self._keyboard.line())
+        try:
+            while True:
+                await asyncio.wait({hearing, typing}, timeout=_TICK_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+                # What was heard comes first: a line answers what was asked last.
+                if hearing.done():
+                    heard = hearing.result()
+                    if heard is None:
+                        return self._lost()
+                    self._hear(heard)
+                    if self._seat.view.progress.phase is Phase.OVER and self._seat.is_up_to_date:
+                        return Ending.OVER
+                    hearing = asyncio.create_task(self._seat.next())
+                elif typing.done():
+                    if self._obey(typing.result()) is Quit.QUIT:
+                        return Ending.LEFT
+                    typing = asyncio.create_task(self._keyboard.line())
+                else:
+                    self._tick()
+        finally:
+            hearing.cancel()
+            typing.cancel()
+
+    def _lost(self) -> Ending:
+        ended = self._seat.client.ended
+        self._say("The stream has ended." if ended is None else f"The stream has ended: {ended.why}.")
+        return Ending.LOST
+
+    def _hear(self, heard: Heard) -> None:
+        view = self._seat.view
+        if isinstance(heard, Present) and all(heard.seats):
+            return
+        self._break_prompt()
+        match heard:
+            case Attached():
+                self._teller.begin((view,))
+            case Happened(cause=cause):
+                self._teller.tell(cause, (view,))
+            case Signalled(sender, signal):
+                self._teller.signalled(sender, signal, view)
+            case TrumpsShown(trumps=held):
+                for seat, trumps in held:
+                    self._say(Text.assemble(f"{name(view, seat)} holds ", cards(trumps, trump_of(view))))
+            case RefusedTo(refusal):
+                self._say(explained(refusal, view))
+            case Present(present):
+                away = (Seat(seat) for seat, there in enumerate(present) if not there)
+                self._say(f"Not there: {names(view, away)}.")
+        self._ask()
+
+    def _obey(self, line: str | None) -> Quit | None:
+        """Do what a line says; Quit where that is to leave."""
+        self._prompted = False
+        meant: Typed = Quit.QUIT if line is None else typed(line, self._seat.view)
+        if isinstance(meant, Quit):
+            self._say("You leave the table.")
+            return meant
+        if isinstance(meant, NotUnderstood):
+            self._say(f"{meant.why[:1].upper()}{meant.why[1:]}.")
+            self._ask()
+        elif isinstance(meant, Look):
+            self._look(meant)
+            self._ask()
+        else:
+            self._send(meant)
+        return None
+
+    def _send(self, meant: Command | Request) -> None:
+        """Send it; what comes of it is heard like everything else."""
+        if isinstance(meant, Signal):
+            self._seat.client.signal(playing_pb2.SignalKind.ValueType(meant.signal))
+            self._say("Signalled, if you are a defender: there is no receipt.")
+            self._ask()
+            return
+        sending: asyncio.Task[object] = asyncio.create_task(self._seat.client.act(command(meant)))
+        self._sending.add(sending)
+        sending.add_done_callback(self._sending.discard)
+
+    def _look(self, at: Look) -> None:
+        view = self._seat.view
+        match at:
+            case Look.HELP:
+                self._say(HELP)
+            case Look.HAND:
+                self._say(Text.assemble("Your hand: ", cards(view.hand.cards, trump_of(view))))
+                if view.buried.cards:
+                    self._say(Text.assemble("You have buried: ", cards(view.buried.cards, trump_of(view))))
+            case Look.TABLE:
+                lying = view.table.trick
+                self._say("Nothing lies on the table." if lying is None else trick(view, view.table.number, lying))
+            case Look.HISTORY:
+                self._history()
+            case Look.CAPTURED:
+                caught = view.captured
+                self._say(f"The defenders have captured {caught.points} points: multiplier {caught.multiplier}.")
+                if caught.cards:
+                    self._say(Text.assemble("Their point cards: ", cards(caught.cards, trump_of(view))))
+
+    def _history(self) -> None:
+        view = self._seat.view
+        if not view.options.review:
+            self._say("In this room past tricks may not be looked back at (不查牌).")
+        elif not view.history.tricks:
+            self._say("No trick is finished yet.")
+        for number, played in enumerate(view.history.tricks, start=1):
+            self._say(trick(view, number, played))
+        for seat, held in view.trump_void.counts:
+            self._say(f"{name(view, seat)} holds {held.trumps} trumps, {held.pairs} pairs among them.")
+
+    # The prompt
+
+    def _ask(self) -> None:
+        """Ask what there is to ask, once everything that has happened was told."""
+        if not self._seat.is_up_to_date:
+            return
+        asked = question(self._seat.view)
+        if asked is not None:
+            self._say(asked)
+            self._console.print(f"{self._countdown()}> ", end="", markup=False, highlight=False)
+            self._prompted = True
+
+    def _tick(self) -> None:
+        """Show the countdown again in its place; whatever is being typed stays. Nothing happens when it runs out."""
+        if self._prompted and self._console.is_terminal:
+            save, restore = "\x1b7", "\x1b8"
+            self._console.file.write(f"{save}\r{self._countdown()}{restore}")
+            self._console.file.flush()
+
+    def _countdown(self) -> str:
+        """What is left of the turn's time, always as wide."""
+        turn = self._seat.client.view.parts.turn
+        if not turn.countdown:
+            return "[     ] "
+        left = turn.countdown - (time() - turn.began.ToNanoseconds() / 1e9)
+        return f"[{max(0, min(turn.countdown, round(left))):>3} s] "
+
+    def _break_prompt(self) -> None:
+        if self._prompted:
+            self._console.print()
+        self._prompted = False
+
+    def _say(self, what: str | Text) -> None:
+        self._teller.say(what)

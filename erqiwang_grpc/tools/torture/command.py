@@ -1,0 +1,165 @@
+"""`erqiwang torture`: kill a server again and again under load, and prove that nothing it said was lost."""
+
+import asyncio
+import sys
+import tempfile
+from argparse import Namespace
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from time import monotonic
+from typing import Final, final
+
+import grpc
+
+from erqiwang_grpc.auth.files import FIRST_KEY
+from erqiwang_grpc.commands import data_folder
+from erqiwang_grpc.commands.arguments import Subparsers
+from erqiwang_grpc.store import RoomId, StoreReader
+from erqiwang_grpc.tools.torture.checking import faults
+from erqiwang_grpc.tools.torture.tables import Load, keep_playing
+from erqiwang_grpc.tools.torture.told import RoomTold
+from erqiwang_grpc.tools.torture.victim import Victim, VictimFailed
+
+PROVEN: Final = 0
+FAULTY: Final = 1
+NOT_STARTED: Final = 2
+
+_SHORTEST_LIFE: Final = 0.2
+_LONGEST_LIFE: Final = 3.0
+"""Seconds between a start and the next kill."""
+_IN_A_COMMIT: Final = 0.5
+"""How many of the kills wait for a commit to fall into."""
+_MOST_ROOMS: Final = 10_000_000
+_RECONNECTING: Final = (
+    ("grpc.initial_reconnect_backoff_ms", 100),
+    ("grpc.min_reconnect_backoff_ms", 100),
+    ("grpc.max_reconnect_backoff_ms", 500),
+)
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add `torture`."""
+    parser = subparsers.add_parser(
+        "torture",
+        help="kill a server again and again under load, and check what is left",
+        epilog="Status 1: something that was said was lost, repeated or invented.",
+    )
+    parser.add_argument("--minutes", type=float, default=1.0, help="how long (default: 1)")
+    parser.add_argument("--tables", type=int, default=200, help="rooms played at once (default: 200)")
+    parser.add_argument("--seed", type=int, help="of the kills and the plays (default: another one each time)")
+    parser.add_argument("--keep", type=Path, help="folder for the log, which is left there (default: a temporary one)")
+    parser.set_defaults(run=run)
+
+
+@final
+@dataclass(slots=True)
+class Report:
+    """What was done, and what was found."""
+
+    seed: int
+    kills: int = 0
+    in_a_commit: int = 0
+    slowest_start: float = 0.0
+    rooms: int = 0
+    events: int = 0
+    commands: int = 0
+    found_in_the_log: int = 0
+    connections: int = 0
+    notices: int = 0
+    faults: int = 0
+
+    def __str__(self) -> str:
+        return (
+            f"seed {self.seed}: {self.kills} kills, {self.in_a_commit} of them in a commit; "
+            f"slowest start {self.slowest_start:.2f} s\n"
+            f"{self.rooms:,} rooms, {self.events:,} events, {self.commands:,} commands answered, "
+            f"{self.found_in_the_log:,} of them found in the log when they were sent again\n"
+            f"{self.connections:,} connections, {self.notices:,} notices compared; {self.faults} faults"
+        )
+
+
+def run(arguments: Namespace) -> int:
+    """Torture, check, and print what was found; 1 where anything is wrong, 2 where the server cannot be started."""
+    seed = Random().getrandbits(32) if arguments.seed is None else arguments.seed
+    with tempfile.TemporaryDirectory(prefix="erqiwang-") as temporary:
+        folder = arguments.keep or Path(temporary)
+        try:
+            report = asyncio.run(torture(folder, 60 * arguments.minutes, arguments.tables, seed))
+        except VictimFailed as failed:
+            print(f"erqiwang torture: {failed}", file=sys.stderr)
+            return NOT_STARTED
+    print(report)
+    return FAULTY if report.faults else PROVEN
+
+
+async def torture(folder: Path, seconds: float, tables: int, seed: int) -> Report:
+    """Play on a server that is killed, for so many seconds; then check every room. Faults go to standard error."""
+    luck, report, rooms = Random(seed), Report(seed), list[RoomTold]()
+    victim = Victim(folder)
+    await victim.start()
+    key = (folder / FIRST_KEY).read_text().strip()
+    async with grpc.aio.insecure_channel(f"127.0.0.1:{victim.port}", options=_RECONNECTING) as channel:
+        load = Load(channel, key, asyncio.Event(), rooms)
+        async with asyncio.TaskGroup() as playing:
+            for _ in range(tables):
+                playing.create_task(keep_playing(load, Random(luck.random())))
+            await _kill_for(seconds, victim, luck, report)
+            load.stopping.set()
+    await victim.stop()
+    await _check(folder, rooms, report)
+    return report
+
+
+async def _kill_for(seconds: float, victim: Victim, luck: Random, report: Report) -> None:
+    """Kill and start again; at the end the server is up."""
+    deadline = monotonic() + seconds
+    while True:
+        life = luck.uniform(_SHORTEST_LIFE, _LONGEST_LIFE)
+        await asyncio.sleep(min(life, max(0.0, deadline - monotonic())))
+        if monotonic() >= deadline:
+            return
+        if luck.random() < _IN_A_COMMIT:
+            report.in_a_commit += await victim.kill_in_a_commit(_LONGEST_LIFE)
+        else:
+            await victim.kill()
+        report.kills += 1
+        report.slowest_start = max(report.slowest_start, await victim.start())
+
+
+async def _check(folder: Path, rooms: list[RoomTold], report: Report) -> None:
+    """Hold every room's log against what was told."""
+    log = await data_folder.reader(folder)
+    try:
+        known = {told.room for told in rooms}
+        for room in await _stored_rooms(log):
+            if room not in known:
+                _blame(report, f"room {room} was opened by nobody")
+        for told in rooms:
+            entries = await log.read(told.room)
+            for fault in faults(told, entries):
+                _blame(report, f"room {told.room}: {fault}")
+            report.events += len(entries) if isinstance(entries, tuple) else 0
+            _count(told, report)
+    finally:
+        await log.close()
+
+
+async def _stored_rooms(log: StoreReader) -> tuple[RoomId, ...]:
+    rooms = await log.rooms(RoomId(""), _MOST_ROOMS)
+    assert isinstance(rooms, tuple), rooms
+    return rooms
+
+
+def _blame(report: Report, fault: str) -> None:
+    report.faults += 1
+    print(fault, file=sys.stderr)
+
+
+def _count(told: RoomTold, report: Report) -> None:
+    answers = [answer for sent in told.answers.values() for answer in sent]
+    report.rooms += 1
+    report.commands += len(answers)
+    report.found_in_the_log += sum(answer.repeated for answer in answers)
+    report.connections += sum(seat.connections for seat in told.seats)
+    report.notices += sum(len(seat.notices) for seat in told.seats)

@@ -1,0 +1,141 @@
+"""Tables: rooms opened by a platform and played by their seats, whatever becomes of the server meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from random import Random
+from typing import Final, TypeVar, final
+from uuid import uuid4
+
+import grpc
+from erqiwang_core.players import Policy, RandomLegal
+from erqiwang_core.rules import Deck, FourPlayer, RoomOptions, ThreePlayer
+
+from erqiwang_grpc.client import Platform, SeatClient
+from erqiwang_grpc.client.calls import CallRefused
+from erqiwang_grpc.rooms.command import command_key
+from erqiwang_grpc.rpc.wire import decode as read, encode
+from erqiwang_grpc.rpc.wire.encode.commands import command
+from erqiwang_grpc.store import RoomId
+from erqiwang_grpc.tools.torture.told import Answered, RoomTold, SeatTold
+from erqiwang_grpc.v1 import seat_service_pb2 as pb, view_pb2
+
+T = TypeVar("T")
+
+PLAYERS: Final = ("alice", "bob", "carol", "dave")
+GAMES: Final = (
+    RoomOptions(ThreePlayer()),
+    RoomOptions(ThreePlayer(joker_bonus=True, climb=True), review=False),
+    RoomOptions(FourPlayer(Deck.FULL)),
+)
+_POLICY: Final[Policy] = RandomLegal()
+_RETRY_SECONDS: Final = 0.2
+_DROPPED: Final = 0.005
+"""How often a client loses its connection for no fault of the server's."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Load:
+    """Who plays, until they are told to stop."""
+
+    channel: grpc.aio.Channel
+    key: str
+    stopping: asyncio.Event
+    rooms: list[RoomTold]
+    """Every room that was opened, with what was told in it."""
+
+
+async def keep_playing(load: Load, luck: Random) -> None:
+    """One table after another, until it is time to stop."""
+    while not load.stopping.is_set():
+        await _play_table(load, luck.choice(GAMES), luck)
+
+
+async def _play_table(load: Load, options: RoomOptions, luck: Random) -> None:
+    told, tokens = await _open(load, options)
+    load.rooms.append(told)
+    async with AsyncExitStack() as stack:
+        clients = [await stack.enter_async_context(SeatClient(load.channel, token)) for token in tokens]
+        listening = [
+            asyncio.create_task(_listen(client, seat)) for client, seat in zip(clients, told.seats, strict=True)
+        ]
+        await asyncio.gather(*(_play(load, told, seat, client, luck) for seat, client in enumerate(clients)))
+    await asyncio.gather(*listening)
+
+
+async def _open(load: Load, options: RoomOptions) -> tuple[RoomTold, list[str]]:
+    """A room with every seat taken, and the seats' tokens."""
+    platform, created = Platform(load.channel, load.key), uuid4().hex
+    room = await _insisting(lambda: platform.create_room(PLAYERS[0], encode.room_options(options), command_id=created))
+    players = PLAYERS[: len(room.seats)]
+    told = RoomTold(RoomId(room.room_id), players, tuple(SeatTold() for _ in players), house={created})
+    return told, [await _take_seat(platform, told, seat) for seat in range(len(players))]
+
+
+async def _take_seat(platform: Platform, told: RoomTold, seat: int) -> str:
+    seating = uuid4().hex
+    told.house.add(seating)
+    seated = await _insisting(lambda: platform.take_seat(told.room, told.players[seat], seat, seating))
+    return seated.token
+
+
+async def _insisting(call: Callable[[], Awaitable[T]]) -> T:
+    """What a platform does: the same call again, with the same id, until it is answered."""
+    while True:
+        try:
+            return await call()
+        except CallRefused as refused:
+            if refused.code not in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED):
+                raise
+        await asyncio.sleep(_RETRY_SECONDS)
+
+
+async def _listen(client: SeatClient, seat: SeatTold) -> None:
+    async for message in client.messages():
+        seat.hear(message)
+
+
+async def _play(load: Load, told: RoomTold, seat: int, client: SeatClient, luck: Random) -> None:
+    """Act whenever the seat is asked to, and keep every answer."""
+    while await _is_asked(load, client):
+        if luck.random() < _DROPPED:
+            client.drop()
+        chosen = _POLICY.act(read.view(client.view), luck)
+        assert chosen is not None, "the seat is asked for something"
+        said = command(chosen)
+        answer = await client.act(said)
+        if not isinstance(answer, pb.Accepted):
+            told.faults.append(f"a legal command of seat {seat} was not accepted: {answer}")
+            return
+        told.answers.setdefault(seat, []).append(_answered(said, answer))
+
+
+async def _is_asked(load: Load, client: SeatClient) -> bool:
+    """Wait until the seat is to act; whether it is, or else all is over or it is time to stop."""
+    asked = asyncio.create_task(client.until(lambda: _has_something_to_do(client.view) or _is_over(client.view)))
+    stopping = asyncio.create_task(load.stopping.wait())
+    await asyncio.wait((asked, stopping), return_when=asyncio.FIRST_COMPLETED)
+    asked.cancel()
+    stopping.cancel()
+    return not load.stopping.is_set() and client.ended is None and not _is_over(client.view)
+
+
+def _has_something_to_do(view: view_pb2.View) -> bool:
+    parts = view.parts
+    if parts.progress.phase == view_pb2.PHASE_SETTLED:
+        return not parts.settlement.ready[view.seat]
+    return parts.advice.WhichOneof("choice") is not None
+
+
+def _is_over(view: view_pb2.View) -> bool:
+    return view.parts.progress.phase == view_pb2.PHASE_OVER
+
+
+def _answered(said: pb.Command, answer: pb.Accepted) -> Answered:
+    key = command_key(answer.command_id, said.SerializeToString(deterministic=True))
+    assert key is not None, "the client gives every command an id"
+    return Answered(key.id, key.fingerprint, answer.first_version, answer.last_version, answer.repeated_command)

@@ -1,0 +1,144 @@
+"""Every backend passes its port's contract, and the two logs agree on whatever is done to them."""
+
+import asyncio
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Coroutine
+from pathlib import Path
+
+import pytest
+from hypothesis import settings, strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from erqiwang_grpc.store import (
+    START,
+    Actor,
+    Batch,
+    CommandId,
+    CommandKey,
+    Period,
+    RoomId,
+    Store,
+    Tag,
+    TimeNs,
+    Version,
+    Wakeup,
+)
+from erqiwang_grpc.store.memory import MemoryStore
+from erqiwang_grpc.store.sqlite import SqliteStore, open_store
+from erqiwang_grpc.store.wakeup import ProcessWakeup
+from tests.store.contract import EventLogContract, WakeupContract
+
+
+async def opened(path: Path) -> SqliteStore:
+    log = await open_store(path)
+    assert isinstance(log, SqliteStore), log
+    return log
+
+
+class TestMemoryLog(EventLogContract):
+    @pytest.fixture
+    def log(self) -> Store:
+        return MemoryStore()
+
+
+class TestSqliteLog(EventLogContract):
+    @pytest.fixture
+    async def log(self, tmp_path: Path) -> AsyncIterator[Store]:
+        log = await opened(tmp_path / "rooms.db")
+        yield log
+        await log.close()
+
+
+class TestProcessWakeup(WakeupContract):
+    @pytest.fixture
+    def wakeup(self) -> Wakeup:
+        return ProcessWakeup()
+
+
+ROOMS = st.sampled_from(["a", "b", "ж", "\0"]).map(RoomId)
+ACTORS = st.sampled_from(["alice", "bob"]).map(Actor)
+COMMANDS = st.sampled_from(["c1", "c2", "c3", ""]).map(CommandId)
+TAGS = st.builds(Tag, st.sampled_from(["player", "finished"]), st.sampled_from(["x", "y"]))
+TIMES = st.integers(-3, 6).map(TimeNs)
+VERSIONS = st.integers(0, 9).map(Version)
+BATCHES = st.builds(
+    Batch,
+    time=TIMES,
+    actor=ACTORS,
+    command=st.none() | st.builds(CommandKey, COMMANDS, st.binary(max_size=3)),
+    rules_version=st.integers(0, 2**40),
+    bodies=st.lists(st.binary(max_size=20), min_size=1, max_size=3).map(tuple),
+    tags=st.lists(TAGS, unique=True, max_size=3).map(tuple),
+)
+FINISHED = Tag("finished", "x")
+
+
+class Twins(RuleBasedStateMachine):
+    """The file, closed and opened again at will, answers as the memory does."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = Path(tempfile.mkdtemp())
+        self.runner = asyncio.Runner()
+        self.memory = MemoryStore()
+        self.file = self.runner.run(opened(self.folder / "rooms.db"))
+
+    @rule(room=ROOMS, expected=VERSIONS, batch=BATCHES)
+    def append(self, room: RoomId, expected: Version, batch: Batch) -> None:
+        self._agree(self.memory.append(room, expected, batch), self.file.append(room, expected, batch))
+
+    @rule(room=ROOMS, batches=st.lists(BATCHES, min_size=1, max_size=5))
+    def append_at_the_head(self, room: RoomId, batches: list[Batch]) -> None:
+        for batch in batches:
+            head = self.runner.run(self.memory.head(room))
+            self.append(room, head, batch)
+
+    @rule(room=ROOMS, after=VERSIONS)
+    def read(self, room: RoomId, after: Version) -> None:
+        self._agree(self.memory.read(room, after), self.file.read(room, after))
+
+    @rule(room=ROOMS, actor=ACTORS, command=COMMANDS)
+    def find(self, room: RoomId, actor: Actor, command: CommandId) -> None:
+        self._agree(self.memory.find(room, actor, command), self.file.find(room, actor, command))
+
+    @rule(tag=TAGS, since=TIMES, until=TIMES, limit=st.integers(1, 4), data=st.data())
+    def listing(self, tag: Tag, since: TimeNs, until: TimeNs, limit: int, data: st.DataObject) -> None:
+        everything = self.runner.run(self.memory.feed(START, 100))
+        before = data.draw(st.none() | st.sampled_from(everything)) if everything else None
+        period = Period(since, until)
+        self._agree(self.memory.listing(tag, period, limit, before), self.file.listing(tag, period, limit, before))
+
+    @rule(before=TIMES)
+    def delete(self, before: TimeNs) -> None:
+        gone = self.runner.run(self.memory.delete_rooms(FINISHED, before, 100))
+        deleted = self.runner.run(self.file.delete_rooms(FINISHED, before, 100))
+        assert isinstance(deleted, tuple)
+        assert set(gone) == set(deleted)
+
+    @rule()
+    def compact(self) -> None:
+        self.runner.run(self.file.compact())
+
+    @rule()
+    def reopen(self) -> None:
+        self.runner.run(self.file.close())
+        self.file = self.runner.run(opened(self.folder / "rooms.db"))
+
+    @invariant()
+    def feeds_are_equal(self) -> None:
+        self._agree(self.memory.feed(START, 100), self.file.feed(START, 100))
+        self._agree(self.memory.feed(START, 100, FINISHED), self.file.feed(START, 100, FINISHED))
+        self._agree(self.memory.rooms(RoomId(""), 100), self.file.rooms(RoomId(""), 100))
+
+    def teardown(self) -> None:
+        self.runner.run(self.file.close())
+        self.runner.close()
+        shutil.rmtree(self.folder)
+
+    def _agree(self, memory: Coroutine[object, object, object], file: Coroutine[object, object, object]) -> None:
+        assert self.runner.run(memory) == self.runner.run(file)
+
+
+TestTwins = Twins.TestCase
+TestTwins.settings = settings(max_examples=40, stateful_step_count=30)

@@ -1,0 +1,415 @@
+"""A file that is damaged, foreign, full, taken or not to be written: refused with advice, never believed."""
+
+# ruff: noqa: ASYNC240 - nothing else runs in the loops of these tests
+
+import asyncio
+import errno
+import os
+import random
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+
+from erqiwang_grpc.store import (
+    NOTHING,
+    START,
+    Appended,
+    CommandId,
+    Conflict,
+    Damaged,
+    Duplicate,
+    Entry,
+    RoomId,
+    TimeNs,
+    Unavailable,
+    Version,
+)
+from erqiwang_grpc.store.sqlite import (
+    AlreadyServed,
+    Compacted,
+    DamagedFile,
+    NewerFile,
+    NotALog,
+    OpenRefused,
+    OutOfReach,
+    ReadOnly,
+    SqliteReader,
+    SqliteStore,
+    advice,
+    open_reader,
+    open_store,
+)
+from erqiwang_grpc.store.sqlite.committing import Committer
+from erqiwang_grpc.store.sqlite.opening import OpenFile, open_for_writing
+from erqiwang_grpc.store.sqlite.statements import prepare
+from tests.store.contract import ALICE, FINISHED, OTHER, ROOM, batch, bodies, key, marks
+
+MARKER = b"the ace of spades"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "rooms.db"
+
+
+@pytest.fixture
+async def log(path: Path) -> AsyncIterator[SqliteStore]:
+    log = await opened(path)
+    yield log
+    await log.close()
+
+
+async def opened(path: Path, page_limit: int | None = None) -> SqliteStore:
+    log = await open_store(path, page_limit)
+    assert isinstance(log, SqliteStore), log
+    return log
+
+
+async def reader_of(path: Path) -> SqliteReader:
+    reader = await open_reader(path)
+    assert isinstance(reader, SqliteReader), reader
+    return reader
+
+
+async def fill(path: Path) -> None:
+    log = await opened(path)
+    for room in (ROOM, OTHER):
+        for version in range(5):
+            body = MARKER if (room, version) == (ROOM, 2) else b"%d" % version
+            written = batch(body, command=key(f"c{version}"), tags=(FINISHED,))
+            assert await log.append(room, Version(version), written) == Appended(Version(version + 1))
+    await log.close()
+
+
+def edit(path: Path, statement: str) -> None:
+    """What a disk, a cosmic ray, or somebody with a shell might do."""
+    db = sqlite3.connect(path, isolation_level=None)
+    db.execute(statement)
+    db.close()
+
+
+# One room damaged, the others going on.
+
+WAYS = [
+    pytest.param("UPDATE batches SET bodies = x'00000000' WHERE room = 'room-1' AND last_version = 3", 3, id="a body"),
+    pytest.param("UPDATE batches SET time_ns = 2 WHERE room = 'room-1' AND last_version = 2", 2, id="a time"),
+    pytest.param("UPDATE batches SET actor = 'bob' WHERE room = 'room-1' AND last_version = 1", 1, id="an actor"),
+    pytest.param("UPDATE batches SET rules_version = 'x' WHERE room = 'room-1' AND last_version = 4", 4, id="a type"),
+    pytest.param("UPDATE batches SET tags = x'0000' WHERE room = 'room-1' AND last_version = 4", 4, id="the tags"),
+    pytest.param("UPDATE batches SET command = NULL WHERE room = 'room-1' AND last_version = 4", 4, id="a command"),
+    pytest.param("UPDATE batches SET fingerprint = x'00' WHERE room = 'room-1' AND last_version = 4", 4, id="a print"),
+    pytest.param("UPDATE batches SET chain = zeroblob(32) WHERE room = 'room-1' AND last_version = 2", 2, id="a link"),
+    pytest.param("DELETE FROM batches WHERE room = 'room-1' AND last_version = 3", 3, id="one in the middle is gone"),
+    pytest.param("DELETE FROM batches WHERE room = 'room-1' AND last_version = 5", 5, id="the last one is gone"),
+    pytest.param("DELETE FROM batches WHERE room = 'room-1'", 1, id="all are gone"),
+    pytest.param("DELETE FROM heads WHERE room = 'room-1'", 6, id="the head is gone"),
+    pytest.param("UPDATE heads SET version = 4 WHERE room = 'room-1'", 6, id="the head is behind"),
+    pytest.param("UPDATE heads SET chain = zeroblob(32) WHERE room = 'room-1'", 6, id="the head has another link"),
+    pytest.param("UPDATE heads SET chain = 5 WHERE room = 'room-1'", 6, id="the head has no link"),
+]
+
+ENDS = [way for way in WAYS if way.id in {"the last one is gone", "all are gone"} or "head" in str(way.id)]
+
+
+@pytest.mark.parametrize(("way", "version"), WAYS)
+async def test_a_damaged_room_is_found_and_the_others_go_on(path: Path, way: str, version: int) -> None:
+    await fill(path)
+    edit(path, way)
+    log = await opened(path)
+    found = await log.read(ROOM)
+    assert isinstance(found, Damaged)
+    assert (found.room, found.version) == (ROOM, version)
+    assert len(await bodies(log, OTHER)) == 5
+    assert await log.append(OTHER, Version(5), batch(b"on")) == Appended(Version(6))
+    await log.close()
+
+
+@pytest.mark.parametrize(("way", "version"), ENDS)
+async def test_a_room_whose_end_is_damaged_is_not_written(path: Path, way: str, version: int) -> None:
+    await fill(path)
+    edit(path, way)
+    log = await opened(path)
+    for expected in range(7):
+        answer = await log.append(ROOM, Version(expected), batch(b"over it"))
+        assert isinstance(answer, Damaged)
+        assert answer.version == version
+    assert isinstance(await log.head(ROOM), Damaged)
+    await log.close()
+
+
+async def test_a_later_part_is_believed_only_as_far_as_it_was_read(path: Path) -> None:
+    await fill(path)
+    edit(path, "UPDATE batches SET actor = 'bob' WHERE room = 'room-1' AND last_version = 1")
+    log = await opened(path)
+    assert await bodies(log, ROOM, Version(3)) == [b"3", b"4"]
+    assert isinstance(await log.read(ROOM), Damaged)
+    await log.close()
+
+
+async def test_a_flipped_byte_on_the_disk_is_found(path: Path) -> None:
+    await fill(path)
+    raw = path.read_bytes()
+    at = raw.index(MARKER)
+    path.write_bytes(raw[:at] + b"T" + raw[at + 1 :])
+    log = await opened(path)
+    assert isinstance(await log.read(ROOM), Damaged)
+    assert len(await bodies(log, OTHER)) == 5
+    await log.close()
+
+
+async def test_wherever_a_bit_flips_nothing_wrong_is_ever_told(path: Path) -> None:
+    await fill(path)
+    truth = await whole(path)
+    raw = path.read_bytes()
+    chance = random.Random(27)
+    for _ in range(400):
+        at = chance.randrange(len(raw))
+        path.write_bytes(raw[:at] + bytes([raw[at] ^ 1 << chance.randrange(8)]) + raw[at + 1 :])
+        log = await open_store(path)
+        if not isinstance(log, SqliteStore):
+            assert advice(log)
+            continue
+        for room in (ROOM, OTHER):
+            entries = await log.read(room)
+            assert isinstance(entries, Damaged) or entries == truth[room]
+            answer = await log.append(room, Version(99), batch(b"x"))
+            assert answer == Conflict(Version(5)) or isinstance(answer, Damaged | Unavailable)
+            await log.find(room, ALICE, CommandId("c1"))
+        await log.feed(START, 100)
+        await log.rooms(RoomId(""), 100)
+        await log.close()
+
+
+async def whole(path: Path) -> dict[RoomId, tuple[Entry, ...]]:
+    log = await opened(path)
+    rooms = {}
+    for room in (ROOM, OTHER):
+        entries = await log.read(room)
+        assert isinstance(entries, tuple)
+        rooms[room] = entries
+    await log.close()
+    return rooms
+
+
+# The whole file.
+
+
+async def test_a_second_server_is_refused_and_told_of_the_first(log: SqliteStore, path: Path) -> None:
+    refused = await open_store(path)
+    assert refused == AlreadyServed(path, str(os.getpid()))
+    assert await log.append(ROOM, NOTHING, batch(b"1")) == Appended(Version(1))
+
+
+async def test_a_second_server_in_another_process_is_refused(log: SqliteStore, path: Path) -> None:
+    program = (
+        "import asyncio, pathlib, sys\n"
+        "from erqiwang_grpc.store.sqlite import open_store\n"
+        "print(type(asyncio.run(open_store(pathlib.Path(sys.argv[1])))).__name__)"
+    )
+    told = subprocess.run(  # noqa: ASYNC221 - nothing else runs in this loop
+        [sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=True
+    )
+    assert told.stdout.strip() == "AlreadyServed"
+    assert await log.head(ROOM) == NOTHING
+
+
+async def test_a_closed_file_can_be_served_again(path: Path) -> None:
+    for version in range(3):
+        log = await opened(path)
+        assert await log.append(ROOM, Version(version), batch(b"1")) == Appended(Version(version + 1))
+        await log.close()
+
+
+async def test_a_reader_beside_the_server_sees_what_is_committed(log: SqliteStore, path: Path) -> None:
+    reader = await reader_of(path)
+    assert await log.append(ROOM, NOTHING, batch(b"1")) == Appended(Version(1))
+    assert await reader.read(ROOM) == await log.read(ROOM)
+    await reader.close()
+
+
+async def test_a_file_of_a_newer_version_is_left_alone(path: Path) -> None:
+    await fill(path)
+    edit(path, "PRAGMA user_version = 2")
+    before = path.read_bytes()
+    assert await open_store(path) == await open_reader(path) == NewerFile(path, found=2, known=1)
+    assert path.read_bytes() == before
+
+
+def foreign_text(path: Path) -> None:
+    path.write_bytes(b"no database at all, but a long enough text " * 100)
+
+
+def foreign_database(path: Path) -> None:
+    edit(path, "CREATE TABLE holiday (photo BLOB)")
+
+
+@pytest.mark.parametrize("make", [foreign_text, foreign_database])
+async def test_a_file_that_is_not_ours_is_left_alone(path: Path, make: Callable[[Path], None]) -> None:
+    make(path)
+    before = path.read_bytes()
+    assert await open_store(path) == await open_reader(path) == NotALog(path)
+    assert path.read_bytes() == before
+
+
+async def test_a_file_without_its_tables_is_refused(path: Path) -> None:
+    await fill(path)
+    edit(path, "DROP TABLE heads")
+    refused = await open_store(path)
+    assert isinstance(refused, DamagedFile)
+    assert "backup" in advice(refused)
+
+
+async def test_wherever_a_file_is_cut_nothing_wrong_is_ever_told(path: Path) -> None:
+    await fill(path)
+    truth = await whole(path)
+    raw = path.read_bytes()
+    for size in range(1, len(raw), 500):
+        path.write_bytes(raw[:size])
+        log = await open_store(path)
+        if isinstance(log, SqliteStore):
+            for room in (ROOM, OTHER):
+                entries = await log.read(room)
+                assert isinstance(entries, Damaged) or entries == truth[room]
+            await log.close()
+
+
+async def test_a_write_protected_file_is_refused_for_root_too(path: Path) -> None:
+    await fill(path)
+    path.chmod(0o444)
+    assert await open_store(path) == ReadOnly(path)
+    assert len(await bodies(await reader_of(path), ROOM)) == 5
+
+
+async def test_a_file_that_sqlite_will_not_write_is_refused(path: Path) -> None:
+    await fill(path)
+    raw = bytearray(path.read_bytes())
+    raw[18] = 3  # the write version in SQLite's header: a real SQLITE_READONLY, which as root no permission gives
+    path.write_bytes(raw)
+    assert await open_store(path) == ReadOnly(path)
+
+
+async def test_a_folder_that_is_not_there_is_out_of_reach(tmp_path: Path) -> None:
+    path = tmp_path / "none" / "rooms.db"
+    assert await open_store(path) == OutOfReach(path, os.strerror(errno.ENOENT))
+    assert isinstance(await open_reader(path), OutOfReach)
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        AlreadyServed(Path("f"), "7"),
+        ReadOnly(Path("f")),
+        NewerFile(Path("f"), 2, 1),
+        NotALog(Path("f")),
+        DamagedFile(Path("f"), "torn"),
+        OutOfReach(Path("f"), "gone"),
+    ],
+)
+def test_every_refusal_names_the_file_and_what_to_do(refused: OpenRefused) -> None:
+    problem, _, remedy = advice(refused).rpartition(": ")
+    assert problem.startswith("f ")
+    assert remedy
+
+
+# Space.
+
+
+async def test_a_full_file_refuses_whole_batches_until_space_returns(path: Path) -> None:
+    log = await opened(path, page_limit=40)
+    await log.append(OTHER, NOTHING, batch(b"old", time=1, tags=(FINISHED,)))
+    await log.append(OTHER, Version(1), batch(b"x" * 50_000))
+    answers = [await log.append(RoomId(f"r{i}"), NOTHING, batch(b"y" * 9_000, b"z" * 9_000)) for i in range(10)]
+    written = [i for i, answer in enumerate(answers) if answer == Appended(Version(2))]
+    refused = [i for i, answer in enumerate(answers) if isinstance(answer, Unavailable)]
+    assert written
+    assert refused
+    assert sorted(written + refused) == list(range(10))
+    assert [await log.head(RoomId(f"r{i}")) for i in refused] == [NOTHING] * len(refused)
+    assert await log.delete_rooms(FINISHED, TimeNs(2), 10) == (OTHER,)
+    for i in refused[:2]:
+        assert await log.append(RoomId(f"r{i}"), NOTHING, batch(b"y" * 9_000)) == Appended(Version(1))
+    await log.close()
+
+
+async def test_what_fits_is_written_though_its_group_does_not(path: Path) -> None:
+    log = await opened(path, page_limit=40)
+    answers = await asyncio.gather(
+        log.append(ROOM, NOTHING, batch(b"small")),
+        log.append(OTHER, NOTHING, batch(b"x" * 500_000)),
+        log.append(RoomId("stale"), Version(3), batch(b"small")),
+    )
+    assert answers[0] == Appended(Version(1))
+    assert isinstance(answers[1], Unavailable)
+    assert answers[2] == Conflict(NOTHING)
+    await log.close()
+
+
+def test_after_a_failed_flush_nothing_is_written_until_the_restart(path: Path) -> None:
+    file = open_for_writing(path, page_limit=None)
+    assert isinstance(file, OpenFile)
+    committer = Committer(file.db)
+
+    def flush_that_fails(db: sqlite3.Connection) -> None:
+        assert db.in_transaction
+        error = sqlite3.OperationalError("disk I/O error")
+        error.sqlite_errorcode = sqlite3.SQLITE_IOERR_FSYNC
+        raise error
+
+    lost = committer.transact(flush_that_fails)
+    assert isinstance(lost, Unavailable)
+    assert "restart" in lost.why
+    assert committer.commit([prepare(ROOM, NOTHING, batch(b"1"))]) == [lost]
+    assert committer.transact(lambda _: pytest.fail("a transaction after a failed flush")) == lost
+    file.close()
+
+
+async def test_compacting_gives_the_space_of_deleted_rooms_back(log: SqliteStore, path: Path) -> None:
+    await log.append(ROOM, NOTHING, batch(b"x" * 1_000_000, tags=(FINISHED,)))
+    await log.append(OTHER, NOTHING, batch(b"kept"))
+    await log.delete_rooms(FINISHED, TimeNs(2), 10)
+    compacted = await log.compact()
+    assert isinstance(compacted, Compacted)
+    assert compacted.after < 100_000 < compacted.before
+    assert path.stat().st_size == compacted.after
+    assert await bodies(log, OTHER) == [b"kept"]
+
+
+# Backups.
+
+
+async def test_a_backup_beside_a_busy_server_is_a_log_of_one_moment(log: SqliteStore, tmp_path: Path) -> None:
+    target = tmp_path / "backup.db"
+    for version in range(50):
+        await log.append(ROOM, Version(version), batch(b"x" * 1_000))
+    going_on = [log.append(RoomId(f"r{i}"), NOTHING, batch(b"x")) for i in range(200)]
+    answers = await asyncio.gather(log.backup(target), *going_on)
+    assert answers == [None, *[Appended(Version(1))] * 200]
+    copy = await opened(target)
+    assert len(await bodies(copy, ROOM)) == 50
+    copied = await marks(copy, limit=1_000)
+    assert copied == (await marks(log, limit=1_000))[: len(copied)]
+    await copy.close()
+
+
+async def test_a_backup_overwrites_nothing(log: SqliteStore, tmp_path: Path) -> None:
+    target = tmp_path / "kept"
+    target.write_text("kept")
+    assert isinstance(await log.backup(target), Unavailable)
+    assert target.read_text() == "kept"
+    assert isinstance(await log.backup(tmp_path / "none" / "b.db"), Unavailable)
+
+
+async def test_a_file_left_by_a_killed_server_is_read_without_one(log: SqliteStore, path: Path, tmp_path: Path) -> None:
+    await log.append(ROOM, NOTHING, batch(b"1", command=key("c")))
+    left = tmp_path / "left.db"
+    shutil.copy(path, left)
+    shutil.copy(f"{path}-wal", f"{left}-wal")
+    reader = await reader_of(left)
+    assert await bodies(reader, ROOM) == [b"1"]
+    assert await reader.find(ROOM, ALICE, CommandId("c")) == Duplicate(Version(1), Version(1), b"print")
+    await reader.close()
