@@ -7,8 +7,13 @@ from pathlib import Path
 from typing import Final, final
 
 import pytest
+from erqiwang_core.cards import Suit
+from erqiwang_core.notation import read
+from erqiwang_core.shapes import Lead, classify
+from erqiwang_core.trump import Group, SuitTrump, order
 from google.protobuf.descriptor import Descriptor, FileDescriptor
 
+from erqiwang_grpc.rpc.wire.encode.cards import put_lead
 from erqiwang_grpc.v1 import (
     bidding_pb2,
     burying_pb2,
@@ -203,3 +208,39 @@ def test_the_rest_of_the_page_names_what_is_in_the_schema() -> None:
     dotted = {name for line in prose for name in named(line) if "." in name} - {"erqiwang.v1"}
     assert dotted
     assert dotted <= KNOWN
+
+
+EXAMPLE: Final = re.compile(r"^- ([♠♥♣][^:]*): (\d+)$", re.MULTILINE)
+
+
+def cardtype(lead: card_pb2.Lead) -> int:
+    """The packets' number of a lead, as the page says that it is made."""
+    pairs = [component.pairs for component in lead.components]
+    match pairs:
+        case [0]:
+            return 101
+        case [1]:
+            return 201
+        case [k]:
+            return 300 + k
+        case _:
+            return 200 + lead.count // 2 if all(pairs) else 100 + lead.count
+
+
+@pytest.mark.parametrize(("led", "number"), EXAMPLE.findall(PAGE.read_text(encoding="utf-8")))
+def test_the_examples_of_cardtype_are_made_as_it_is_said(led: str, number: str) -> None:
+    cards = read(led)
+    assert isinstance(cards, int)
+    lead = classify(order(SuitTrump(Suit.SPADES)), cards)
+    assert isinstance(lead, Lead)
+    assert lead.group is Group.TRUMPS
+    message = card_pb2.Lead()
+    put_lead(message, lead)
+    assert cardtype(message) == int(number)
+
+
+def test_every_kind_of_cardtype_has_an_example() -> None:
+    numbers = [int(number) for _, number in EXAMPLE.findall(PAGE.read_text(encoding="utf-8"))]
+    assert {101, 201, 302} <= set(numbers)
+    assert [number for number in numbers if 101 < number < 200]
+    assert [number for number in numbers if 201 < number < 300]
