@@ -1,4 +1,4 @@
-"""The README's program, run as it stands by a reader with a server and its first key."""
+"""The program of each README, run as it stands by a reader with a server and its first key."""
 
 import asyncio
 import re
@@ -16,12 +16,19 @@ PROGRAM: Final = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 COMMAND: Final = re.compile(r"^\.venv/bin/erqiwang (\w+)", re.MULTILINE)
 
 
-async def test_the_program_opens_a_room_and_sees_the_first_hand(tmp_path: Path) -> None:
-    (program,) = PROGRAM.findall((ROOT / "README.md").read_text(encoding="utf-8"))
+@pytest.mark.parametrize(
+    ("readme", "prints"),
+    [
+        pytest.param("README.md", r"alice holds \[(\d+, ){27}\d+\]\nand may call\n", id="English"),
+        pytest.param("README.zh.md", r"alice 的手牌： \[(\d+, ){27}\d+\]\n叫 \d+ 分： Accepted\n", id="Chinese"),
+    ],
+)
+async def test_the_program_opens_a_room_and_sees_the_first_hand(tmp_path: Path, readme: str, prints: str) -> None:
+    (program,) = PROGRAM.findall((ROOT / readme).read_text(encoding="utf-8"))
     async with serving(tmp_path) as server:
         arguments = [sys.executable, "-c", program, server.address, server.key]
         printed = await asyncio.to_thread(subprocess.check_output, arguments, text=True, timeout=60)
-    assert re.fullmatch(r"alice holds \[(\d+, ){27}\d+\]\nand may call\n", printed), printed
+    assert re.fullmatch(prints, printed), printed
 
 
 @pytest.mark.parametrize("readme", ["README.md", "README.zh.md"])
