@@ -32,7 +32,8 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     leave_out = shutil.ignore_patterns("__pycache__", "*.egg-info", "build")
     shutil.copytree(REPOSITORY / "core", source / "core", ignore=leave_out)
     shutil.copytree(REPOSITORY / "erqiwang_grpc", source / "erqiwang_grpc", ignore=leave_out)
-    shutil.copy(REPOSITORY / "pyproject.toml", source)
+    for file in ("pyproject.toml", "LICENSE"):
+        shutil.copy(REPOSITORY / file, source)
     pip = (sys.executable, "-m", "pip", "--disable-pip-version-check")
     done(*pip, "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", folder, "./core", ".", folder=source)
     return sorted(folder.glob("*.whl"))
@@ -63,6 +64,16 @@ def test_the_wheels_hold_a_marker_and_a_stub_for_every_generated_module(wheels: 
     generated = {name for name in service if re.search(r"_pb2(_grpc)?\.py$", name)}
     assert "erqiwang_grpc/v1/seat_service_pb2_grpc.py" in generated
     assert {f"{name}i" for name in generated} <= service
+
+
+def test_each_wheel_holds_the_licence_and_names_it(wheels: list[Path]) -> None:
+    text = (REPOSITORY / "LICENSE").read_bytes()
+    for wheel in wheels:
+        with ZipFile(wheel) as held:
+            (licence,) = (name for name in held.namelist() if name.endswith("/licenses/LICENSE"))
+            (metadata,) = (name for name in held.namelist() if name.endswith("/METADATA"))
+            assert held.read(licence) == text
+            assert b"\nLicense-Expression: Apache-2.0\n" in held.read(metadata)
 
 
 def test_a_program_outside_the_tree_is_well_typed(python: Path, tmp_path: Path) -> None:
