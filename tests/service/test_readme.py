@@ -40,9 +40,20 @@ def test_its_commands_are_there(readme: str) -> None:
         assert subprocess.run(arguments, capture_output=True, timeout=60, check=False).returncode == 0, command
 
 
-@pytest.mark.parametrize("readme", ["README.md", "README.zh.md"])
-def test_its_links_lead_somewhere(readme: str) -> None:
-    links = re.findall(r"\]\(([^)#]+)\)", (ROOT / readme).read_text(encoding="utf-8"))
-    assert links
-    for link in links:
-        assert (ROOT / link).exists(), link
+DOCUMENTS: Final = sorted(path.relative_to(ROOT) for folder in (ROOT, ROOT / "docs") for path in folder.glob("*.md"))
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=str)
+def test_every_link_leads_somewhere(document: Path) -> None:
+    """To a file, and where a section is named, to a heading of it."""
+    for file, section in re.findall(r"\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)", (ROOT / document).read_text("utf-8")):
+        target = (ROOT / document).parent / file if file else ROOT / document
+        assert target.exists(), file
+        if section:
+            titles = re.findall(r"^#+ (.+)$", target.read_text("utf-8"), re.MULTILINE)
+            assert section in {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}, section
+
+
+def test_both_readmes_lead_to_other_documents() -> None:
+    for readme in ("README.md", "README.zh.md"):
+        assert len(re.findall(r"\]\(docs/", (ROOT / readme).read_text("utf-8"))) > 5
