@@ -1,6 +1,7 @@
 """Refusals of the service: why a command never came before the core, or what it decided could not be kept."""
 
 from dataclasses import dataclass
+from enum import Enum
 from typing import TypeAlias, final
 
 from erqiwang_core.refusals import Refusal
@@ -59,13 +60,40 @@ class LogUnavailable:
     """The log cannot take the command now, and nothing was done."""
 
 
+class Unit(Enum):
+    """What the bounds of a field count."""
+
+    VALUE = "value"
+    """The number itself, or the value of an enum."""
+    BYTES = "bytes"
+    """Of the text in UTF-8."""
+    ITEMS = "items"
+    SECONDS = "seconds"
+    CONTROL_CHARACTERS = "control characters"
+    """That the text holds."""
+
+
 @final
 @dataclass(frozen=True, slots=True)
-class InvalidOption:
-    """An option or a parameter is out of range."""
+class Bounds:
+    """What a field may hold, and what was given instead, all counted in `unit`."""
 
-    name: str
-    """Its field, as in the request."""
+    unit: Unit
+    given: int
+    least: int
+    most: int
+    allowed: tuple[int, ...] = ()
+    """Where only some values between the two are taken: these. Empty where all are."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class InvalidField:
+    """A field of the request has a value that it cannot have."""
+
+    path: str
+    """From the request down, as in `choice.options.deals`."""
+    bounds: Bounds
 
 
 @final
@@ -87,6 +115,18 @@ class NoSuchRecord:
 class InvalidCursor:
     """A page token or cursor that was not given here."""
 
+    path: str
+    """The field of the request that held it."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class RoomFull:
+    """Every seat is taken, and no seat was asked for by its number."""
+
+    seats: int
+    """How many the room has."""
+
 
 ServiceRefusal: TypeAlias = (
     NoSuchRoom
@@ -96,10 +136,11 @@ ServiceRefusal: TypeAlias = (
     | RoomQuarantined
     | TooManyCommands
     | LogUnavailable
-    | InvalidOption
+    | InvalidField
     | TooManyRooms
     | NoSuchRecord
     | InvalidCursor
+    | RoomFull
 )
 
 Refused: TypeAlias = Refusal | ServiceRefusal

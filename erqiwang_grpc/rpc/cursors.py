@@ -23,7 +23,7 @@ def read_cursor(text: str) -> tuple[Position, int] | InvalidCursor:
     try:
         return Position(_count(position)), _count(told)
     except ValueError:
-        return InvalidCursor()
+        return InvalidCursor("cursor")
 
 
 def page_token(mark: Mark) -> str:
@@ -41,7 +41,7 @@ def read_page_token(token: str) -> Mark | InvalidCursor | None:
         at = Version(_count(version))
         return Mark(Position(_count(position)), RoomId(room), at, at, TimeNs(_count(time)))
     except ValueError:
-        return InvalidCursor()
+        return InvalidCursor("page_token")
 
 
 def _count(digits: str) -> int:

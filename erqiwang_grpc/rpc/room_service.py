@@ -33,9 +33,10 @@ from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.auth.tokens import Epoch, PlayerId, SeatClaims, UnixSeconds, claims_for
 from erqiwang_grpc.events.index import created
 from erqiwang_grpc.events.model import RoomOpened
-from erqiwang_grpc.rooms.command import LONGEST_ID, PLATFORM, Accepted, command_key
+from erqiwang_grpc.rooms.bounds import LONGEST_NAME, choice_fault, id_fault, length_fault, name_fault
+from erqiwang_grpc.rooms.command import PLATFORM, Accepted, command_key
 from erqiwang_grpc.rooms.limits import SECOND, Limits
-from erqiwang_grpc.rooms.refusals import InvalidCursor, InvalidOption, LogUnavailable, NoSuchRoom
+from erqiwang_grpc.rooms.refusals import InvalidCursor, InvalidField, LogUnavailable, NoSuchRoom
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Room
 from erqiwang_grpc.rpc import room_status
@@ -51,9 +52,8 @@ T = TypeVar("T")
 Q = TypeVar("Q")
 R = TypeVar("R")
 
-LONGEST_PLAYER: Final = 128
-"""Bytes of a player's or an owner's name."""
 LARGEST_PAGE: Final = 200
+"""Whoever asks for more gets as many."""
 USUAL_PAGE: Final = 50
 _SCANNED: Final = 2_000
 """How many rooms one `ListRooms` call looks at for a state before it answers with what it has."""
@@ -87,11 +87,11 @@ class RoomServicer(rpc.RoomServiceServicer):
     ) -> pb.CreateRoomResponse:
         """Open a room."""
         platform = await self._access.platform(context)
-        wrong = _bad_name("command_id", request.command_id, LONGEST_ID) or _bad_name("owner", request.owner)
+        wrong = id_fault(request.command_id, is_required=True) or name_fault("owner", request.owner)
         if wrong is not None:
             await refuse(context, wrong)
         options = decode.room_choice(request.choice)
-        if isinstance(options, InvalidOption):
+        if isinstance(options, InvalidField):
             await refuse(context, options)
         key = command_key(request.command_id, request.SerializeToString(deterministic=True))
         assert key is not None, "the command_id is required"
@@ -115,6 +115,8 @@ class RoomServicer(rpc.RoomServiceServicer):
         """List the platform's rooms, the newest first."""
         platform = await self._access.platform(context)
         size, before = await _asked_page(request, context)
+        if request.state not in room_pb2.RoomState.values():
+            await refuse(context, choice_fault("state", request.state, tuple(sorted(room_pb2.RoomState.values()))))
         page = await self._page(platform, size, before, request.state)
         if isinstance(page, LogUnavailable):
             await refuse(context, page)
@@ -159,7 +161,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         """What a room would cost."""
         await self._access.platform(context)
         options = decode.room_choice(request.choice)
-        if isinstance(options, InvalidOption):
+        if isinstance(options, InvalidField):
             await refuse(context, options)
         seats = rules(options.game, options.review).seats
         return pb.QuoteRoomResponse(cost=encode.card_cost(card_cost(options)), deals=options.deals, seats=seats)
@@ -171,7 +173,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         """Seat a player and give the seat's token."""
         platform = await self._access.platform(context)
         room = await self._owned(request.room_id, platform, context)
-        wrong = _bad_name("player", request.player) or _long_id(request.command_id)
+        wrong = name_fault("player", request.player) or id_fault(request.command_id)
         if wrong is not None:
             await refuse(context, wrong)
         wanted = request.seat if request.HasField("seat") else _seat_for(room.match, Player(request.player))
@@ -277,6 +279,9 @@ class RoomServicer(rpc.RoomServiceServicer):
         """The platform's matches that have ended, the last one first."""
         platform = await self._access.platform(context)
         size, before = await _asked_page(request, context)
+        wrong = length_fault("player", request.player, 0, LONGEST_NAME)
+        if wrong is not None:
+            await refuse(context, wrong)
         search = Search(platform, request.player, _period(request))
         page = await self._archive.page(search, size, before)
         if isinstance(page, LogUnavailable):
@@ -306,7 +311,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         request: pb.TakeSeatRequest | pb.LeaveSeatRequest | pb.DisbandRoomRequest,
         context: grpc.aio.ServicerContext[Q, R],
     ) -> None:
-        wrong = _long_id(request.command_id)
+        wrong = id_fault(request.command_id)
         if wrong is not None:
             await refuse(context, wrong)
         key = command_key(request.command_id, request.SerializeToString(deterministic=True))
@@ -329,21 +334,10 @@ async def _asked_page(
     request: pb.ListRoomsRequest | pb.ListMatchRecordsRequest, context: grpc.aio.ServicerContext[Q, R]
 ) -> tuple[int, Mark | None]:
     """How many rows a page is to have, and behind which row it begins. Ends the call where either is out of range."""
-    if request.page_size > LARGEST_PAGE:
-        await refuse(context, InvalidOption("page_size"))
     before = read_page_token(request.page_token)
     if isinstance(before, InvalidCursor):
         await refuse(context, before)
-    return request.page_size or USUAL_PAGE, before
-
-
-def _bad_name(field: str, value: str, longest: int = LONGEST_PLAYER) -> InvalidOption | None:
-    """What is wrong with a required name, if anything."""
-    return None if 0 < len(value.encode()) <= longest else InvalidOption(field)
-
-
-def _long_id(command_id: str) -> InvalidOption | None:
-    return InvalidOption("command_id") if len(command_id.encode()) > LONGEST_ID else None
+    return min(request.page_size or USUAL_PAGE, LARGEST_PAGE), before
 
 
 def _seat_of(match: Match, player: Player) -> Seat | None:

@@ -19,10 +19,11 @@ from grpc import StatusCode
 from erqiwang_grpc.archive.matches import Archive
 from erqiwang_grpc.archive.records import MatchRecord
 from erqiwang_grpc.auth.tokens import SeatClaims
-from erqiwang_grpc.rooms.command import LONGEST_ID, Accepted, Answer, Answered, Asked, command_key
+from erqiwang_grpc.rooms.bounds import id_fault
+from erqiwang_grpc.rooms.command import Accepted, Answer, Answered, Asked, command_key
 from erqiwang_grpc.rooms.limits import Limits
 from erqiwang_grpc.rooms.outbox import Closing
-from erqiwang_grpc.rooms.refusals import InvalidOption, NoSuchRoom
+from erqiwang_grpc.rooms.refusals import InvalidField, NoSuchRoom, Refused
 from erqiwang_grpc.rooms.room import Attachment, Room
 from erqiwang_grpc.rpc.access import Access
 from erqiwang_grpc.rpc.errors import contained, end, failed, reasoned, refuse
@@ -155,25 +156,29 @@ class SeatServicer(rpc.SeatServiceServicer):
         self, room: Room, claims: SeatClaims, attachment: Attachment, requests: AsyncIterator[pb.PlayRequest]
     ) -> None:
         """Carry out what the seat says, one after the other, until it has nothing more to say."""
+        number = 1  # of the `Attach` that came first
         async for request in requests:
+            number += 1
             if attachment.outbox.closing is not None:
                 # Displaced or unseated, though the client may not have read it: it has no say any more.
                 return
             room.hear(attachment)
             match request.WhichOneof("request"):
                 case "command":
-                    await self._command(room, claims, attachment, request)
+                    await self._command(room, claims, attachment, request, number)
                 case "detach":
                     return
                 case "attach":
-                    attachment.outbox.put(_snapshot_again(room, claims.seat, request))
+                    attachment.outbox.put(_snapshot_again(room, claims.seat, request, number))
                 case "heartbeat" | None:
                     pass
 
-    async def _command(self, room: Room, claims: SeatClaims, attachment: Attachment, request: pb.PlayRequest) -> None:
+    async def _command(
+        self, room: Room, claims: SeatClaims, attachment: Attachment, request: pb.PlayRequest, number: int
+    ) -> None:
         asked = _asked(request)
-        answer = asked if isinstance(asked, InvalidOption) else await room.act(claims.seat, claims.player, asked)
-        message = _answered(request.command_id, answer, room)
+        answer = asked if isinstance(asked, InvalidField) else await room.act(claims.seat, claims.player, asked)
+        message = _answered(request.command_id, number, answer, room)
         if message is not None:
             attachment.outbox.put(message)
 
@@ -205,7 +210,7 @@ class SeatServicer(rpc.SeatServiceServicer):
         """One command, without a stream."""
         claims, room = await self._access.seat(context)
         asked = _asked(request)
-        if isinstance(asked, InvalidOption):
+        if isinstance(asked, InvalidField):
             await refuse(context, asked)
         # A caller that gives up must not leave a command half carried out.
         acting = asyncio.create_task(room.act(claims.seat, claims.player, asked))
@@ -213,7 +218,7 @@ class SeatServicer(rpc.SeatServiceServicer):
         acting.add_done_callback(self._acting.discard)
         answer = await asyncio.shield(acting)
         if isinstance(answer, Accepted):
-            return pb.ActResponse(accepted=_accepted(request.command_id, answer), notices=answer.notices)
+            return pb.ActResponse(accepted=_accepted(request.command_id, 0, answer), notices=answer.notices)
         if isinstance(answer, Answered):
             shown = answer.shown
             return pb.ActResponse(trumps_shown=None if shown is None else encode.aside(shown).trumps_shown)
@@ -252,40 +257,46 @@ def _malformed() -> Status:
     return reasoned(StatusCode.INVALID_ARGUMENT, "MALFORMED", "what was sent is no request of this protocol")
 
 
-def _snapshot_again(room: Room, seat: Seat, request: pb.PlayRequest) -> pb.SeatMessage:
+def _snapshot_again(room: Room, seat: Seat, request: pb.PlayRequest, number: int) -> pb.SeatMessage:
     """The answer to an `Attach` on a stream that is attached already: it costs as much as a command, so it counts as one."""
     refused = room.spend(seat)
     if refused is None:
         return pb.SeatMessage(snapshot=room.snapshot(seat, _last_version(request)))
-    refusal = encode.refusal(refused)
-    return pb.SeatMessage(refused=pb.Refused(command_id=request.command_id, refusal=refusal, version=room.version))
+    return _refused(request.command_id, number, refused, room)
 
 
 def _last_version(request: pb.PlayRequest) -> int | None:
     return request.attach.last_version if request.attach.HasField("last_version") else None
 
 
-def _asked(request: pb.PlayRequest | pb.ActRequest) -> Asked | InvalidOption:
-    if len(request.command_id.encode()) > LONGEST_ID:
-        return InvalidOption("command_id")
+def _asked(request: pb.PlayRequest | pb.ActRequest) -> Asked | InvalidField:
+    wrong = id_fault(request.command_id)
+    if wrong is not None:
+        return wrong
     key = command_key(request.command_id, request.command.SerializeToString(deterministic=True))
     expected = request.expected_version if request.HasField("expected_version") else None
     return Asked(decode.command(request.command), key, expected)
 
 
-def _answered(command_id: str, answer: Answer | InvalidOption, room: Room) -> pb.SeatMessage | None:
+def _answered(command_id: str, number: int, answer: Answer | InvalidField, room: Room) -> pb.SeatMessage | None:
     """What the sender alone is told; nothing after a signal."""
     if isinstance(answer, Accepted):
-        return pb.SeatMessage(accepted=_accepted(command_id, answer))
+        return pb.SeatMessage(accepted=_accepted(command_id, number, answer))
     if isinstance(answer, Answered):
         return None if answer.shown is None else encode.aside(answer.shown)
-    refusal = encode.refusal(answer)
-    return pb.SeatMessage(refused=pb.Refused(command_id=command_id, refusal=refusal, version=room.version))
+    return _refused(command_id, number, answer, room)
 
 
-def _accepted(command_id: str, answer: Accepted) -> pb.Accepted:
+def _refused(command_id: str, number: int, refused: Refused, room: Room) -> pb.SeatMessage:
+    refusal = encode.refusal(refused)
+    told = pb.Refused(command_id=command_id, request=number, refusal=refusal, version=room.version)
+    return pb.SeatMessage(refused=told)
+
+
+def _accepted(command_id: str, number: int, answer: Accepted) -> pb.Accepted:
     return pb.Accepted(
         command_id=command_id,
+        request=number,
         first_version=answer.first,
         last_version=answer.last,
         repeated_command=answer.repeated,

@@ -26,7 +26,7 @@ from erqiwang_grpc.v1 import card_pb2 as erqiwang_dot_v1_dot_card__pb2
 from erqiwang_grpc.v1 import view_pb2 as erqiwang_dot_v1_dot_view__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19\x65rqiwang/v1/refusal.proto\x12\x0b\x65rqiwang.v1\x1a\x16\x65rqiwang/v1/card.proto\x1a\x16\x65rqiwang/v1/view.proto\"\x9d\x0c\n\x07Refusal\x12\x1f\n\x04\x63ode\x18\x01 \x01(\x0e\x32\x11.erqiwang.v1.Code\x12\x0f\n\x07message\x18\x02 \x01(\t\x12)\n\x0bwrong_phase\x18\n \x01(\x0e\x32\x12.erqiwang.v1.PhaseH\x00\x12\x16\n\x0cno_such_seat\x18\x0b \x01(\rH\x00\x12\x17\n\rnot_your_turn\x18\x0c \x01(\rH\x00\x12\x17\n\rseat_occupied\x18\r \x01(\rH\x00\x12\x13\n\tseat_free\x18\x0e \x01(\rH\x00\x12\x1a\n\x10seated_elsewhere\x18\x0f \x01(\rH\x00\x12\x13\n\tnot_a_bid\x18\x10 \x01(\rH\x00\x12\x15\n\x0bnot_a_trump\x18\x11 \x01(\x05H\x00\x12\x16\n\x0cnot_a_signal\x18\x12 \x01(\x05H\x00\x12\x14\n\nnot_a_card\x18\x13 \x01(\rH\x00\x12\x17\n\rrepeated_card\x18\x14 \x01(\rH\x00\x12\x17\n\rcard_not_held\x18\x15 \x01(\rH\x00\x12H\n\x15wrong_number_of_cards\x18\x16 \x01(\x0b\x32\'.erqiwang.v1.Refusal.WrongNumberOfCardsH\x00\x12\x1f\n\x15\x66irst_bidder_must_bid\x18\x17 \x01(\rH\x00\x12\x17\n\rbid_not_lower\x18\x18 \x01(\rH\x00\x12\x1f\n\x15surrender_not_allowed\x18\x19 \x01(\rH\x00\x12<\n\x0eseveral_groups\x18\x1a \x01(\x0b\x32\".erqiwang.v1.Refusal.SeveralGroupsH\x00\x12=\n\x0fside_suit_throw\x18\x1b \x01(\x0b\x32\".erqiwang.v1.Refusal.SideSuitThrowH\x00\x12=\n\x16whole_group_not_played\x18\x1c \x01(\x0b\x32\x1b.erqiwang.v1.Refusal.BreachH\x00\x12\x39\n\x12group_not_followed\x18\x1d \x01(\x0b\x32\x1b.erqiwang.v1.Refusal.BreachH\x00\x12\x39\n\x12tractor_not_played\x18\x1e \x01(\x0b\x32\x1b.erqiwang.v1.Refusal.BreachH\x00\x12\x37\n\x10pairs_not_played\x18\x1f \x01(\x0b\x32\x1b.erqiwang.v1.Refusal.BreachH\x00\x12!\n\x17\x64\x65\x63larer_may_not_signal\x18  \x01(\x08H\x00\x12\x1a\n\x10not_in_this_room\x18! \x01(\x08H\x00\x12\x18\n\x0enobody_is_void\x18\" \x01(\x08H\x00\x12\x16\n\x0cno_such_room\x18\x32 \x01(\x08H\x00\x12\x1b\n\x11\x63ommand_id_reused\x18\x33 \x01(\x08H\x00\x12\x17\n\rstale_version\x18\x34 \x01(\x04H\x00\x12\x14\n\nno_command\x18\x35 \x01(\x08H\x00\x12\x1a\n\x10room_quarantined\x18\x36 \x01(\x04H\x00\x12\x1b\n\x11too_many_commands\x18\x37 \x01(\rH\x00\x12\x19\n\x0flog_unavailable\x18\x38 \x01(\x08H\x00\x12\x18\n\x0einvalid_option\x18\x39 \x01(\tH\x00\x12\x18\n\x0etoo_many_rooms\x18: \x01(\rH\x00\x12\x18\n\x0eno_such_record\x18; \x01(\x08H\x00\x12\x18\n\x0einvalid_cursor\x18< \x01(\x08H\x00\x1a\x42\n\rSeveralGroups\x12\"\n\x06groups\x18\x01 \x03(\x0e\x32\x12.erqiwang.v1.Group\x12\r\n\x05legal\x18\x02 \x03(\r\x1a\x41\n\rSideSuitThrow\x12!\n\x05group\x18\x01 \x01(\x0e\x32\x12.erqiwang.v1.Group\x12\r\n\x05legal\x18\x02 \x03(\r\x1a]\n\x06\x42reach\x12!\n\x05group\x18\x01 \x01(\x0e\x32\x12.erqiwang.v1.Group\x12\r\n\x05pairs\x18\x02 \x01(\r\x12\x12\n\ncompulsory\x18\x03 \x03(\r\x12\r\n\x05legal\x18\x04 \x03(\r\x1a\x35\n\x12WrongNumberOfCards\x12\x10\n\x08\x65xpected\x18\x01 \x01(\r\x12\r\n\x05given\x18\x02 \x01(\rB\x08\n\x06reason*{\n\x04\x43ode\x12\x14\n\x10\x43ODE_UNSPECIFIED\x10\x00\x12\x0f\n\x0b\x43ODE_PLAYER\x10\x01\x12\x0f\n\x0b\x43ODE_NODESK\x10\x02\x12\r\n\tCODE_STEP\x10\x03\x12\r\n\tCODE_SEAT\x10\x04\x12\x0e\n\nCODE_PARAM\x10\x05\x12\r\n\tCODE_RULE\x10\x06\x42\x02P\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19\x65rqiwang/v1/refusal.proto\x12\x0b\x65rqiwang.v1\x1a\x16\x65rqiwang/v1/card.proto\x1a\x16\x65rqiwang/v1/view.proto\"\xd5\x1c\n\x07Refusal\x12\x1f\n\x04\x63ode\x18\x01 \x01(\x0e\x32\x11.erqiwang.v1.Code\x12\x0f\n\x07message\x18\x02 \x01(\t\x12\x36\n\x0bwrong_phase\x18\n \x01(\x0b\x32\x1f.erqiwang.v1.Refusal.WrongPhaseH\x00\x12\x37\n\x0cno_such_seat\x18\x0b \x01(\x0b\x32\x1f.erqiwang.v1.Refusal.NoSuchSeatH\x00\x12\x39\n\rnot_your_turn\x18\x0c \x01(\x0b\x32 .erqiwang.v1.Refusal.NotYourTurnH\x00\x12:\n\rseat_occupied\x18\r \x01(\x0b\x32!.erqiwang.v1.Refusal.SeatOccupiedH\x00\x12\x32\n\tseat_free\x18\x0e \x01(\x0b\x32\x1d.erqiwang.v1.Refusal.SeatFreeH\x00\x12@\n\x10seated_elsewhere\x18\x0f \x01(\x0b\x32$.erqiwang.v1.Refusal.SeatedElsewhereH\x00\x12\x31\n\tnot_a_bid\x18\x10 \x01(\x0b\x32\x1c.erqiwang.v1.Refusal.NotABidH\x00\x12\x35\n\x0bnot_a_trump\x18\x11 \x01(\x0b\x32\x1e.erqiwang.v1.Refusal.NotATrumpH\x00\x12\x37\n\x0cnot_a_signal\x18\x12 \x01(\x0b\x32\x1f.erqiwang.v1.Refusal.NotASignalH\x00\x12\x33\n\nnot_a_card\x18\x13 \x01(\x0b\x32\x1d.erqiwang.v1.Refusal.NotACardH\x00\x12:\n\rrepeated_card\x18\x14 \x01(\x0b\x32!.erqiwang.v1.Refusal.RepeatedCardH\x00\x12\x39\n\rcard_not_held\x18\x15 \x01(\x0b\x32 .erqiwang.v1.Refusal.CardNotHeldH\x00\x12H\n\x15wrong_number_of_cards\x18\x16 \x01(\x0b\x32\'.erqiwang.v1.Refusal.WrongNumberOfCardsH\x00\x12H\n\x15\x66irst_bidder_must_bid\x18\x17 \x01(\x0b\x32\'.erqiwang.v1.Refusal.FirstBidderMustBidH\x00\x12\x39\n\rbid_not_lower\x18\x18 \x01(\x0b\x32 .erqiwang.v1.Refusal.BidNotLowerH\x00\x12I\n\x15surrender_not_allowed\x18\x19 \x01(\x0b\x32(.erqiwang.v1.Refusal.SurrenderNotAllowedH\x00\x12<\n\x0eseveral_groups\x18\x1a \x01(\x0b\x32\".erqiwang.v1.Refusal.SeveralGroupsH\x00\x12=\n\x0fside_suit_throw\x18\x1b \x01(\x0b\x32\".erqiwang.v1.Refusal.SideSuitThrowH\x00\x12=\n\x16whole_group_not_played\x18\x1c \x01(\x0b\x32\x1b.erqiwang.v1.Refusal.BreachH\x00\x12\x39\n\x12group_not_followed\x18\x1d \x01(\x0b\x32\x1b.erqiwang.v1.Refusal.BreachH\x00\x12\x39\n\x12tractor_not_played\x18\x1e \x01(\x0b\x32\x1b.erqiwang.v1.Refusal.BreachH\x00\x12\x37\n\x10pairs_not_played\x18\x1f \x01(\x0b\x32\x1b.erqiwang.v1.Refusal.BreachH\x00\x12L\n\x17\x64\x65\x63larer_may_not_signal\x18  \x01(\x0b\x32).erqiwang.v1.Refusal.DeclarerMayNotSignalH\x00\x12>\n\x10not_in_this_room\x18! \x01(\x0b\x32\".erqiwang.v1.Refusal.NotInThisRoomH\x00\x12;\n\x0enobody_is_void\x18\" \x01(\x0b\x32!.erqiwang.v1.Refusal.NobodyIsVoidH\x00\x12\x37\n\x0cno_such_room\x18\x32 \x01(\x0b\x32\x1f.erqiwang.v1.Refusal.NoSuchRoomH\x00\x12\x41\n\x11\x63ommand_id_reused\x18\x33 \x01(\x0b\x32$.erqiwang.v1.Refusal.CommandIdReusedH\x00\x12:\n\rstale_version\x18\x34 \x01(\x0b\x32!.erqiwang.v1.Refusal.StaleVersionH\x00\x12\x34\n\nno_command\x18\x35 \x01(\x0b\x32\x1e.erqiwang.v1.Refusal.NoCommandH\x00\x12@\n\x10room_quarantined\x18\x36 \x01(\x0b\x32$.erqiwang.v1.Refusal.RoomQuarantinedH\x00\x12\x41\n\x11too_many_commands\x18\x37 \x01(\x0b\x32$.erqiwang.v1.Refusal.TooManyCommandsH\x00\x12>\n\x0flog_unavailable\x18\x38 \x01(\x0b\x32#.erqiwang.v1.Refusal.LogUnavailableH\x00\x12:\n\rinvalid_field\x18\x39 \x01(\x0b\x32!.erqiwang.v1.Refusal.InvalidFieldH\x00\x12;\n\x0etoo_many_rooms\x18: \x01(\x0b\x32!.erqiwang.v1.Refusal.TooManyRoomsH\x00\x12;\n\x0eno_such_record\x18; \x01(\x0b\x32!.erqiwang.v1.Refusal.NoSuchRecordH\x00\x12<\n\x0einvalid_cursor\x18< \x01(\x0b\x32\".erqiwang.v1.Refusal.InvalidCursorH\x00\x12\x32\n\troom_full\x18= \x01(\x0b\x32\x1d.erqiwang.v1.Refusal.RoomFullH\x00\x1a/\n\nWrongPhase\x12!\n\x05phase\x18\x01 \x01(\x0e\x32\x12.erqiwang.v1.Phase\x1a\x1a\n\nNoSuchSeat\x12\x0c\n\x04seat\x18\x01 \x01(\r\x1a\x1b\n\x0bNotYourTurn\x12\x0c\n\x04turn\x18\x01 \x01(\r\x1a\x1c\n\x0cSeatOccupied\x12\x0c\n\x04seat\x18\x01 \x01(\r\x1a\x18\n\x08SeatFree\x12\x0c\n\x04seat\x18\x01 \x01(\r\x1a\x1f\n\x0fSeatedElsewhere\x12\x0c\n\x04seat\x18\x01 \x01(\r\x1a\x19\n\x07NotABid\x12\x0e\n\x06points\x18\x01 \x01(\r\x1a\x1a\n\tNotATrump\x12\r\n\x05trump\x18\x01 \x01(\x05\x1a\x1c\n\nNotASignal\x12\x0e\n\x06signal\x18\x01 \x01(\x05\x1a\x18\n\x08NotACard\x12\x0c\n\x04\x63\x61rd\x18\x01 \x01(\r\x1a\x1c\n\x0cRepeatedCard\x12\x0c\n\x04\x63\x61rd\x18\x01 \x01(\r\x1a\x1b\n\x0b\x43\x61rdNotHeld\x12\x0c\n\x04\x63\x61rd\x18\x01 \x01(\r\x1a\x35\n\x12WrongNumberOfCards\x12\x10\n\x08\x65xpected\x18\x01 \x01(\r\x12\r\n\x05given\x18\x02 \x01(\r\x1a%\n\x12\x46irstBidderMustBid\x12\x0f\n\x07opening\x18\x01 \x01(\r\x1a\x1f\n\x0b\x42idNotLower\x12\x10\n\x08standing\x18\x01 \x01(\r\x1a\"\n\x13SurrenderNotAllowed\x12\x0b\n\x03\x62id\x18\x01 \x01(\r\x1a\x42\n\rSeveralGroups\x12\"\n\x06groups\x18\x01 \x03(\x0e\x32\x12.erqiwang.v1.Group\x12\r\n\x05legal\x18\x02 \x03(\r\x1a\x41\n\rSideSuitThrow\x12!\n\x05group\x18\x01 \x01(\x0e\x32\x12.erqiwang.v1.Group\x12\r\n\x05legal\x18\x02 \x03(\r\x1a]\n\x06\x42reach\x12!\n\x05group\x18\x01 \x01(\x0e\x32\x12.erqiwang.v1.Group\x12\r\n\x05pairs\x18\x02 \x01(\r\x12\x12\n\ncompulsory\x18\x03 \x03(\r\x12\r\n\x05legal\x18\x04 \x03(\r\x1a\x16\n\x14\x44\x65\x63larerMayNotSignal\x1a\x0f\n\rNotInThisRoom\x1a\x0e\n\x0cNobodyIsVoid\x1a\x0c\n\nNoSuchRoom\x1a\x11\n\x0f\x43ommandIdReused\x1a\x1f\n\x0cStaleVersion\x12\x0f\n\x07version\x18\x01 \x01(\x04\x1a\x0b\n\tNoCommand\x1a\"\n\x0fRoomQuarantined\x12\x0f\n\x07version\x18\x01 \x01(\x04\x1a%\n\x0fTooManyCommands\x12\x12\n\nper_second\x18\x01 \x01(\r\x1a\x10\n\x0eLogUnavailable\x1a\x83\x01\n\x0cInvalidField\x12\r\n\x05\x66ield\x18\x01 \x01(\t\x12\r\n\x05given\x18\x02 \x01(\x03\x12\r\n\x05least\x18\x03 \x01(\x03\x12\x0c\n\x04most\x18\x04 \x01(\x03\x12\'\n\x04unit\x18\x05 \x01(\x0e\x32\x19.erqiwang.v1.Refusal.Unit\x12\x0f\n\x07\x61llowed\x18\x06 \x03(\x03\x1a\x1d\n\x0cTooManyRooms\x12\r\n\x05limit\x18\x01 \x01(\r\x1a\x0e\n\x0cNoSuchRecord\x1a\x1e\n\rInvalidCursor\x12\r\n\x05\x66ield\x18\x01 \x01(\t\x1a\x19\n\x08RoomFull\x12\r\n\x05seats\x18\x01 \x01(\r\"k\n\x04Unit\x12\x14\n\x10UNIT_UNSPECIFIED\x10\x00\x12\x0e\n\nUNIT_BYTES\x10\x01\x12\x0e\n\nUNIT_ITEMS\x10\x02\x12\x10\n\x0cUNIT_SECONDS\x10\x03\x12\x1b\n\x17UNIT_CONTROL_CHARACTERS\x10\x04\x42\x08\n\x06reason*{\n\x04\x43ode\x12\x14\n\x10\x43ODE_UNSPECIFIED\x10\x00\x12\x0f\n\x0b\x43ODE_PLAYER\x10\x01\x12\x0f\n\x0b\x43ODE_NODESK\x10\x02\x12\r\n\tCODE_STEP\x10\x03\x12\r\n\tCODE_SEAT\x10\x04\x12\x0e\n\nCODE_PARAM\x10\x05\x12\r\n\tCODE_RULE\x10\x06\x42\x02P\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -34,16 +34,78 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'erqiwang.v1.refusal_pb2', _
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'P\001'
-  _globals['_CODE']._serialized_start=1658
-  _globals['_CODE']._serialized_end=1781
+  _globals['_CODE']._serialized_start=3762
+  _globals['_CODE']._serialized_end=3885
   _globals['_REFUSAL']._serialized_start=91
-  _globals['_REFUSAL']._serialized_end=1656
-  _globals['_REFUSAL_SEVERALGROUPS']._serialized_start=1363
-  _globals['_REFUSAL_SEVERALGROUPS']._serialized_end=1429
-  _globals['_REFUSAL_SIDESUITTHROW']._serialized_start=1431
-  _globals['_REFUSAL_SIDESUITTHROW']._serialized_end=1496
-  _globals['_REFUSAL_BREACH']._serialized_start=1498
-  _globals['_REFUSAL_BREACH']._serialized_end=1591
-  _globals['_REFUSAL_WRONGNUMBEROFCARDS']._serialized_start=1593
-  _globals['_REFUSAL_WRONGNUMBEROFCARDS']._serialized_end=1646
+  _globals['_REFUSAL']._serialized_end=3760
+  _globals['_REFUSAL_WRONGPHASE']._serialized_start=2416
+  _globals['_REFUSAL_WRONGPHASE']._serialized_end=2463
+  _globals['_REFUSAL_NOSUCHSEAT']._serialized_start=2465
+  _globals['_REFUSAL_NOSUCHSEAT']._serialized_end=2491
+  _globals['_REFUSAL_NOTYOURTURN']._serialized_start=2493
+  _globals['_REFUSAL_NOTYOURTURN']._serialized_end=2520
+  _globals['_REFUSAL_SEATOCCUPIED']._serialized_start=2522
+  _globals['_REFUSAL_SEATOCCUPIED']._serialized_end=2550
+  _globals['_REFUSAL_SEATFREE']._serialized_start=2552
+  _globals['_REFUSAL_SEATFREE']._serialized_end=2576
+  _globals['_REFUSAL_SEATEDELSEWHERE']._serialized_start=2578
+  _globals['_REFUSAL_SEATEDELSEWHERE']._serialized_end=2609
+  _globals['_REFUSAL_NOTABID']._serialized_start=2611
+  _globals['_REFUSAL_NOTABID']._serialized_end=2636
+  _globals['_REFUSAL_NOTATRUMP']._serialized_start=2638
+  _globals['_REFUSAL_NOTATRUMP']._serialized_end=2664
+  _globals['_REFUSAL_NOTASIGNAL']._serialized_start=2666
+  _globals['_REFUSAL_NOTASIGNAL']._serialized_end=2694
+  _globals['_REFUSAL_NOTACARD']._serialized_start=2696
+  _globals['_REFUSAL_NOTACARD']._serialized_end=2720
+  _globals['_REFUSAL_REPEATEDCARD']._serialized_start=2722
+  _globals['_REFUSAL_REPEATEDCARD']._serialized_end=2750
+  _globals['_REFUSAL_CARDNOTHELD']._serialized_start=2752
+  _globals['_REFUSAL_CARDNOTHELD']._serialized_end=2779
+  _globals['_REFUSAL_WRONGNUMBEROFCARDS']._serialized_start=2781
+  _globals['_REFUSAL_WRONGNUMBEROFCARDS']._serialized_end=2834
+  _globals['_REFUSAL_FIRSTBIDDERMUSTBID']._serialized_start=2836
+  _globals['_REFUSAL_FIRSTBIDDERMUSTBID']._serialized_end=2873
+  _globals['_REFUSAL_BIDNOTLOWER']._serialized_start=2875
+  _globals['_REFUSAL_BIDNOTLOWER']._serialized_end=2906
+  _globals['_REFUSAL_SURRENDERNOTALLOWED']._serialized_start=2908
+  _globals['_REFUSAL_SURRENDERNOTALLOWED']._serialized_end=2942
+  _globals['_REFUSAL_SEVERALGROUPS']._serialized_start=2944
+  _globals['_REFUSAL_SEVERALGROUPS']._serialized_end=3010
+  _globals['_REFUSAL_SIDESUITTHROW']._serialized_start=3012
+  _globals['_REFUSAL_SIDESUITTHROW']._serialized_end=3077
+  _globals['_REFUSAL_BREACH']._serialized_start=3079
+  _globals['_REFUSAL_BREACH']._serialized_end=3172
+  _globals['_REFUSAL_DECLARERMAYNOTSIGNAL']._serialized_start=3174
+  _globals['_REFUSAL_DECLARERMAYNOTSIGNAL']._serialized_end=3196
+  _globals['_REFUSAL_NOTINTHISROOM']._serialized_start=3198
+  _globals['_REFUSAL_NOTINTHISROOM']._serialized_end=3213
+  _globals['_REFUSAL_NOBODYISVOID']._serialized_start=3215
+  _globals['_REFUSAL_NOBODYISVOID']._serialized_end=3229
+  _globals['_REFUSAL_NOSUCHROOM']._serialized_start=3231
+  _globals['_REFUSAL_NOSUCHROOM']._serialized_end=3243
+  _globals['_REFUSAL_COMMANDIDREUSED']._serialized_start=3245
+  _globals['_REFUSAL_COMMANDIDREUSED']._serialized_end=3262
+  _globals['_REFUSAL_STALEVERSION']._serialized_start=3264
+  _globals['_REFUSAL_STALEVERSION']._serialized_end=3295
+  _globals['_REFUSAL_NOCOMMAND']._serialized_start=3297
+  _globals['_REFUSAL_NOCOMMAND']._serialized_end=3308
+  _globals['_REFUSAL_ROOMQUARANTINED']._serialized_start=3310
+  _globals['_REFUSAL_ROOMQUARANTINED']._serialized_end=3344
+  _globals['_REFUSAL_TOOMANYCOMMANDS']._serialized_start=3346
+  _globals['_REFUSAL_TOOMANYCOMMANDS']._serialized_end=3383
+  _globals['_REFUSAL_LOGUNAVAILABLE']._serialized_start=3385
+  _globals['_REFUSAL_LOGUNAVAILABLE']._serialized_end=3401
+  _globals['_REFUSAL_INVALIDFIELD']._serialized_start=3404
+  _globals['_REFUSAL_INVALIDFIELD']._serialized_end=3535
+  _globals['_REFUSAL_TOOMANYROOMS']._serialized_start=3537
+  _globals['_REFUSAL_TOOMANYROOMS']._serialized_end=3566
+  _globals['_REFUSAL_NOSUCHRECORD']._serialized_start=3568
+  _globals['_REFUSAL_NOSUCHRECORD']._serialized_end=3582
+  _globals['_REFUSAL_INVALIDCURSOR']._serialized_start=3584
+  _globals['_REFUSAL_INVALIDCURSOR']._serialized_end=3614
+  _globals['_REFUSAL_ROOMFULL']._serialized_start=3616
+  _globals['_REFUSAL_ROOMFULL']._serialized_end=3641
+  _globals['_REFUSAL_UNIT']._serialized_start=3643
+  _globals['_REFUSAL_UNIT']._serialized_end=3750
 # @@protoc_insertion_point(module_scope)

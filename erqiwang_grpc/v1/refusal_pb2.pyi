@@ -4,7 +4,8 @@ isort:skip_file
 Refusals: why a command may not stand. Answered to its sender alone; nothing has changed, and a stream stays open.
 
 The member of `reason` that is set is the reason. A unary rpc answers with a gRPC status whose `google.rpc.ErrorInfo`
-carries its name in upper case, and with the `Refusal` itself among the details.
+carries its name in upper case, and with the `Refusal` itself among the details. The `metadata` of the `ErrorInfo` holds
+every single number and text of that member under the name of its field, and lists but for cards, joined by commas.
 """
 
 from collections import abc as _abc
@@ -70,6 +71,361 @@ class Refusal(_message.Message):
     """Why a command may not stand."""
 
     DESCRIPTOR: _descriptor.Descriptor
+
+    class _Unit:
+        ValueType = _typing.NewType("ValueType", _builtins.int)
+        V: _TypeAlias = ValueType  # noqa: Y015
+
+    class _UnitEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[Refusal._Unit.ValueType], _builtins.type):
+        DESCRIPTOR: _descriptor.EnumDescriptor
+        UNIT_UNSPECIFIED: Refusal._Unit.ValueType  # 0
+        """The value itself: a number, or a value of an enum."""
+        UNIT_BYTES: Refusal._Unit.ValueType  # 1
+        """Bytes of the text in UTF-8, not characters: a Chinese character takes three."""
+        UNIT_ITEMS: Refusal._Unit.ValueType  # 2
+        """Items of the list."""
+        UNIT_SECONDS: Refusal._Unit.ValueType  # 3
+        """Seconds."""
+        UNIT_CONTROL_CHARACTERS: Refusal._Unit.ValueType  # 4
+        """Control characters that the text holds: it may hold none."""
+
+    class Unit(_Unit, metaclass=_UnitEnumTypeWrapper):
+        """What the numbers of an `InvalidField` count."""
+
+    UNIT_UNSPECIFIED: Refusal.Unit.ValueType  # 0
+    """The value itself: a number, or a value of an enum."""
+    UNIT_BYTES: Refusal.Unit.ValueType  # 1
+    """Bytes of the text in UTF-8, not characters: a Chinese character takes three."""
+    UNIT_ITEMS: Refusal.Unit.ValueType  # 2
+    """Items of the list."""
+    UNIT_SECONDS: Refusal.Unit.ValueType  # 3
+    """Seconds."""
+    UNIT_CONTROL_CHARACTERS: Refusal.Unit.ValueType  # 4
+    """Control characters that the text holds: it may hold none."""
+
+    @_typing.final
+    class WrongPhase(_message.Message):
+        """Not in this phase."""
+
+        DESCRIPTOR: _descriptor.Descriptor
+
+        PHASE_FIELD_NUMBER: _builtins.int
+        phase: _view_pb2.Phase.ValueType
+        """The phase it is."""
+        def __init__(
+            self,
+            *,
+            phase: _view_pb2.Phase.ValueType = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["phase", b"phase"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    @_typing.final
+    class NoSuchSeat(_message.Message):
+        """The table has no such seat."""
+
+        DESCRIPTOR: _descriptor.Descriptor
+
+        SEAT_FIELD_NUMBER: _builtins.int
+        seat: _builtins.int
+        """The seat given."""
+        def __init__(
+            self,
+            *,
+            seat: _builtins.int = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["seat", b"seat"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    @_typing.final
+    class NotYourTurn(_message.Message):
+        """It is another seat's turn."""
+
+        DESCRIPTOR: _descriptor.Descriptor
+
+        TURN_FIELD_NUMBER: _builtins.int
+        turn: _builtins.int
+        """Whose turn it is."""
+        def __init__(
+            self,
+            *,
+            turn: _builtins.int = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["turn", b"turn"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    @_typing.final
+    class SeatOccupied(_message.Message):
+        """Another player sits there."""
+
+        DESCRIPTOR: _descriptor.Descriptor
+
+        SEAT_FIELD_NUMBER: _builtins.int
+        seat: _builtins.int
+        """The seat asked for."""
+        def __init__(
+            self,
+            *,
+            seat: _builtins.int = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["seat", b"seat"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    @_typing.final
+    class SeatFree(_message.Message):
+        """Nobody sits there."""
+
+        DESCRIPTOR: _descriptor.Descriptor
+
+        SEAT_FIELD_NUMBER: _builtins.int
+        seat: _builtins.int
+        """The seat named."""
+        def __init__(
+            self,
+            *,
+            seat: _builtins.int = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["seat", b"seat"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    @_typing.final
+    class SeatedElsewhere(_message.Message):
+        """The player sits at this table already."""
+
+        DESCRIPTOR: _descriptor.Descriptor
+
+        SEAT_FIELD_NUMBER: _builtins.int
+        seat: _builtins.int
+        """Where."""
+        def __init__(
+            self,
+            *,
+            seat: _builtins.int = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["seat", b"seat"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    @_typing.final
+    class NotABid(_message.Message):
+        """The game has no such bid."""
+
+        DESCRIPTOR: _descriptor.Descriptor
+
+        POINTS_FIELD_NUMBER: _builtins.int
+        points: _builtins.int
+        """The points given."""
+        def __init__(
+            self,
+            *,
+            points: _builtins.int = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["points", b"points"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    @_typing.final
+    class NotATrump(_message.Message):
+        """The game has no such trump choice."""
+
+        DESCRIPTOR: _descriptor.Descriptor
+
+        TRUMP_FIELD_NUMBER: _builtins.int
+        trump: _builtins.int
+        """The number given."""
+        def __init__(
+            self,
+            *,
+            trump: _builtins.int = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["trump", b"trump"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    @_typing.final
+    class NotASignal(_message.Message):
+        """There is no such signal."""
+
+        DESCRIPTOR: _descriptor.Descriptor
+
+        SIGNAL_FIELD_NUMBER: _builtins.int
+        signal: _builtins.int
+        """The number given."""
+        def __init__(
+            self,
+            *,
+            signal: _builtins.int = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["signal", b"signal"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    @_typing.final
+    class NotACard(_message.Message):
+        """No card has this id."""
+
+        DESCRIPTOR: _descriptor.Descriptor
+
+        CARD_FIELD_NUMBER: _builtins.int
+        card: _builtins.int
+        """The number given."""
+        def __init__(
+            self,
+            *,
+            card: _builtins.int = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["card", b"card"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    @_typing.final
+    class RepeatedCard(_message.Message):
+        """A card is given twice."""
+
+        DESCRIPTOR: _descriptor.Descriptor
+
+        CARD_FIELD_NUMBER: _builtins.int
+        card: _builtins.int
+        """The card."""
+        def __init__(
+            self,
+            *,
+            card: _builtins.int = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["card", b"card"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    @_typing.final
+    class CardNotHeld(_message.Message):
+        """A card is not in the sender's hand."""
+
+        DESCRIPTOR: _descriptor.Descriptor
+
+        CARD_FIELD_NUMBER: _builtins.int
+        card: _builtins.int
+        """The card."""
+        def __init__(
+            self,
+            *,
+            card: _builtins.int = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["card", b"card"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    @_typing.final
+    class WrongNumberOfCards(_message.Message):
+        """Another number of cards is called for."""
+
+        DESCRIPTOR: _descriptor.Descriptor
+
+        EXPECTED_FIELD_NUMBER: _builtins.int
+        GIVEN_FIELD_NUMBER: _builtins.int
+        expected: _builtins.int
+        """How many are called for; 0 stands for one at least."""
+        given: _builtins.int
+        """How many were given."""
+        def __init__(
+            self,
+            *,
+            expected: _builtins.int = ...,
+            given: _builtins.int = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["expected", b"expected", "given", b"given"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    @_typing.final
+    class FirstBidderMustBid(_message.Message):
+        """The first bidder may not pass."""
+
+        DESCRIPTOR: _descriptor.Descriptor
+
+        OPENING_FIELD_NUMBER: _builtins.int
+        opening: _builtins.int
+        """The highest bid, which is open."""
+        def __init__(
+            self,
+            *,
+            opening: _builtins.int = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["opening", b"opening"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    @_typing.final
+    class BidNotLower(_message.Message):
+        """A bid must be strictly lower than the standing one."""
+
+        DESCRIPTOR: _descriptor.Descriptor
+
+        STANDING_FIELD_NUMBER: _builtins.int
+        standing: _builtins.int
+        """The standing bid."""
+        def __init__(
+            self,
+            *,
+            standing: _builtins.int = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["standing", b"standing"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    @_typing.final
+    class SurrenderNotAllowed(_message.Message):
+        """Surrender is not open at this bid."""
+
+        DESCRIPTOR: _descriptor.Descriptor
+
+        BID_FIELD_NUMBER: _builtins.int
+        bid: _builtins.int
+        """The declarer's bid."""
+        def __init__(
+            self,
+            *,
+            bid: _builtins.int = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["bid", b"bid"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
 
     @_typing.final
     class SeveralGroups(_message.Message):
@@ -162,26 +518,284 @@ class Refusal(_message.Message):
         def WhichOneof(self, oneof_group: _Never) -> None: ...
 
     @_typing.final
-    class WrongNumberOfCards(_message.Message):
-        """Another number of cards."""
+    class DeclarerMayNotSignal(_message.Message):
+        """Signals pass between defenders alone."""
 
         DESCRIPTOR: _descriptor.Descriptor
 
-        EXPECTED_FIELD_NUMBER: _builtins.int
-        GIVEN_FIELD_NUMBER: _builtins.int
-        expected: _builtins.int
-        """How many are called for; 0 stands for one at least."""
-        given: _builtins.int
-        """How many were given."""
         def __init__(
             self,
-            *,
-            expected: _builtins.int = ...,
-            given: _builtins.int = ...,
         ) -> None: ...
         _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
         def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-        _ClearFieldArgType: _TypeAlias = _typing.Literal["expected", b"expected", "given", b"given"]  # noqa: Y015
+        _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    @_typing.final
+    class NotInThisRoom(_message.Message):
+        """The room's options do not offer it."""
+
+        DESCRIPTOR: _descriptor.Descriptor
+
+        def __init__(
+            self,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    @_typing.final
+    class NobodyIsVoid(_message.Message):
+        """Trumps are shown only once a seat is void of trump."""
+
+        DESCRIPTOR: _descriptor.Descriptor
+
+        def __init__(
+            self,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    @_typing.final
+    class NoSuchRoom(_message.Message):
+        """There is no such room, or it is another platform's."""
+
+        DESCRIPTOR: _descriptor.Descriptor
+
+        def __init__(
+            self,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    @_typing.final
+    class CommandIdReused(_message.Message):
+        """The `command_id` was used for something else."""
+
+        DESCRIPTOR: _descriptor.Descriptor
+
+        def __init__(
+            self,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    @_typing.final
+    class StaleVersion(_message.Message):
+        """`expected_version` is not the room's version."""
+
+        DESCRIPTOR: _descriptor.Descriptor
+
+        VERSION_FIELD_NUMBER: _builtins.int
+        version: _builtins.int
+        """The version the room stands at."""
+        def __init__(
+            self,
+            *,
+            version: _builtins.int = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["version", b"version"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    @_typing.final
+    class NoCommand(_message.Message):
+        """No command was given, or one of a kind this server does not know."""
+
+        DESCRIPTOR: _descriptor.Descriptor
+
+        def __init__(
+            self,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    @_typing.final
+    class RoomQuarantined(_message.Message):
+        """The room is set apart because of an error."""
+
+        DESCRIPTOR: _descriptor.Descriptor
+
+        VERSION_FIELD_NUMBER: _builtins.int
+        version: _builtins.int
+        """The version it stands at."""
+        def __init__(
+            self,
+            *,
+            version: _builtins.int = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["version", b"version"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    @_typing.final
+    class TooManyCommands(_message.Message):
+        """Commands come faster than they are taken from one seat."""
+
+        DESCRIPTOR: _descriptor.Descriptor
+
+        PER_SECOND_FIELD_NUMBER: _builtins.int
+        per_second: _builtins.int
+        """How many a second are taken."""
+        def __init__(
+            self,
+            *,
+            per_second: _builtins.int = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["per_second", b"per_second"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    @_typing.final
+    class LogUnavailable(_message.Message):
+        """The log cannot take the command now. Nothing was done: send it again later."""
+
+        DESCRIPTOR: _descriptor.Descriptor
+
+        def __init__(
+            self,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    @_typing.final
+    class InvalidField(_message.Message):
+        """A field of the request has a value that it cannot have."""
+
+        DESCRIPTOR: _descriptor.Descriptor
+
+        FIELD_FIELD_NUMBER: _builtins.int
+        GIVEN_FIELD_NUMBER: _builtins.int
+        LEAST_FIELD_NUMBER: _builtins.int
+        MOST_FIELD_NUMBER: _builtins.int
+        UNIT_FIELD_NUMBER: _builtins.int
+        ALLOWED_FIELD_NUMBER: _builtins.int
+        field: _builtins.str
+        """The path of the field in the request, as in `choice.options.deals`."""
+        given: _builtins.int
+        """What was given, in the unit below: of a text its length, never the text itself."""
+        least: _builtins.int
+        """The least that is taken. A required text has a least length of 1."""
+        most: _builtins.int
+        """The most that is taken."""
+        unit: Global___Refusal.Unit.ValueType
+        """What the three numbers above count."""
+        @_builtins.property
+        def allowed(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+            """Where only some values between the two are taken: these. Empty where all are."""
+
+        def __init__(
+            self,
+            *,
+            field: _builtins.str = ...,
+            given: _builtins.int = ...,
+            least: _builtins.int = ...,
+            most: _builtins.int = ...,
+            unit: Global___Refusal.Unit.ValueType = ...,
+            allowed: _abc.Iterable[_builtins.int] | None = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["allowed", b"allowed", "field", b"field", "given", b"given", "least", b"least", "most", b"most", "unit", b"unit"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    @_typing.final
+    class TooManyRooms(_message.Message):
+        """The server holds as many open rooms as it takes."""
+
+        DESCRIPTOR: _descriptor.Descriptor
+
+        LIMIT_FIELD_NUMBER: _builtins.int
+        limit: _builtins.int
+        """How many."""
+        def __init__(
+            self,
+            *,
+            limit: _builtins.int = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["limit", b"limit"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    @_typing.final
+    class NoSuchRecord(_message.Message):
+        """There is no such match for the sender."""
+
+        DESCRIPTOR: _descriptor.Descriptor
+
+        def __init__(
+            self,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    @_typing.final
+    class InvalidCursor(_message.Message):
+        """A page token or cursor that this server did not give."""
+
+        DESCRIPTOR: _descriptor.Descriptor
+
+        FIELD_FIELD_NUMBER: _builtins.int
+        field: _builtins.str
+        """The field of the request that held it."""
+        def __init__(
+            self,
+            *,
+            field: _builtins.str = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["field", b"field"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    @_typing.final
+    class RoomFull(_message.Message):
+        """Every seat of the room is taken, and no seat was asked for by its number."""
+
+        DESCRIPTOR: _descriptor.Descriptor
+
+        SEATS_FIELD_NUMBER: _builtins.int
+        seats: _builtins.int
+        """How many seats the room has."""
+        def __init__(
+            self,
+            *,
+            seats: _builtins.int = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["seats", b"seats"]  # noqa: Y015
         def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
         def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -219,75 +833,78 @@ class Refusal(_message.Message):
     ROOM_QUARANTINED_FIELD_NUMBER: _builtins.int
     TOO_MANY_COMMANDS_FIELD_NUMBER: _builtins.int
     LOG_UNAVAILABLE_FIELD_NUMBER: _builtins.int
-    INVALID_OPTION_FIELD_NUMBER: _builtins.int
+    INVALID_FIELD_FIELD_NUMBER: _builtins.int
     TOO_MANY_ROOMS_FIELD_NUMBER: _builtins.int
     NO_SUCH_RECORD_FIELD_NUMBER: _builtins.int
     INVALID_CURSOR_FIELD_NUMBER: _builtins.int
+    ROOM_FULL_FIELD_NUMBER: _builtins.int
     code: Global___Code.ValueType
     """The packet protocol's code."""
     message: _builtins.str
     """One sentence for a developer."""
-    wrong_phase: _view_pb2.Phase.ValueType
-    """Not in this phase: the phase it is."""
-    no_such_seat: _builtins.int
-    """The table has no such seat: the seat given."""
-    not_your_turn: _builtins.int
-    """Another seat's turn: whose."""
-    seat_occupied: _builtins.int
-    """Another player sits there: the seat."""
-    seat_free: _builtins.int
-    """Nobody sits there: the seat."""
-    seated_elsewhere: _builtins.int
-    """The player sits at this table already: where."""
-    not_a_bid: _builtins.int
-    """No bid of this game: the points given."""
-    not_a_trump: _builtins.int
-    """No trump choice of this game: the number given."""
-    not_a_signal: _builtins.int
-    """No such signal: the number given."""
-    not_a_card: _builtins.int
-    """No card has this id."""
-    repeated_card: _builtins.int
-    """A card given twice."""
-    card_not_held: _builtins.int
-    """A card that is not in the sender's hand."""
-    first_bidder_must_bid: _builtins.int
-    """The first bidder may not pass: the highest bid, which is open."""
-    bid_not_lower: _builtins.int
-    """A bid must be strictly lower than the standing one: that."""
-    surrender_not_allowed: _builtins.int
-    """Surrender is not open at this bid: the bid."""
-    declarer_may_not_signal: _builtins.bool
-    """The declarer may not signal; always true."""
-    not_in_this_room: _builtins.bool
-    """The room's options do not offer it; always true."""
-    nobody_is_void: _builtins.bool
-    """Trumps are shown only once a seat is void of trump; always true."""
-    no_such_room: _builtins.bool
-    """There is no such room, or it is another platform's; always true."""
-    command_id_reused: _builtins.bool
-    """The `command_id` was used for something else; always true."""
-    stale_version: _builtins.int
-    """`expected_version` is stale: the room's version."""
-    no_command: _builtins.bool
-    """No command was given, or one of a kind this server does not know; always true."""
-    room_quarantined: _builtins.int
-    """The room is set apart because of an error: the version it stands at."""
-    too_many_commands: _builtins.int
-    """Too many commands: how many a second are taken from a seat."""
-    log_unavailable: _builtins.bool
-    """The log cannot take the command now; always true. Nothing was done: send it again later."""
-    invalid_option: _builtins.str
-    """An option of a room is out of range: its name."""
-    too_many_rooms: _builtins.int
-    """The server holds as many open rooms as it takes: how many."""
-    no_such_record: _builtins.bool
-    """The seat has no such match, or its deal is not settled yet; always true."""
-    invalid_cursor: _builtins.bool
-    """A page token or cursor that this server did not give; always true."""
+    @_builtins.property
+    def wrong_phase(self) -> Global___Refusal.WrongPhase:
+        """Not in this phase."""
+
+    @_builtins.property
+    def no_such_seat(self) -> Global___Refusal.NoSuchSeat:
+        """The table has no such seat."""
+
+    @_builtins.property
+    def not_your_turn(self) -> Global___Refusal.NotYourTurn:
+        """Another seat's turn."""
+
+    @_builtins.property
+    def seat_occupied(self) -> Global___Refusal.SeatOccupied:
+        """Another player sits there."""
+
+    @_builtins.property
+    def seat_free(self) -> Global___Refusal.SeatFree:
+        """Nobody sits there."""
+
+    @_builtins.property
+    def seated_elsewhere(self) -> Global___Refusal.SeatedElsewhere:
+        """The player sits at this table already."""
+
+    @_builtins.property
+    def not_a_bid(self) -> Global___Refusal.NotABid:
+        """No bid of this game."""
+
+    @_builtins.property
+    def not_a_trump(self) -> Global___Refusal.NotATrump:
+        """No trump choice of this game."""
+
+    @_builtins.property
+    def not_a_signal(self) -> Global___Refusal.NotASignal:
+        """No such signal."""
+
+    @_builtins.property
+    def not_a_card(self) -> Global___Refusal.NotACard:
+        """No card has this id."""
+
+    @_builtins.property
+    def repeated_card(self) -> Global___Refusal.RepeatedCard:
+        """A card given twice."""
+
+    @_builtins.property
+    def card_not_held(self) -> Global___Refusal.CardNotHeld:
+        """A card that is not in the sender's hand."""
+
     @_builtins.property
     def wrong_number_of_cards(self) -> Global___Refusal.WrongNumberOfCards:
         """Another number of cards is called for."""
+
+    @_builtins.property
+    def first_bidder_must_bid(self) -> Global___Refusal.FirstBidderMustBid:
+        """The first bidder may not pass."""
+
+    @_builtins.property
+    def bid_not_lower(self) -> Global___Refusal.BidNotLower:
+        """A bid must be strictly lower than the standing one."""
+
+    @_builtins.property
+    def surrender_not_allowed(self) -> Global___Refusal.SurrenderNotAllowed:
+        """Surrender is not open at this bid."""
 
     @_builtins.property
     def several_groups(self) -> Global___Refusal.SeveralGroups:
@@ -313,53 +930,114 @@ class Refusal(_message.Message):
     def pairs_not_played(self) -> Global___Refusal.Breach:
         """Pairs are held and were called for."""
 
+    @_builtins.property
+    def declarer_may_not_signal(self) -> Global___Refusal.DeclarerMayNotSignal:
+        """The declarer may not signal."""
+
+    @_builtins.property
+    def not_in_this_room(self) -> Global___Refusal.NotInThisRoom:
+        """The room's options do not offer it."""
+
+    @_builtins.property
+    def nobody_is_void(self) -> Global___Refusal.NobodyIsVoid:
+        """Trumps are shown only once a seat is void of trump."""
+
+    @_builtins.property
+    def no_such_room(self) -> Global___Refusal.NoSuchRoom:
+        """There is no such room, or it is another platform's."""
+
+    @_builtins.property
+    def command_id_reused(self) -> Global___Refusal.CommandIdReused:
+        """The `command_id` was used for something else."""
+
+    @_builtins.property
+    def stale_version(self) -> Global___Refusal.StaleVersion:
+        """`expected_version` is stale."""
+
+    @_builtins.property
+    def no_command(self) -> Global___Refusal.NoCommand:
+        """No command was given, or one of a kind this server does not know."""
+
+    @_builtins.property
+    def room_quarantined(self) -> Global___Refusal.RoomQuarantined:
+        """The room is set apart because of an error."""
+
+    @_builtins.property
+    def too_many_commands(self) -> Global___Refusal.TooManyCommands:
+        """Too many commands."""
+
+    @_builtins.property
+    def log_unavailable(self) -> Global___Refusal.LogUnavailable:
+        """The log cannot take the command now. Nothing was done: send it again later."""
+
+    @_builtins.property
+    def invalid_field(self) -> Global___Refusal.InvalidField:
+        """A field of the request has a value that it cannot have: which, and what it can have."""
+
+    @_builtins.property
+    def too_many_rooms(self) -> Global___Refusal.TooManyRooms:
+        """The server holds as many open rooms as it takes."""
+
+    @_builtins.property
+    def no_such_record(self) -> Global___Refusal.NoSuchRecord:
+        """There is no such match for the sender."""
+
+    @_builtins.property
+    def invalid_cursor(self) -> Global___Refusal.InvalidCursor:
+        """A page token or cursor that this server did not give."""
+
+    @_builtins.property
+    def room_full(self) -> Global___Refusal.RoomFull:
+        """Every seat is taken."""
+
     def __init__(
         self,
         *,
         code: Global___Code.ValueType = ...,
         message: _builtins.str = ...,
-        wrong_phase: _view_pb2.Phase.ValueType = ...,
-        no_such_seat: _builtins.int = ...,
-        not_your_turn: _builtins.int = ...,
-        seat_occupied: _builtins.int = ...,
-        seat_free: _builtins.int = ...,
-        seated_elsewhere: _builtins.int = ...,
-        not_a_bid: _builtins.int = ...,
-        not_a_trump: _builtins.int = ...,
-        not_a_signal: _builtins.int = ...,
-        not_a_card: _builtins.int = ...,
-        repeated_card: _builtins.int = ...,
-        card_not_held: _builtins.int = ...,
+        wrong_phase: Global___Refusal.WrongPhase | None = ...,
+        no_such_seat: Global___Refusal.NoSuchSeat | None = ...,
+        not_your_turn: Global___Refusal.NotYourTurn | None = ...,
+        seat_occupied: Global___Refusal.SeatOccupied | None = ...,
+        seat_free: Global___Refusal.SeatFree | None = ...,
+        seated_elsewhere: Global___Refusal.SeatedElsewhere | None = ...,
+        not_a_bid: Global___Refusal.NotABid | None = ...,
+        not_a_trump: Global___Refusal.NotATrump | None = ...,
+        not_a_signal: Global___Refusal.NotASignal | None = ...,
+        not_a_card: Global___Refusal.NotACard | None = ...,
+        repeated_card: Global___Refusal.RepeatedCard | None = ...,
+        card_not_held: Global___Refusal.CardNotHeld | None = ...,
         wrong_number_of_cards: Global___Refusal.WrongNumberOfCards | None = ...,
-        first_bidder_must_bid: _builtins.int = ...,
-        bid_not_lower: _builtins.int = ...,
-        surrender_not_allowed: _builtins.int = ...,
+        first_bidder_must_bid: Global___Refusal.FirstBidderMustBid | None = ...,
+        bid_not_lower: Global___Refusal.BidNotLower | None = ...,
+        surrender_not_allowed: Global___Refusal.SurrenderNotAllowed | None = ...,
         several_groups: Global___Refusal.SeveralGroups | None = ...,
         side_suit_throw: Global___Refusal.SideSuitThrow | None = ...,
         whole_group_not_played: Global___Refusal.Breach | None = ...,
         group_not_followed: Global___Refusal.Breach | None = ...,
         tractor_not_played: Global___Refusal.Breach | None = ...,
         pairs_not_played: Global___Refusal.Breach | None = ...,
-        declarer_may_not_signal: _builtins.bool = ...,
-        not_in_this_room: _builtins.bool = ...,
-        nobody_is_void: _builtins.bool = ...,
-        no_such_room: _builtins.bool = ...,
-        command_id_reused: _builtins.bool = ...,
-        stale_version: _builtins.int = ...,
-        no_command: _builtins.bool = ...,
-        room_quarantined: _builtins.int = ...,
-        too_many_commands: _builtins.int = ...,
-        log_unavailable: _builtins.bool = ...,
-        invalid_option: _builtins.str = ...,
-        too_many_rooms: _builtins.int = ...,
-        no_such_record: _builtins.bool = ...,
-        invalid_cursor: _builtins.bool = ...,
+        declarer_may_not_signal: Global___Refusal.DeclarerMayNotSignal | None = ...,
+        not_in_this_room: Global___Refusal.NotInThisRoom | None = ...,
+        nobody_is_void: Global___Refusal.NobodyIsVoid | None = ...,
+        no_such_room: Global___Refusal.NoSuchRoom | None = ...,
+        command_id_reused: Global___Refusal.CommandIdReused | None = ...,
+        stale_version: Global___Refusal.StaleVersion | None = ...,
+        no_command: Global___Refusal.NoCommand | None = ...,
+        room_quarantined: Global___Refusal.RoomQuarantined | None = ...,
+        too_many_commands: Global___Refusal.TooManyCommands | None = ...,
+        log_unavailable: Global___Refusal.LogUnavailable | None = ...,
+        invalid_field: Global___Refusal.InvalidField | None = ...,
+        too_many_rooms: Global___Refusal.TooManyRooms | None = ...,
+        no_such_record: Global___Refusal.NoSuchRecord | None = ...,
+        invalid_cursor: Global___Refusal.InvalidCursor | None = ...,
+        room_full: Global___Refusal.RoomFull | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["bid_not_lower", b"bid_not_lower", "card_not_held", b"card_not_held", "command_id_reused", b"command_id_reused", "declarer_may_not_signal", b"declarer_may_not_signal", "first_bidder_must_bid", b"first_bidder_must_bid", "group_not_followed", b"group_not_followed", "invalid_cursor", b"invalid_cursor", "invalid_option", b"invalid_option", "log_unavailable", b"log_unavailable", "no_command", b"no_command", "no_such_record", b"no_such_record", "no_such_room", b"no_such_room", "no_such_seat", b"no_such_seat", "nobody_is_void", b"nobody_is_void", "not_a_bid", b"not_a_bid", "not_a_card", b"not_a_card", "not_a_signal", b"not_a_signal", "not_a_trump", b"not_a_trump", "not_in_this_room", b"not_in_this_room", "not_your_turn", b"not_your_turn", "pairs_not_played", b"pairs_not_played", "reason", b"reason", "repeated_card", b"repeated_card", "room_quarantined", b"room_quarantined", "seat_free", b"seat_free", "seat_occupied", b"seat_occupied", "seated_elsewhere", b"seated_elsewhere", "several_groups", b"several_groups", "side_suit_throw", b"side_suit_throw", "stale_version", b"stale_version", "surrender_not_allowed", b"surrender_not_allowed", "too_many_commands", b"too_many_commands", "too_many_rooms", b"too_many_rooms", "tractor_not_played", b"tractor_not_played", "whole_group_not_played", b"whole_group_not_played", "wrong_number_of_cards", b"wrong_number_of_cards", "wrong_phase", b"wrong_phase"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["bid_not_lower", b"bid_not_lower", "card_not_held", b"card_not_held", "command_id_reused", b"command_id_reused", "declarer_may_not_signal", b"declarer_may_not_signal", "first_bidder_must_bid", b"first_bidder_must_bid", "group_not_followed", b"group_not_followed", "invalid_cursor", b"invalid_cursor", "invalid_field", b"invalid_field", "log_unavailable", b"log_unavailable", "no_command", b"no_command", "no_such_record", b"no_such_record", "no_such_room", b"no_such_room", "no_such_seat", b"no_such_seat", "nobody_is_void", b"nobody_is_void", "not_a_bid", b"not_a_bid", "not_a_card", b"not_a_card", "not_a_signal", b"not_a_signal", "not_a_trump", b"not_a_trump", "not_in_this_room", b"not_in_this_room", "not_your_turn", b"not_your_turn", "pairs_not_played", b"pairs_not_played", "reason", b"reason", "repeated_card", b"repeated_card", "room_full", b"room_full", "room_quarantined", b"room_quarantined", "seat_free", b"seat_free", "seat_occupied", b"seat_occupied", "seated_elsewhere", b"seated_elsewhere", "several_groups", b"several_groups", "side_suit_throw", b"side_suit_throw", "stale_version", b"stale_version", "surrender_not_allowed", b"surrender_not_allowed", "too_many_commands", b"too_many_commands", "too_many_rooms", b"too_many_rooms", "tractor_not_played", b"tractor_not_played", "whole_group_not_played", b"whole_group_not_played", "wrong_number_of_cards", b"wrong_number_of_cards", "wrong_phase", b"wrong_phase"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bid_not_lower", b"bid_not_lower", "card_not_held", b"card_not_held", "code", b"code", "command_id_reused", b"command_id_reused", "declarer_may_not_signal", b"declarer_may_not_signal", "first_bidder_must_bid", b"first_bidder_must_bid", "group_not_followed", b"group_not_followed", "invalid_cursor", b"invalid_cursor", "invalid_option", b"invalid_option", "log_unavailable", b"log_unavailable", "message", b"message", "no_command", b"no_command", "no_such_record", b"no_such_record", "no_such_room", b"no_such_room", "no_such_seat", b"no_such_seat", "nobody_is_void", b"nobody_is_void", "not_a_bid", b"not_a_bid", "not_a_card", b"not_a_card", "not_a_signal", b"not_a_signal", "not_a_trump", b"not_a_trump", "not_in_this_room", b"not_in_this_room", "not_your_turn", b"not_your_turn", "pairs_not_played", b"pairs_not_played", "reason", b"reason", "repeated_card", b"repeated_card", "room_quarantined", b"room_quarantined", "seat_free", b"seat_free", "seat_occupied", b"seat_occupied", "seated_elsewhere", b"seated_elsewhere", "several_groups", b"several_groups", "side_suit_throw", b"side_suit_throw", "stale_version", b"stale_version", "surrender_not_allowed", b"surrender_not_allowed", "too_many_commands", b"too_many_commands", "too_many_rooms", b"too_many_rooms", "tractor_not_played", b"tractor_not_played", "whole_group_not_played", b"whole_group_not_played", "wrong_number_of_cards", b"wrong_number_of_cards", "wrong_phase", b"wrong_phase"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bid_not_lower", b"bid_not_lower", "card_not_held", b"card_not_held", "code", b"code", "command_id_reused", b"command_id_reused", "declarer_may_not_signal", b"declarer_may_not_signal", "first_bidder_must_bid", b"first_bidder_must_bid", "group_not_followed", b"group_not_followed", "invalid_cursor", b"invalid_cursor", "invalid_field", b"invalid_field", "log_unavailable", b"log_unavailable", "message", b"message", "no_command", b"no_command", "no_such_record", b"no_such_record", "no_such_room", b"no_such_room", "no_such_seat", b"no_such_seat", "nobody_is_void", b"nobody_is_void", "not_a_bid", b"not_a_bid", "not_a_card", b"not_a_card", "not_a_signal", b"not_a_signal", "not_a_trump", b"not_a_trump", "not_in_this_room", b"not_in_this_room", "not_your_turn", b"not_your_turn", "pairs_not_played", b"pairs_not_played", "reason", b"reason", "repeated_card", b"repeated_card", "room_full", b"room_full", "room_quarantined", b"room_quarantined", "seat_free", b"seat_free", "seat_occupied", b"seat_occupied", "seated_elsewhere", b"seated_elsewhere", "several_groups", b"several_groups", "side_suit_throw", b"side_suit_throw", "stale_version", b"stale_version", "surrender_not_allowed", b"surrender_not_allowed", "too_many_commands", b"too_many_commands", "too_many_rooms", b"too_many_rooms", "tractor_not_played", b"tractor_not_played", "whole_group_not_played", b"whole_group_not_played", "wrong_number_of_cards", b"wrong_number_of_cards", "wrong_phase", b"wrong_phase"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_reason: _TypeAlias = _typing.Literal["wrong_phase", "no_such_seat", "not_your_turn", "seat_occupied", "seat_free", "seated_elsewhere", "not_a_bid", "not_a_trump", "not_a_signal", "not_a_card", "repeated_card", "card_not_held", "wrong_number_of_cards", "first_bidder_must_bid", "bid_not_lower", "surrender_not_allowed", "several_groups", "side_suit_throw", "whole_group_not_played", "group_not_followed", "tractor_not_played", "pairs_not_played", "declarer_may_not_signal", "not_in_this_room", "nobody_is_void", "no_such_room", "command_id_reused", "stale_version", "no_command", "room_quarantined", "too_many_commands", "log_unavailable", "invalid_option", "too_many_rooms", "no_such_record", "invalid_cursor"]  # noqa: Y015
+    _WhichOneofReturnType_reason: _TypeAlias = _typing.Literal["wrong_phase", "no_such_seat", "not_your_turn", "seat_occupied", "seat_free", "seated_elsewhere", "not_a_bid", "not_a_trump", "not_a_signal", "not_a_card", "repeated_card", "card_not_held", "wrong_number_of_cards", "first_bidder_must_bid", "bid_not_lower", "surrender_not_allowed", "several_groups", "side_suit_throw", "whole_group_not_played", "group_not_followed", "tractor_not_played", "pairs_not_played", "declarer_may_not_signal", "not_in_this_room", "nobody_is_void", "no_such_room", "command_id_reused", "stale_version", "no_command", "room_quarantined", "too_many_commands", "log_unavailable", "invalid_field", "too_many_rooms", "no_such_record", "invalid_cursor", "room_full"]  # noqa: Y015
     _WhichOneofArgType_reason: _TypeAlias = _typing.Literal["reason", b"reason"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_reason) -> _WhichOneofReturnType_reason | None: ...
 

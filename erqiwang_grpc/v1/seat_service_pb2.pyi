@@ -154,16 +154,22 @@ class Heartbeat(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     VERSION_FIELD_NUMBER: _builtins.int
+    SERVER_TIME_FIELD_NUMBER: _builtins.int
     version: _builtins.int
     """From the server: the version the room stands at. From a client: ignored."""
+    @_builtins.property
+    def server_time(self) -> _timestamp_pb2.Timestamp:
+        """From the server: its clock as it made the message, as in `Snapshot`. From a client: ignored."""
+
     def __init__(
         self,
         *,
         version: _builtins.int = ...,
+        server_time: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["server_time", b"server_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["server_time", b"server_time", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -171,7 +177,9 @@ Global___Heartbeat: _TypeAlias = Heartbeat  # noqa: Y015
 
 @_typing.final
 class PlayRequest(_message.Message):
-    """From a seat."""
+    """From a seat. The requests of a stream are numbered from 1 in the order in which they are sent, `Attach`, `Heartbeat` and all
+    others counted: the first `Attach` is number 1. The number is not sent; answers carry it as `request`.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -237,6 +245,7 @@ class Snapshot(_message.Message):
     VERSION_FIELD_NUMBER: _builtins.int
     VIEW_FIELD_NUMBER: _builtins.int
     MISSED_FIELD_NUMBER: _builtins.int
+    SERVER_TIME_FIELD_NUMBER: _builtins.int
     version: _builtins.int
     """How many events the room has logged."""
     @_builtins.property
@@ -249,16 +258,23 @@ class Snapshot(_message.Message):
         the cards that ended tricks. Their `changed` is empty, since the view above holds it all.
         """
 
+    @_builtins.property
+    def server_time(self) -> _timestamp_pb2.Timestamp:
+        """The server's clock as it made the snapshot. It is the clock that `TurnPart.began` and `Notice.time` are told by: what is
+        left of a countdown is `countdown` less `server_time - began`, and a client's own clock need not be right.
+        """
+
     def __init__(
         self,
         *,
         version: _builtins.int = ...,
         view: _view_pb2.View | None = ...,
         missed: _abc.Iterable[Global___Notice] | None = ...,
+        server_time: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["view", b"view"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["server_time", b"server_time", "view", b"view"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["missed", b"missed", "version", b"version", "view", b"view"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["missed", b"missed", "server_time", b"server_time", "version", b"version", "view", b"view"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -387,11 +403,14 @@ class Accepted(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     COMMAND_ID_FIELD_NUMBER: _builtins.int
+    REQUEST_FIELD_NUMBER: _builtins.int
     FIRST_VERSION_FIELD_NUMBER: _builtins.int
     LAST_VERSION_FIELD_NUMBER: _builtins.int
     REPEATED_COMMAND_FIELD_NUMBER: _builtins.int
     command_id: _builtins.str
     """The command's id; empty where it had none."""
+    request: _builtins.int
+    """The number of the request on its stream (see `PlayRequest`); 0 in the answer to `Act`."""
     first_version: _builtins.int
     """The first version it brought."""
     last_version: _builtins.int
@@ -402,13 +421,14 @@ class Accepted(_message.Message):
         self,
         *,
         command_id: _builtins.str = ...,
+        request: _builtins.int = ...,
         first_version: _builtins.int = ...,
         last_version: _builtins.int = ...,
         repeated_command: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["command_id", b"command_id", "first_version", b"first_version", "last_version", b"last_version", "repeated_command", b"repeated_command"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["command_id", b"command_id", "first_version", b"first_version", "last_version", b"last_version", "repeated_command", b"repeated_command", "request", b"request"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -421,10 +441,13 @@ class Refused(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     COMMAND_ID_FIELD_NUMBER: _builtins.int
+    REQUEST_FIELD_NUMBER: _builtins.int
     REFUSAL_FIELD_NUMBER: _builtins.int
     VERSION_FIELD_NUMBER: _builtins.int
     command_id: _builtins.str
     """The command's id; empty where it had none."""
+    request: _builtins.int
+    """The number of the request on its stream (see `PlayRequest`)."""
     version: _builtins.int
     """The version the room stands at."""
     @_builtins.property
@@ -435,12 +458,13 @@ class Refused(_message.Message):
         self,
         *,
         command_id: _builtins.str = ...,
+        request: _builtins.int = ...,
         refusal: _refusal_pb2.Refusal | None = ...,
         version: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["refusal", b"refusal"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["command_id", b"command_id", "refusal", b"refusal", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["command_id", b"command_id", "refusal", b"refusal", "request", b"request", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -84,7 +84,7 @@ async def test_an_id_with_another_payload_is_refused(service: Service) -> None:
     for other in (bid(65), PASS, pb.Command()):
         refusal = await sent(service, table, 0, other, "one")
         assert isinstance(refusal, refusal_pb2.Refusal)
-        assert refusal.command_id_reused
+        assert refusal.HasField("command_id_reused")
     assert await seen(service, table, 0) == before
 
 
@@ -92,7 +92,7 @@ async def test_a_refused_command_is_decided_anew(service: Service) -> None:
     table = await seated(service.platform)
     refusal = await sent(service, table, 1, PASS, "early")
     assert isinstance(refusal, refusal_pb2.Refusal)
-    assert refusal.not_your_turn == 0
+    assert refusal.not_your_turn.turn == 0
     await sent(service, table, 0, bid(70), "one")
     version = (await seen(service, table, 0)).version
     assert await sent(service, table, 1, PASS, "early") == accepted("early", version + 1)
@@ -111,7 +111,7 @@ async def test_a_stale_command_is_refused_with_the_version_it_missed(service: Se
     for expected in (0, version - 1, version + 1, 2**63):
         refusal = await sent(service, table, 0, bid(70), "one", expected)
         assert isinstance(refusal, refusal_pb2.Refusal)
-        assert refusal.stale_version == version
+        assert refusal.stale_version.version == version
     assert await sent(service, table, 0, bid(70), "one", version) == accepted("one", version + 1)
 
 
@@ -122,7 +122,7 @@ async def test_the_id_is_looked_at_before_the_expected_version(service: Service)
     assert await sent(service, table, 0, bid(70), "one", version) == accepted("one", version + 1, repeated=True)
     refusal = await sent(service, table, 0, bid(65), "one", version)
     assert isinstance(refusal, refusal_pb2.Refusal)
-    assert refusal.command_id_reused
+    assert refusal.HasField("command_id_reused")
 
 
 async def test_a_second_ready_stands_and_nothing_comes_of_it(service: Service) -> None:

@@ -50,7 +50,7 @@ async def test_more_commands_than_a_seat_may_send(tmp_path: Path) -> None:
         refused = refusal_of(error.value)
         assert (refused.code, refused.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "TOO_MANY_COMMANDS")
         assert refused.refusal is not None
-        assert refused.refusal.too_many_commands == 5
+        assert refused.refusal.too_many_commands.per_second == 5
         assert retry_delay(error.value) == 1.0
         with pytest.raises(grpc.aio.AioRpcError) as of_another:
             await act(service, table, 1, PASS)
@@ -71,7 +71,7 @@ async def test_attaching_again_on_a_stream_counts_as_a_command(tmp_path: Path) -
             await stream.say(pb.PlayRequest(attach=pb.Attach()))
             assert (await stream.hear("snapshot")).snapshot.view.seat == 0
         await stream.say(pb.PlayRequest(attach=pb.Attach()))
-        assert (await stream.hear("refused")).refused.refusal.too_many_commands == 1
+        assert (await stream.hear("refused")).refused.refusal.too_many_commands.per_second == 1
         clock += SECOND
         await stream.say(pb.PlayRequest(attach=pb.Attach()))
         assert (await stream.hear("snapshot")).snapshot.view.seat == 0
@@ -126,7 +126,7 @@ async def test_more_rooms_than_a_server_holds(tmp_path: Path) -> None:
             await service.platform.create_room("alice", command_id="third")
         assert (refused.value.code, refused.value.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "TOO_MANY_ROOMS")
         assert refused.value.refusal is not None
-        assert refused.value.refusal.too_many_rooms == 2
+        assert refused.value.refusal.too_many_rooms.limit == 2
         assert (await service.platform.create_room("alice", command_id="1")).version == 1, "one that is there already"
 
 

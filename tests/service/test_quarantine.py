@@ -81,11 +81,11 @@ async def nothing_but_the_end_is_taken(service: Service, table: Table, version: 
     refused = refusal_of(error.value)
     assert refused.reason == "ROOM_QUARANTINED"
     assert refused.refusal is not None
-    assert refused.refusal.room_quarantined == version
+    assert refused.refusal.room_quarantined.version == version
     stream = RawSeat(service, table.tokens[0])
     await stream.attach()
     await stream.say(pb.PlayRequest(command=BID))
-    assert (await stream.hear("refused")).refused.refusal.room_quarantined == version
+    assert (await stream.hear("refused")).refused.refusal.room_quarantined.version == version
     with pytest.raises(CallRefused) as of_the_platform:
         await service.platform.take_seat(table.room_id, "alice")
     assert of_the_platform.value.reason == "ROOM_QUARANTINED"

@@ -176,7 +176,7 @@ async def test_refused(
         assert refused.refusal.message
         await streams[seat].say(pb.PlayRequest(command_id="bad", command=command))
         on_stream = (await streams[seat].hear("refused")).refused
-        assert on_stream == pb.Refused(command_id="bad", refusal=refused.refusal, version=before[0].version)
+        assert on_stream == pb.Refused(command_id="bad", request=2, refusal=refused.refusal, version=before[0].version)
         assert [await seen(service, table, each) for each in range(3)] == before
         accepted = await step(service, table)
         for stream in streams:
@@ -230,7 +230,7 @@ async def test_a_seat_of_a_room_that_is_not_full_waits(service: Service) -> None
     seat = await service.platform.take_seat(room.room_id, "alice")
     refused = await by_act(service, Table(room.room_id, (seat.token,)), 0, bid(70)(view_pb2.View()))
     assert refused.refusal is not None
-    assert refused.refusal.wrong_phase == view_pb2.PHASE_OPEN
+    assert refused.refusal.wrong_phase.phase == view_pb2.PHASE_OPEN
 
 
 async def test_a_seat_of_a_match_that_is_over_is_told_so(service: Service) -> None:
@@ -238,7 +238,7 @@ async def test_a_seat_of_a_match_that_is_over_is_told_so(service: Service) -> No
     await service.platform.disband_room(table.room_id)
     refused = await by_act(service, table, 0, bid(70)(view_pb2.View()))
     assert refused.refusal is not None
-    assert refused.refusal.wrong_phase == view_pb2.PHASE_OVER
+    assert refused.refusal.wrong_phase.phase == view_pb2.PHASE_OVER
 
 
 async def test_what_a_platform_may_be_refused(service: Service) -> None:
@@ -253,15 +253,15 @@ async def test_what_a_platform_may_be_refused(service: Service) -> None:
         (platform.take_seat(room.room_id, "bob", 2**32 - 1), "NO_SUCH_SEAT", grpc.StatusCode.INVALID_ARGUMENT),
         (platform.leave_seat(room.room_id, 1), "SEAT_FREE", grpc.StatusCode.FAILED_PRECONDITION),
         (platform.leave_seat(room.room_id, 9), "NO_SUCH_SEAT", grpc.StatusCode.INVALID_ARGUMENT),
-        (platform.take_seat(room.room_id, ""), "INVALID_OPTION", grpc.StatusCode.INVALID_ARGUMENT),
-        (platform.take_seat(room.room_id, "b" * 129), "INVALID_OPTION", grpc.StatusCode.INVALID_ARGUMENT),
+        (platform.take_seat(room.room_id, ""), "INVALID_FIELD", grpc.StatusCode.INVALID_ARGUMENT),
+        (platform.take_seat(room.room_id, "b" * 129), "INVALID_FIELD", grpc.StatusCode.INVALID_ARGUMENT),
         (
             platform.take_seat(room.room_id, "bob", command_id="x" * 65),
-            "INVALID_OPTION",
+            "INVALID_FIELD",
             grpc.StatusCode.INVALID_ARGUMENT,
         ),
-        (platform.create_room(""), "INVALID_OPTION", grpc.StatusCode.INVALID_ARGUMENT),
-        (platform.create_room("a", room_pb2.RoomOptions(deals=7)), "INVALID_OPTION", grpc.StatusCode.INVALID_ARGUMENT),
+        (platform.create_room(""), "INVALID_FIELD", grpc.StatusCode.INVALID_ARGUMENT),
+        (platform.create_room("a", room_pb2.RoomOptions(deals=7)), "INVALID_FIELD", grpc.StatusCode.INVALID_ARGUMENT),
         (anext(platform.watch("no cursor")), "INVALID_CURSOR", grpc.StatusCode.INVALID_ARGUMENT),
     ):
         with pytest.raises(CallRefused) as refused:
@@ -282,7 +282,7 @@ async def test_create_room_needs_an_id(service: Service) -> None:
             metadata=(("authorization", f"Bearer {service.key}"),),
         )
     refused = refusal_of(error.value)
-    assert (refused.code, refused.reason) == (grpc.StatusCode.INVALID_ARGUMENT, "INVALID_OPTION")
+    assert (refused.code, refused.reason) == (grpc.StatusCode.INVALID_ARGUMENT, "INVALID_FIELD")
 
 
 async def test_a_bid_that_is_not_lower(service: Service) -> None:
@@ -290,4 +290,4 @@ async def test_a_bid_that_is_not_lower(service: Service) -> None:
     await act(service, table, 0, bid(65)(view_pb2.View()))
     refused = await by_act(service, table, 1, bid(65)(view_pb2.View()))
     assert refused.refusal is not None
-    assert (refused.refusal.bid_not_lower, refused.refusal.code) == (65, RULE)
+    assert (refused.refusal.bid_not_lower.standing, refused.refusal.code) == (65, RULE)

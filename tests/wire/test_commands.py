@@ -14,7 +14,7 @@ from erqiwang_core.rules import Countdowns, Deck, FourPlayer, Length, Payer, Roo
 from google.protobuf.message import Message
 from hypothesis import given, strategies as st
 
-from erqiwang_grpc.rooms.refusals import InvalidOption, NoCommand
+from erqiwang_grpc.rooms.refusals import InvalidField, NoCommand
 from erqiwang_grpc.rpc.wire import decode as read, encode, requests as decode
 from erqiwang_grpc.rpc.wire.requests import LONGEST_COUNTDOWN, Asked
 from erqiwang_grpc.v1 import bidding_pb2, burying_pb2, card_pb2, naming_pb2, playing_pb2, room_pb2, settlement_pb2
@@ -151,8 +151,15 @@ def test_choice(choice: RoomChoice, options: RoomOptions) -> None:
     ids=repr,
 )
 def test_an_option_out_of_range_is_refused_by_name(message: room_pb2.RoomOptions, name: str) -> None:
-    assert decode.room_options(message) == InvalidOption(name)
-    assert decode.room_choice(RoomChoice(options=message)) == InvalidOption(name)
+    for path, refused in (
+        (name, decode.room_options(message)),
+        (f"choice.options.{name}", decode.room_choice(RoomChoice(options=message))),
+    ):
+        assert isinstance(refused, InvalidField)
+        assert refused.path == path
+        bounds = refused.bounds
+        is_between = bounds.least <= bounds.given <= bounds.most
+        assert bounds.given not in bounds.allowed if bounds.allowed else not is_between
 
 
 @given(message=messages(room_pb2.RoomOptions))
@@ -161,7 +168,7 @@ def test_any_options_are_taken_or_refused(message: room_pb2.RoomOptions) -> None
     match options:
         case RoomOptions():
             assert decode.room_options(encode.room_options(options)) == options
-        case InvalidOption(name):
+        case InvalidField(name):
             *groups, last = name.split(".")
             held: Message = message
             for group in groups:

@@ -45,22 +45,25 @@ from google.rpc.error_details_pb2 import ErrorInfo, RetryInfo
 from hypothesis import given, strategies as st
 
 from erqiwang_grpc.rooms.refusals import (
+    Bounds,
     CommandIdReused,
     InvalidCursor,
-    InvalidOption,
+    InvalidField,
     LogUnavailable,
     NoCommand,
     NoSuchRecord,
     NoSuchRoom,
     Refused,
+    RoomFull,
     RoomQuarantined,
     ServiceRefusal,
     StaleVersion,
     TooManyCommands,
     TooManyRooms,
+    Unit,
 )
 from erqiwang_grpc.rpc.wire import decode as read, encode, errors_doc
-from erqiwang_grpc.rpc.wire.rulings import RULINGS, ruling
+from erqiwang_grpc.rpc.wire.rulings import RULINGS, ruling, sentence
 from erqiwang_grpc.rpc.wire.status import DOMAIN, status
 from erqiwang_grpc.store.port import Version
 from erqiwang_grpc.v1 import refusal_pb2
@@ -107,10 +110,12 @@ REFUSALS_OF_THE_SERVICE: Final[tuple[ServiceRefusal, ...]] = (
     RoomQuarantined(Version(2**40)),
     TooManyCommands(20),
     LogUnavailable(),
-    InvalidOption("countdowns.bid"),
+    *(InvalidField("owner", Bounds(unit, 129, 1, 128)) for unit in Unit),
+    InvalidField("choice.options.deals", Bounds(Unit.VALUE, -7, 0, 12, (0, 6, 12))),
     TooManyRooms(100_000),
     NoSuchRecord(),
-    InvalidCursor(),
+    InvalidCursor("page_token"),
+    RoomFull(3),
 )
 ALL: Final[tuple[Refused, ...]] = (*REFUSALS_OF_THE_CORE, *REFUSALS_OF_THE_SERVICE)
 RETRIED: Final = (TooManyCommands, LogUnavailable, TooManyRooms)
@@ -138,14 +143,14 @@ def test_a_refusal_comes_over_the_wire_unchanged(refused: Refused) -> None:
     message = refusal_pb2.Refusal.FromString(encode.refusal(refused).SerializeToString())
     row = ruling(refused)
     assert message.WhichOneof("reason") == row.reason
-    assert (int(message.code), message.message) == (row.code.value, row.sentence)
+    assert (int(message.code), message.message) == (row.code.value, sentence(refused))
     assert read.refusal(message) == refused
 
 
 @pytest.mark.parametrize("refused", ALL, ids=repr)
 def test_a_status_says_all_that_the_refusal_does(refused: Refused) -> None:
     made, row = status(refused), ruling(refused)
-    assert (made.code, made.message) == (row.status.value[0], row.sentence)
+    assert (made.code, made.message) == (row.status.value[0], sentence(refused))
     info, told = ErrorInfo(), refusal_pb2.Refusal()
     assert made.details[0].Unpack(info)
     assert (info.reason, info.domain) == (row.reason.upper(), DOMAIN)
@@ -163,6 +168,52 @@ def test_any_number_that_was_refused_can_be_told(
     told = read.refusal(encode.refusal(refused))
     assert type(told) is kind
     assert told == refused or not 0 <= number < 2**31
+
+
+METADATA: Final[list[tuple[Refused, dict[str, str]]]] = [
+    (WrongPhase(Phase.BIDDING), {"phase": "PHASE_BIDDING"}),
+    (SeatOccupied(Seat(0)), {"seat": "0"}),
+    (WrongNumberOfCards(8, 7), {"expected": "8", "given": "7"}),
+    (IllegalLead(SeveralGroups((Group.TRUMPS, Group.SPADES)), LEGAL), {"groups": "GROUP_TRUMPS,GROUP_SPADES"}),
+    (IllegalFollow(PairsNotPlayed(2), HELD, LEGAL), {"group": "GROUP_UNSPECIFIED", "pairs": "2"}),
+    (NoSuchRoom(), {}),
+    (
+        InvalidField("player", Bounds(Unit.BYTES, 129, 1, 128)),
+        {"field": "player", "given": "129", "least": "1", "most": "128", "unit": "UNIT_BYTES"},
+    ),
+    (
+        InvalidField("choice.options.deals", Bounds(Unit.VALUE, 7, 0, 12, (0, 6, 12))),
+        {
+            "field": "choice.options.deals",
+            "given": "7",
+            "least": "0",
+            "most": "12",
+            "unit": "UNIT_UNSPECIFIED",
+            "allowed": "0,6,12",
+        },
+    ),
+]
+
+
+@pytest.mark.parametrize(("refused", "told"), METADATA, ids=repr)
+def test_the_metadata_says_what_the_refusal_does_but_for_cards(refused: Refused, told: dict[str, str]) -> None:
+    info = ErrorInfo()
+    assert status(refused).details[0].Unpack(info)
+    assert dict(info.metadata) == told
+
+
+@pytest.mark.parametrize(
+    ("bounds", "said"),
+    [
+        (Bounds(Unit.BYTES, 0, 1, 128), "`x` must have 1 to 128 bytes, and has 0."),
+        (Bounds(Unit.SECONDS, 3601, 0, 3600), "`x` must have 0 to 3600 seconds, and has 3601."),
+        (Bounds(Unit.VALUE, 7, 0, 12, (0, 6, 12)), "`x` must have 0, 6 or 12, and has 7."),
+        (Bounds(Unit.CONTROL_CHARACTERS, 2, 0, 0), "`x` must have 0 control characters, and has 2."),
+    ],
+    ids=repr,
+)
+def test_the_sentence_names_the_field_and_what_it_can_have(bounds: Bounds, said: str) -> None:
+    assert sentence(InvalidField("x", bounds)) == said
 
 
 def test_the_page_of_errors_is_up_to_date() -> None:

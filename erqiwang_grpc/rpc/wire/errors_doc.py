@@ -5,20 +5,28 @@ from typing import Final
 
 from google.protobuf.descriptor import FieldDescriptor
 
-from erqiwang_grpc.rpc.wire.rulings import RULINGS, Ruling
+from erqiwang_grpc.rooms.bounds import choice_fault
+from erqiwang_grpc.rpc.wire.rulings import RULINGS, Ruling, sentence
 from erqiwang_grpc.rpc.wire.status import DOMAIN
 from erqiwang_grpc.v1 import refusal_pb2
 
+_EXAMPLE: Final = choice_fault("choice.options.deals", 7, (0, 6, 12))
 _INTRODUCTION: Final = f"""# Errors
 
 Made from `erqiwang_grpc/rpc/wire/rulings.py` by `python -m erqiwang_grpc.rpc.wire.errors_doc`; a test compares.
 
 A refused command has changed nothing. On a stream it is answered by a `Refused` message to its sender alone, and the
 stream stays open. A unary call ends with the status below; among its details are `google.rpc.ErrorInfo` (`reason` is the
-name below in upper case, `domain` is `{DOMAIN}`), the whole `Refusal`, and, where the same command may well stand later,
-`google.rpc.RetryInfo`.
+name below in upper case, `domain` is `{DOMAIN}`, `metadata` is what the reason says, as text), the whole `Refusal`, and,
+where the same command may well stand later, `google.rpc.RetryInfo`.
 
-`reason` is the member of `Refusal.reason` that is set. `code` is the packet protocol's `errcode`.
+`reason` is the member of `Refusal.reason` that is set, a message whose fields are named under "says". `code` is the packet
+protocol's `errcode`.
+
+`invalid_field` names the field by its path in the request, what was given, and the least and the most that are taken, in a
+unit: the value itself, bytes of the text in UTF-8 (not characters: a Chinese one takes three), items, or seconds. Where only some
+values are taken, `allowed` lists them. Its message says the same:
+{sentence(_EXAMPLE)}
 
 | reason | says | code | status | retry after | meaning |
 | --- | --- | --- | --- | --- | --- |
@@ -29,7 +37,10 @@ What ends a stream or a call without a refusal; `ErrorInfo` names it likewise:
 
 | reason | status | why | what to do |
 | --- | --- | --- | --- |
-| `UNAUTHENTICATED` | `UNAUTHENTICATED` | no key or token, or one that is not good | get a new one |
+| `CREDENTIAL_MISSING` | `UNAUTHENTICATED` | the call has no `authorization` | send `authorization: Bearer <key or token>` |
+| `CREDENTIAL_MALFORMED` | `UNAUTHENTICATED` | `authorization` holds no platform key, or no seat token, whichever the rpc takes | look at what is sent: cut short, or the other of the two |
+| `CREDENTIAL_WRONG` | `UNAUTHENTICATED` | a key or token that this server never gave out, or takes no more | get a new one |
+| `CREDENTIAL_EXPIRED` | `UNAUTHENTICATED` | the seat token has come to its end | ask the platform for a fresh one |
 | `UNSEATED` | `UNAUTHENTICATED` | the seat was left, or taken anew with a fresh token | use the fresh token |
 | `DISPLACED` | `ABORTED` | a newer stream of the same seat has taken over | leave it: do not reconnect by yourself |
 | `DRAINING` | `UNAVAILABLE` | the server is leaving | reconnect after the delay it names |
@@ -44,22 +55,21 @@ What ends a stream or a call without a refusal; `ErrorInfo` names it likewise:
 
 def page() -> str:
     """The whole page, in Markdown."""
-    return _INTRODUCTION + "".join(_row(kind, row) for kind, row in RULINGS.items()) + _ENDINGS
+    return _INTRODUCTION + "".join(_row(row) for row in RULINGS.values()) + _ENDINGS
 
 
-def _row(kind: type[object], row: Ruling) -> str:
+def _row(row: Ruling) -> str:
     code = f"{row.code.value} {row.code.name}"
     wait = "" if row.retry_after is None else f"{row.retry_after} s"
-    told = ", ".join(f"`{name}`" for name in _told(kind, row.reason))
+    told = ", ".join(f"`{name}`" for name in _told(row.reason))
     return f"| `{row.reason}` | {told} | {code} | `{row.status.name}` | {wait} | {row.sentence} |\n"
 
 
-def _told(kind: type[object], reason: str) -> list[str]:
-    """What a refusal says beside its reason: the fields of its message, or what its one value is called."""
+def _told(reason: str) -> list[str]:
+    """What a refusal says beside its reason: the fields of its message."""
     field: FieldDescriptor = refusal_pb2.Refusal.DESCRIPTOR.fields_by_name[reason]
-    return (
-        list(kind.__annotations__) if field.message_type is None else [each.name for each in field.message_type.fields]
-    )
+    assert field.message_type is not None, "every reason is a message"
+    return [each.name for each in field.message_type.fields]
 
 
 if __name__ == "__main__":

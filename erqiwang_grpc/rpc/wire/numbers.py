@@ -10,7 +10,8 @@ from erqiwang_core.rules import Deck, Payer
 from erqiwang_core.scoring import Disbanded, Made, NearShutout, Outcome, Shutout, Surrendered, Upgrade
 from erqiwang_core.trump import TRUMPS, Group, Trump
 
-from erqiwang_grpc.v1 import card_pb2, playing_pb2, room_pb2, settlement_pb2, view_pb2
+from erqiwang_grpc.rooms.refusals import Unit
+from erqiwang_grpc.v1 import card_pb2, playing_pb2, refusal_pb2, room_pb2, settlement_pb2, view_pb2
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -61,6 +62,14 @@ PAYERS: Final = {
 DECKS: Final = {
     Deck.SHORT: room_pb2.DECK_SHORT,
     Deck.FULL: room_pb2.DECK_FULL,
+}
+
+UNITS: Final = {
+    Unit.VALUE: refusal_pb2.Refusal.UNIT_UNSPECIFIED,
+    Unit.BYTES: refusal_pb2.Refusal.UNIT_BYTES,
+    Unit.ITEMS: refusal_pb2.Refusal.UNIT_ITEMS,
+    Unit.SECONDS: refusal_pb2.Refusal.UNIT_SECONDS,
+    Unit.CONTROL_CHARACTERS: refusal_pb2.Refusal.UNIT_CONTROL_CHARACTERS,
 }
 
 

@@ -20,7 +20,8 @@ from erqiwang_core.rules import (
     parse_roomtype,
 )
 
-from erqiwang_grpc.rooms.refusals import InvalidOption, NoCommand
+from erqiwang_grpc.rooms.bounds import choice_fault
+from erqiwang_grpc.rooms.refusals import Bounds, InvalidField, NoCommand, Unit
 from erqiwang_grpc.rpc.wire.numbers import DECKS, PAYERS, reverse
 from erqiwang_grpc.v1 import room_pb2, room_service_pb2, seat_service_pb2
 
@@ -56,30 +57,33 @@ def command(message: seat_service_pb2.Command) -> Asked | NoCommand:
             return NoCommand()
 
 
-def room_choice(choice: room_service_pb2.RoomChoice) -> RoomOptions | InvalidOption:
+def room_choice(choice: room_service_pb2.RoomChoice) -> RoomOptions | InvalidField:
     """The options chosen, typed or as a `roomtype`; all defaults where nothing is."""
     match choice.WhichOneof("choice"):
         case "options":
-            return room_options(choice.options)
+            return room_options(choice.options, "choice.options.")
         case "roomtype":
             return parse_roomtype(choice.roomtype)
         case None:
             return RoomOptions()
 
 
-def room_options(message: room_pb2.RoomOptions) -> RoomOptions | InvalidOption:
-    """The options of a room, 0 and unset standing for the defaults; the first that is out of range is refused."""
-    game = _game(message)
-    if isinstance(game, InvalidOption):
+def room_options(message: room_pb2.RoomOptions, path: str = "") -> RoomOptions | InvalidField:
+    """The options of a room, 0 and unset standing for the defaults; the first that is out of range is refused.
+
+    `path` leads to the options in the request, and ends in a dot.
+    """
+    game = _game(message, path)
+    if isinstance(game, InvalidField):
         return game
     length = _LENGTHS.get(message.deals)
     if length is None:
-        return InvalidOption("deals")
+        return choice_fault(f"{path}deals", message.deals, tuple(_LENGTHS))
     payer = _PAYERS.get(message.payer)
     if payer is None:
-        return InvalidOption("payer")
-    countdowns = _countdowns(message.countdowns)
-    if isinstance(countdowns, InvalidOption):
+        return choice_fault(f"{path}payer", message.payer, tuple(_PAYERS))
+    countdowns = _countdowns(message.countdowns, path)
+    if isinstance(countdowns, InvalidField):
         return countdowns
     return RoomOptions(game, length, payer, not message.no_review, countdowns)
 
@@ -90,18 +94,20 @@ _PAYERS: Final = {room_pb2.PAYER_UNSPECIFIED: _DEFAULTS.payer} | reverse(PAYERS)
 _LENGTHS: Final = {0: _DEFAULTS.length} | {length.value: length for length in Length}
 
 
-def _game(message: room_pb2.RoomOptions) -> Game | InvalidOption:
+def _game(message: room_pb2.RoomOptions, path: str) -> Game | InvalidField:
     match message.WhichOneof("game"):
         case "three_player":
             return ThreePlayer(message.three_player.joker_bonus, message.three_player.climb)
         case "four_player":
             deck = _DECKS.get(message.four_player.deck)
-            return InvalidOption("four_player.deck") if deck is None else FourPlayer(deck)
+            if deck is None:
+                return choice_fault(f"{path}four_player.deck", message.four_player.deck, tuple(_DECKS))
+            return FourPlayer(deck)
         case None:
             return ThreePlayer()
 
 
-def _countdowns(message: room_pb2.Countdowns) -> Countdowns | InvalidOption:
+def _countdowns(message: room_pb2.Countdowns, path: str) -> Countdowns | InvalidField:
     for name, seconds in (
         ("bid", message.bid),
         ("trump", message.trump),
@@ -109,7 +115,7 @@ def _countdowns(message: room_pb2.Countdowns) -> Countdowns | InvalidOption:
         ("play", message.play),
     ):
         if seconds > LONGEST_COUNTDOWN:
-            return InvalidOption(f"countdowns.{name}")
+            return InvalidField(f"{path}countdowns.{name}", Bounds(Unit.SECONDS, seconds, 0, LONGEST_COUNTDOWN))
     default = _DEFAULTS.countdowns
     return Countdowns(
         bid=message.bid or default.bid,

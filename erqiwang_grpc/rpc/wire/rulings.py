@@ -38,16 +38,18 @@ from grpc import StatusCode
 from erqiwang_grpc.rooms.refusals import (
     CommandIdReused,
     InvalidCursor,
-    InvalidOption,
+    InvalidField,
     LogUnavailable,
     NoCommand,
     NoSuchRecord,
     NoSuchRoom,
     Refused,
+    RoomFull,
     RoomQuarantined,
     StaleVersion,
     TooManyCommands,
     TooManyRooms,
+    Unit,
 )
 
 
@@ -168,8 +170,11 @@ RULINGS: Final[Mapping[type[object], Ruling]] = {
         "The command cannot be kept now, and nothing was done.",
         retry_after=2,
     ),
-    InvalidOption: Ruling(
-        "invalid_option", Code.PARAM, StatusCode.INVALID_ARGUMENT, "An option or a parameter is out of range."
+    InvalidField: Ruling(
+        "invalid_field",
+        Code.PARAM,
+        StatusCode.INVALID_ARGUMENT,
+        "A field of the request has a value that it cannot have: it and what it can have are named.",
     ),
     TooManyRooms: Ruling(
         "too_many_rooms",
@@ -187,6 +192,7 @@ RULINGS: Final[Mapping[type[object], Ruling]] = {
         StatusCode.INVALID_ARGUMENT,
         "A page token or cursor was not given by this server.",
     ),
+    RoomFull: Ruling("room_full", Code.SEAT, StatusCode.FAILED_PRECONDITION, "Every seat of the room is taken."),
 }
 """By the type of the refusal; of a lead or a follow that breaks a rule, by the type of what is wrong with it."""
 
@@ -198,3 +204,19 @@ def ruling(refusal: Refused) -> Ruling:
     if isinstance(refusal, IllegalFollow):
         return RULINGS[type(refusal.breach)]
     return RULINGS[type(refusal)]
+
+
+def sentence(refusal: Refused) -> str:
+    """One sentence for a developer: the row's, or of a field its name, what it can have and what was given."""
+    if not isinstance(refusal, InvalidField):
+        return ruling(refusal).sentence
+    bounds = refusal.bounds
+    if bounds.allowed:
+        *others, last = map(str, bounds.allowed)
+        wanted = f"{', '.join(others)} or {last}"
+    elif bounds.least == bounds.most:
+        wanted = str(bounds.most)
+    else:
+        wanted = f"{bounds.least} to {bounds.most}"
+    counted = "" if bounds.unit is Unit.VALUE else f" {bounds.unit.value}"
+    return f"`{refusal.path}` must have {wanted}{counted}, and has {bounds.given}."

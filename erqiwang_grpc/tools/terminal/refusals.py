@@ -35,18 +35,19 @@ from rich.text import Text
 from erqiwang_grpc.rooms.refusals import (
     CommandIdReused,
     InvalidCursor,
-    InvalidOption,
+    InvalidField,
     LogUnavailable,
     NoCommand,
     NoSuchRecord,
     NoSuchRoom,
     Refused,
+    RoomFull,
     RoomQuarantined,
     StaleVersion,
     TooManyCommands,
     TooManyRooms,
 )
-from erqiwang_grpc.rpc.wire.rulings import ruling
+from erqiwang_grpc.rpc.wire.rulings import ruling, sentence
 from erqiwang_grpc.tools import wording
 from erqiwang_grpc.tools.terminal.cards import cards, trump_of
 from erqiwang_grpc.tools.terminal.names import name
@@ -111,13 +112,14 @@ def explained(refused: Refused, view: View) -> Text:
             | SeatOccupied()
             | CommandIdReused()
             | InvalidCursor()
-            | InvalidOption()
+            | InvalidField()
             | NoCommand()
             | NoSuchRecord()
             | NoSuchRoom()
+            | RoomFull()
             | TooManyRooms()
         ):
-            return Text(ruling(refused).sentence)
+            return Text(sentence(refused))
 
 
 def _sentence(clause: str) -> str:

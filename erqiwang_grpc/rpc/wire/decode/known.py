@@ -5,7 +5,7 @@ from typing import Final, TypeVar
 
 from erqiwang_core.rules import RoomOptions
 
-from erqiwang_grpc.rooms.refusals import InvalidOption
+from erqiwang_grpc.rooms.refusals import InvalidField
 from erqiwang_grpc.rpc.wire import numbers, requests as decode
 from erqiwang_grpc.v1 import room_pb2
 
@@ -29,11 +29,12 @@ GROUPS: Final = numbers.reverse(numbers.GROUPS)
 TRUMPS: Final = numbers.reverse(numbers.NAMED)
 SIGNALS: Final = numbers.reverse(numbers.SIGNALS)
 AWARD_KINDS: Final = numbers.reverse(numbers.AWARD_KINDS)
+UNITS: Final = numbers.reverse(numbers.UNITS)
 
 
 def room_options(message: room_pb2.RoomOptions) -> RoomOptions:
     """The options of a room."""
     options = decode.room_options(message)
-    if isinstance(options, InvalidOption):
-        raise NotUnderstood(f"the option {options.name} is out of range")
+    if isinstance(options, InvalidField):
+        raise NotUnderstood(f"the option {options.path} is out of range")
     return options

@@ -28,21 +28,23 @@ from erqiwang_core.shapes import SeveralGroups, SideSuitThrow
 from erqiwang_core.units import Points, Seat
 
 from erqiwang_grpc.rooms.refusals import (
+    Bounds,
     CommandIdReused,
     InvalidCursor,
-    InvalidOption,
+    InvalidField,
     LogUnavailable,
     NoCommand,
     NoSuchRecord,
     NoSuchRoom,
     Refused,
+    RoomFull,
     RoomQuarantined,
     StaleVersion,
     TooManyCommands,
     TooManyRooms,
 )
 from erqiwang_grpc.rpc.wire.decode.cards import cards
-from erqiwang_grpc.rpc.wire.decode.known import GROUPS, PHASES, NotUnderstood, known
+from erqiwang_grpc.rpc.wire.decode.known import GROUPS, PHASES, UNITS, NotUnderstood, known
 from erqiwang_grpc.store.port import Version
 from erqiwang_grpc.v1 import refusal_pb2
 
@@ -51,37 +53,37 @@ def refusal(message: refusal_pb2.Refusal) -> Refused:
     """Why a command may not stand."""
     match message.WhichOneof("reason"):
         case "wrong_phase":
-            return WrongPhase(known(PHASES, message.wrong_phase))
+            return WrongPhase(known(PHASES, message.wrong_phase.phase))
         case "no_such_seat":
-            return NoSuchSeat(message.no_such_seat)
+            return NoSuchSeat(message.no_such_seat.seat)
         case "not_your_turn":
-            return NotYourTurn(Seat(message.not_your_turn))
+            return NotYourTurn(Seat(message.not_your_turn.turn))
         case "seat_occupied":
-            return SeatOccupied(Seat(message.seat_occupied))
+            return SeatOccupied(Seat(message.seat_occupied.seat))
         case "seat_free":
-            return SeatFree(Seat(message.seat_free))
+            return SeatFree(Seat(message.seat_free.seat))
         case "seated_elsewhere":
-            return SeatedElsewhere(Seat(message.seated_elsewhere))
+            return SeatedElsewhere(Seat(message.seated_elsewhere.seat))
         case "not_a_bid":
-            return NotABid(message.not_a_bid)
+            return NotABid(message.not_a_bid.points)
         case "not_a_trump":
-            return NotATrump(message.not_a_trump)
+            return NotATrump(message.not_a_trump.trump)
         case "not_a_signal":
-            return NotASignal(message.not_a_signal)
+            return NotASignal(message.not_a_signal.signal)
         case "not_a_card":
-            return NotACard(message.not_a_card)
+            return NotACard(message.not_a_card.card)
         case "repeated_card":
-            return RepeatedCard(message.repeated_card)
+            return RepeatedCard(message.repeated_card.card)
         case "card_not_held":
-            return CardNotHeld(message.card_not_held)
+            return CardNotHeld(message.card_not_held.card)
         case "wrong_number_of_cards":
             return WrongNumberOfCards(message.wrong_number_of_cards.expected, message.wrong_number_of_cards.given)
         case "first_bidder_must_bid":
-            return FirstBidderMustBid(Points(message.first_bidder_must_bid))
+            return FirstBidderMustBid(Points(message.first_bidder_must_bid.opening))
         case "bid_not_lower":
-            return BidNotLower(Points(message.bid_not_lower))
+            return BidNotLower(Points(message.bid_not_lower.standing))
         case "surrender_not_allowed":
-            return SurrenderNotAllowed(Points(message.surrender_not_allowed))
+            return SurrenderNotAllowed(Points(message.surrender_not_allowed.bid))
         case "several_groups":
             groups = tuple(known(GROUPS, group) for group in message.several_groups.groups)
             return IllegalLead(SeveralGroups(groups), cards(message.several_groups.legal))
@@ -111,26 +113,33 @@ def refusal(message: refusal_pb2.Refusal) -> Refused:
         case "command_id_reused":
             return CommandIdReused()
         case "stale_version":
-            return StaleVersion(Version(message.stale_version))
+            return StaleVersion(Version(message.stale_version.version))
         case "no_command":
             return NoCommand()
         case "room_quarantined":
-            return RoomQuarantined(Version(message.room_quarantined))
+            return RoomQuarantined(Version(message.room_quarantined.version))
         case "too_many_commands":
-            return TooManyCommands(message.too_many_commands)
+            return TooManyCommands(message.too_many_commands.per_second)
         case "log_unavailable":
             return LogUnavailable()
-        case "invalid_option":
-            return InvalidOption(message.invalid_option)
+        case "invalid_field":
+            return _invalid_field(message.invalid_field)
         case "too_many_rooms":
-            return TooManyRooms(message.too_many_rooms)
+            return TooManyRooms(message.too_many_rooms.limit)
         case "no_such_record":
             return NoSuchRecord()
         case "invalid_cursor":
-            return InvalidCursor()
+            return InvalidCursor(message.invalid_cursor.field)
+        case "room_full":
+            return RoomFull(message.room_full.seats)
         case None:
             raise NotUnderstood("a refusal for an unknown reason")
 
 
 def _illegal_follow(breach: Breach, told: refusal_pb2.Refusal.Breach) -> IllegalFollow:
     return IllegalFollow(breach, cards(told.compulsory), cards(told.legal))
+
+
+def _invalid_field(told: refusal_pb2.Refusal.InvalidField) -> InvalidField:
+    unit = known(UNITS, told.unit)
+    return InvalidField(told.field, Bounds(unit, told.given, told.least, told.most, tuple(told.allowed)))

@@ -31,19 +31,20 @@ from erqiwang_core.units import CardSet
 from erqiwang_grpc.rooms.refusals import (
     CommandIdReused,
     InvalidCursor,
-    InvalidOption,
+    InvalidField,
     LogUnavailable,
     NoCommand,
     NoSuchRecord,
     NoSuchRoom,
     Refused,
+    RoomFull,
     RoomQuarantined,
     StaleVersion,
     TooManyCommands,
     TooManyRooms,
 )
-from erqiwang_grpc.rpc.wire.numbers import GROUPS, PHASES
-from erqiwang_grpc.rpc.wire.rulings import ruling
+from erqiwang_grpc.rpc.wire.numbers import GROUPS, PHASES, UNITS
+from erqiwang_grpc.rpc.wire.rulings import ruling, sentence
 from erqiwang_grpc.v1 import refusal_pb2
 
 _LOWEST_INT32 = -(2**31)
@@ -56,78 +57,91 @@ def refusal(refused: Refused) -> refusal_pb2.Refusal:
     message = _reason(refused)
     row = ruling(refused)
     message.code = refusal_pb2.Code.ValueType(row.code)
-    message.message = row.sentence
+    message.message = sentence(refused)
     return message
 
 
 def _reason(refused: Refused) -> refusal_pb2.Refusal:
-    message = refusal_pb2.Refusal
+    reason = refusal_pb2.Refusal
     match refused:
         case WrongPhase(phase):
-            return message(wrong_phase=PHASES[phase])
+            return reason(wrong_phase=reason.WrongPhase(phase=PHASES[phase]))
         case NoSuchSeat(seat):
-            return message(no_such_seat=_uint32(seat))
+            return reason(no_such_seat=reason.NoSuchSeat(seat=_uint32(seat)))
         case NotYourTurn(turn):
-            return message(not_your_turn=turn)
+            return reason(not_your_turn=reason.NotYourTurn(turn=turn))
         case SeatOccupied(seat):
-            return message(seat_occupied=seat)
+            return reason(seat_occupied=reason.SeatOccupied(seat=seat))
         case SeatFree(seat):
-            return message(seat_free=seat)
+            return reason(seat_free=reason.SeatFree(seat=seat))
         case SeatedElsewhere(seat):
-            return message(seated_elsewhere=seat)
+            return reason(seated_elsewhere=reason.SeatedElsewhere(seat=seat))
         case NotABid(points):
-            return message(not_a_bid=_uint32(points))
+            return reason(not_a_bid=reason.NotABid(points=_uint32(points)))
         case NotATrump(trump):
-            return message(not_a_trump=_int32(trump))
+            return reason(not_a_trump=reason.NotATrump(trump=_int32(trump)))
         case NotASignal(signal):
-            return message(not_a_signal=_int32(signal))
+            return reason(not_a_signal=reason.NotASignal(signal=_int32(signal)))
         case NotACard(card):
-            return message(not_a_card=_uint32(card))
+            return reason(not_a_card=reason.NotACard(card=_uint32(card)))
         case RepeatedCard(card):
-            return message(repeated_card=card)
+            return reason(repeated_card=reason.RepeatedCard(card=card))
         case CardNotHeld(card):
-            return message(card_not_held=card)
+            return reason(card_not_held=reason.CardNotHeld(card=card))
         case WrongNumberOfCards(expected, given):
-            number = refusal_pb2.Refusal.WrongNumberOfCards(expected=expected, given=given)
-            return message(wrong_number_of_cards=number)
+            return reason(wrong_number_of_cards=reason.WrongNumberOfCards(expected=expected, given=given))
         case FirstBidderMustBid(opening):
-            return message(first_bidder_must_bid=opening)
+            return reason(first_bidder_must_bid=reason.FirstBidderMustBid(opening=opening))
         case BidNotLower(standing):
-            return message(bid_not_lower=standing)
+            return reason(bid_not_lower=reason.BidNotLower(standing=standing))
         case SurrenderNotAllowed(bid):
-            return message(surrender_not_allowed=bid)
+            return reason(surrender_not_allowed=reason.SurrenderNotAllowed(bid=bid))
         case IllegalLead(fault, legal):
             return _illegal_lead(fault, legal)
         case IllegalFollow():
             return _illegal_follow(refused)
         case DeclarerMayNotSignal():
-            return message(declarer_may_not_signal=True)
+            return reason(declarer_may_not_signal=reason.DeclarerMayNotSignal())
         case NotInThisRoom():
-            return message(not_in_this_room=True)
+            return reason(not_in_this_room=reason.NotInThisRoom())
         case NobodyIsVoid():
-            return message(nobody_is_void=True)
+            return reason(nobody_is_void=reason.NobodyIsVoid())
         case NoSuchRoom():
-            return message(no_such_room=True)
+            return reason(no_such_room=reason.NoSuchRoom())
         case CommandIdReused():
-            return message(command_id_reused=True)
+            return reason(command_id_reused=reason.CommandIdReused())
         case StaleVersion(version):
-            return message(stale_version=version)
+            return reason(stale_version=reason.StaleVersion(version=version))
         case NoCommand():
-            return message(no_command=True)
+            return reason(no_command=reason.NoCommand())
         case RoomQuarantined(version):
-            return message(room_quarantined=version)
+            return reason(room_quarantined=reason.RoomQuarantined(version=version))
         case TooManyCommands(per_second):
-            return message(too_many_commands=per_second)
+            return reason(too_many_commands=reason.TooManyCommands(per_second=per_second))
         case LogUnavailable():
-            return message(log_unavailable=True)
-        case InvalidOption(name):
-            return message(invalid_option=name)
+            return reason(log_unavailable=reason.LogUnavailable())
+        case InvalidField():
+            return reason(invalid_field=_invalid_field(refused))
         case TooManyRooms(limit):
-            return message(too_many_rooms=limit)
+            return reason(too_many_rooms=reason.TooManyRooms(limit=limit))
         case NoSuchRecord():
-            return message(no_such_record=True)
-        case InvalidCursor():
-            return message(invalid_cursor=True)
+            return reason(no_such_record=reason.NoSuchRecord())
+        case InvalidCursor(path):
+            return reason(invalid_cursor=reason.InvalidCursor(field=path))
+        case RoomFull(seats):
+            return reason(room_full=reason.RoomFull(seats=seats))
+
+
+def _invalid_field(refused: InvalidField) -> refusal_pb2.Refusal.InvalidField:
+    bounds = refused.bounds
+    return refusal_pb2.Refusal.InvalidField(
+        field=refused.path,
+        given=bounds.given,
+        least=bounds.least,
+        most=bounds.most,
+        unit=UNITS[bounds.unit],
+        allowed=bounds.allowed,
+    )
 
 
 def _int32(number: int) -> int:

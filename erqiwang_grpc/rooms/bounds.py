@@ -1,0 +1,30 @@
+"""Bounds: how long a text of a request may be, and what it is refused with. Lengths count bytes of UTF-8, not characters."""
+
+from typing import Final
+
+from erqiwang_grpc.rooms.command import LONGEST_ID
+from erqiwang_grpc.rooms.refusals import Bounds, InvalidField, Unit
+
+LONGEST_NAME: Final = 128
+"""Bytes of a player's or an owner's name."""
+
+
+def name_fault(path: str, name: str) -> InvalidField | None:
+    """What is wrong with the length of a required name, if anything."""
+    return length_fault(path, name, 1, LONGEST_NAME)
+
+
+def id_fault(command_id: str, *, is_required: bool = False) -> InvalidField | None:
+    """What is wrong with a `command_id`, if anything."""
+    return length_fault("command_id", command_id, int(is_required), LONGEST_ID)
+
+
+def length_fault(path: str, text: str, least: int, most: int) -> InvalidField | None:
+    """What is wrong with the length of a text, if anything."""
+    length = len(text.encode())
+    return None if least <= length <= most else InvalidField(path, Bounds(Unit.BYTES, length, least, most))
+
+
+def choice_fault(path: str, given: int, allowed: tuple[int, ...]) -> InvalidField:
+    """The refusal of a number that is none of those allowed, which are in order."""
+    return InvalidField(path, Bounds(Unit.VALUE, given, allowed[0], allowed[-1], allowed))
