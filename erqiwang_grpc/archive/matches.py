@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import final
 
+from erqiwang_grpc.archive.ownership import owner
 from erqiwang_grpc.archive.records import MatchRecord, MatchSummary, has_ended, match_record, match_summary
 from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.events.history import UnreadableEntry
@@ -51,18 +52,25 @@ class Archive:
     async def record(self, platform: PlatformId, room: RoomId) -> MatchRecord | NoSuchRecord | RoomQuarantined:
         """A match of that platform, with its deals that have ended.
 
-        Refused: one that is not there or another platform's; one whose log is damaged or not readable to its end.
+        Refused: one that is not there, never began or is another platform's; one whose log is damaged or not readable to
+        its end.
         """
         entries = await self._events.read(room)
         if isinstance(entries, Damaged):
-            return RoomQuarantined(Version(entries.version - 1))
+            return await self._damaged(platform, room, entries.version)
         if not entries:
             return NoSuchRecord()
         # A long match takes some ten milliseconds to read: on the event loop every seat would wait for it.
         record = await asyncio.to_thread(match_record, entries)
         if isinstance(record, UnreadableEntry):
-            return RoomQuarantined(Version(record.version - 1))
-        return record if record.summary.opened.platform == platform else NoSuchRecord()
+            return await self._damaged(platform, room, record.version)
+        is_there = record.summary.opened.platform == platform and record.summary.started is not None
+        return record if is_there else NoSuchRecord()
+
+    async def _damaged(self, platform: PlatformId, room: RoomId, version: Version) -> NoSuchRecord | RoomQuarantined:
+        """What is said of a room that cannot be believed from a version on: to its owner alone that there is one."""
+        is_owner = await owner(self._events, room) == platform
+        return RoomQuarantined(Version(version - 1)) if is_owner else NoSuchRecord()
 
     async def ended(self, room: RoomId) -> MatchSummary | None:
         """A match that has ended, found without following it; None for one that goes on or cannot be believed."""

@@ -21,6 +21,7 @@ from erqiwang_grpc import events as stored
 from erqiwang_grpc.events import Unreadable
 from erqiwang_grpc.events.history import Logged, RoomLog, UnreadableEntry, read
 from erqiwang_grpc.events.model import RoomOpened, StoredEvent
+from erqiwang_grpc.rooms.command import HOUSE
 from erqiwang_grpc.store import Entry, RoomId, TimeNs, Version
 
 
@@ -64,6 +65,8 @@ class MatchSummary:
     settled_deals: int
     """How many deals were settled; one that a disband cut short is not counted."""
     disbanded: bool
+    expired: bool
+    """Whether nobody filled the room in time, so that the house ended it."""
     created: TimeNs
     started: TimeNs | None
     """When its last seat was taken; None where that never happened."""
@@ -131,6 +134,7 @@ def _summary(log: RoomLog) -> MatchSummary:
         deal=0,
         settled_deals=0,
         disbanded=False,
+        expired=False,
         created=log.opening.time,
         started=None,
         ended=None,
@@ -161,6 +165,7 @@ def _after(summary: MatchSummary, logged: Logged) -> MatchSummary:
             deal=dealt,
             settled_deals=dealt - (event.cut_short is not None),
             disbanded=account.disbanded,
+            expired=logged.entry.actor == HOUSE,
             ended=time,
         )
     return summary

@@ -28,7 +28,7 @@ def created(platform: str) -> Tag:
 
 
 def finished(platform: str) -> Tag:
-    """Batches that end a match of a platform."""
+    """Batches that end a match of a platform; a room that was never full had no match."""
     return Tag("finished", platform)
 
 
@@ -54,6 +54,8 @@ def tags(ledger: State, events: Sequence[Event]) -> tuple[Tag, ...]:
     if any(isinstance(event, DealStarted) and event.number == 1 for event in events):
         found.append(STARTED)
     if any(isinstance(event, MatchEnded) for event in events):
+        found.append(ENDED)
+    if any(isinstance(event, MatchEnded) for event in events) and ledger.started is not None:
         players = {chair.player for chair in ledger.match.chairs if chair.player is not None}
-        found += [ENDED, finished(platform), *(played(platform, player) for player in sorted(players))]
+        found += [finished(platform), *(played(platform, player) for player in sorted(players))]
     return tuple(found)

@@ -207,7 +207,7 @@ class Rooms:
             for attachment in room.attachments:
                 if now - attachment.written > limits.heartbeat_seconds:
                     attachment.written = now
-                    attachment.outbox.put(pb.SeatMessage(heartbeat=pb.Heartbeat(version=room.version)))
+                    attachment.outbox.put(room.heartbeat())
                 if now - attachment.heard > limits.absent_seconds:
                     room.miss(attachment)
 

@@ -34,6 +34,7 @@ from erqiwang_grpc.rooms.refusals import (
 )
 from erqiwang_grpc.rooms.state import Broken, Brought, State
 from erqiwang_grpc.rpc.wire import encode
+from erqiwang_grpc.rpc.wire.encode.parts import timestamp
 from erqiwang_grpc.rpc.wire.rulings import ruling
 from erqiwang_grpc.shuffling import Shuffler
 from erqiwang_grpc.store import (
@@ -138,7 +139,12 @@ class Room:
             version=self.version,
             view=encode.view(views.view(self.match, seat), self.id, self.state.turn_began),
             missed=[encode.missed(told, said.version, said.time) for said, told in missed],
+            server_time=timestamp(self._around.now()),
         )
+
+    def heartbeat(self) -> pb.SeatMessage:
+        """What says on a silent stream that the server is there."""
+        return pb.SeatMessage(heartbeat=pb.Heartbeat(version=self.version, server_time=timestamp(self._around.now())))
 
     def touch(self) -> None:
         """The room is wanted: keep it in memory."""

@@ -69,6 +69,9 @@ class State:
             self.said_once.append(SaidOnce(self.version, time, event))
 
     def _is_said_once(self, before: Match, event: matches.Event) -> bool:
+        if isinstance(event, DealStarted):
+            # The seat that fills the room attaches after it, and its client waits for it.
+            return True
         told = notices.cause(before, event, Seat(0))
         return notices.happens_once(before.options, told)
 

@@ -4,38 +4,56 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from time import time
-from typing import TypeVar, final
+from typing import Final, TypeVar, final
 
 import grpc
 
+from erqiwang_grpc.archive.ownership import owner
 from erqiwang_grpc.auth.bearer import credential
 from erqiwang_grpc.auth.files import KeyFiles
-from erqiwang_grpc.auth.keys import PlatformId
-from erqiwang_grpc.auth.tokens import SeatClaims, TokenRefused, UnixSeconds
+from erqiwang_grpc.auth.keys import PlatformId, is_platform_key
+from erqiwang_grpc.auth.tokens import Fault, SeatClaims, TokenRefused, UnixSeconds
+from erqiwang_grpc.rooms.refusals import NoSuchRoom, Refused, RoomQuarantined
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Room
 from erqiwang_grpc.rpc.errors import refuse, unauthenticated
+from erqiwang_grpc.store import RoomId, StoreReader
 
 Q = TypeVar("Q")
 R = TypeVar("R")
+
+MISSING: Final = "CREDENTIAL_MISSING"
+MALFORMED: Final = "CREDENTIAL_MALFORMED"
+WRONG: Final = "CREDENTIAL_WRONG"
+EXPIRED: Final = "CREDENTIAL_EXPIRED"
+_REASONS: Final = {
+    Fault.MALFORMED: MALFORMED,
+    Fault.UNKNOWN_KEY: WRONG,
+    Fault.FORGED: WRONG,
+    Fault.EXPIRED: EXPIRED,
+}
+"""What each fault of a token is called on the wire."""
 
 
 @final
 class Access:
     """Checks every call before anything else is done for it."""
 
-    def __init__(self, keys: KeyFiles, rooms: Rooms, now: Callable[[], float] = time) -> None:
+    def __init__(self, keys: KeyFiles, rooms: Rooms, events: StoreReader, now: Callable[[], float] = time) -> None:
         self._keys = keys
         self._rooms = rooms
+        self._events = events
         self._now = now
 
     async def platform(self, context: grpc.aio.ServicerContext[Q, R]) -> PlatformId:
         """The platform whose key the call carries. Ends the call with UNAUTHENTICATED if it carries none."""
-        presented = _credential(context)
-        platform = None if presented is None else self._keys.current.platforms.platform(presented)
-        if platform is None:
-            await unauthenticated(context, "a platform key is required: authorization: Bearer <key>")
-        return platform
+        presented = await _credential(context, "a platform key is required: authorization: Bearer <key>")
+        platform = self._keys.current.platforms.platform(presented)
+        if platform is not None:
+            return platform
+        if is_platform_key(presented):
+            await unauthenticated(context, WRONG, "the platform key is wrong: no platform has it now")
+        return await unauthenticated(context, MALFORMED, "the credential is no platform key, as this call needs")
 
     async def seat(self, context: grpc.aio.ServicerContext[Q, R]) -> tuple[SeatClaims, Room]:
         """The seat whose token the call carries, and its room.
@@ -43,34 +61,46 @@ class Access:
         Ends the call with UNAUTHENTICATED if it carries none, or one that is no longer good: nothing about a room is said
         without one.
         """
-        presented = _credential(context)
-        if presented is None:
-            await unauthenticated(context, "a seat token is required: authorization: Bearer <token>")
+        presented = await _credential(context, "a seat token is required: authorization: Bearer <token>")
         claims = self._keys.current.tokens.verify(presented, UnixSeconds(int(self._now())))
         if isinstance(claims, TokenRefused):
-            await unauthenticated(context, claims.fault.value)
+            await unauthenticated(context, _REASONS[claims.fault], f"the seat token is refused: {claims.fault.value}")
         return claims, await self.room(claims, context)
 
     async def room(self, claims: SeatClaims, context: grpc.aio.ServicerContext[Q, R]) -> Room:
         """The room of a seat's token, of which it is still good. Ends the call likewise."""
-        room = await self._rooms.find(claims.room)
+        room = await self.owned(claims.room, claims.platform)
         if not isinstance(room, Room):
             await refuse(context, room)
         if not holds(room, claims):
-            await unauthenticated(context, "the seat was left or taken anew: ask the platform for a fresh token")
+            why = "the seat was left or taken anew: ask the platform for a fresh token"
+            await unauthenticated(context, "UNSEATED", why)
         return room
+
+    async def owned(self, room_id: RoomId, platform: PlatformId) -> Room | Refused:
+        """The platform's room. Refused: one that is not there or another's, which are the same; one that is damaged."""
+        found = await self._rooms.find(room_id)
+        if isinstance(found, Room):
+            return found if found.state.opened.platform == platform else NoSuchRoom()
+        if isinstance(found, RoomQuarantined):
+            return found if await owner(self._events, room_id) == platform else NoSuchRoom()
+        return found
 
 
 def holds(room: Room, claims: SeatClaims) -> bool:
-    """Whether the seat is still the token's: of this room's platform, with this player, in this epoch."""
-    if room.state.opened.platform != claims.platform or not 0 <= claims.seat < len(room.match.chairs):
+    """Whether the seat of the platform's room is still the token's: with this player, in this epoch."""
+    if not 0 <= claims.seat < len(room.match.chairs):
         return False
     chair = room.match.chairs[claims.seat]
     return chair.player is not None and str(chair.player) == str(claims.player) and chair.epoch == claims.epoch
 
 
-def _credential(context: grpc.aio.ServicerContext[Q, R]) -> str | None:
+async def _credential(context: grpc.aio.ServicerContext[Q, R], required: str) -> str:
+    """What the call carries as its credential. Ends the call if that is nothing, or has another form."""
     for key, value in context.invocation_metadata() or ():
         if key == "authorization" and isinstance(value, str):
-            return credential(value)
-    return None
+            presented = credential(value)
+            if presented is None:
+                await unauthenticated(context, MALFORMED, "authorization has another form than: Bearer <credential>")
+            return presented
+    return await unauthenticated(context, MISSING, required)

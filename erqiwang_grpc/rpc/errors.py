@@ -29,9 +29,9 @@ async def refuse(context: grpc.aio.ServicerContext[Q, R], refused: Refused) -> N
     await end(context, status(refused))
 
 
-async def unauthenticated(context: grpc.aio.ServicerContext[Q, R], why: str) -> Never:
+async def unauthenticated(context: grpc.aio.ServicerContext[Q, R], reason: str, why: str) -> Never:
     """End a call that carries no good credential."""
-    await end(context, reasoned(StatusCode.UNAUTHENTICATED, "UNAUTHENTICATED", why))
+    await end(context, reasoned(StatusCode.UNAUTHENTICATED, reason, why))
 
 
 async def end(context: grpc.aio.ServicerContext[Q, R], rich: Status) -> Never:

@@ -36,7 +36,7 @@ from erqiwang_grpc.events.model import RoomOpened
 from erqiwang_grpc.rooms.bounds import LONGEST_NAME, choice_fault, id_fault, length_fault, name_fault
 from erqiwang_grpc.rooms.command import PLATFORM, Accepted, command_key
 from erqiwang_grpc.rooms.limits import SECOND, Limits
-from erqiwang_grpc.rooms.refusals import InvalidCursor, InvalidField, LogUnavailable, NoSuchRoom
+from erqiwang_grpc.rooms.refusals import InvalidCursor, InvalidField, LogUnavailable, Refused, RoomFull
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Room
 from erqiwang_grpc.rpc import room_status
@@ -176,8 +176,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         wrong = name_fault("player", request.player) or id_fault(request.command_id)
         if wrong is not None:
             await refuse(context, wrong)
-        wanted = request.seat if request.HasField("seat") else _seat_for(room.match, Player(request.player))
-        await self._administer(room, TakeSeat(wanted, Player(request.player)), request, context)
+        wanted, accepted = await self._seated(room, request, context)
         seat = _seat_of(room.match, Player(request.player))
         if seat is None:
             # The command seated the player once, and the player has left since: whoever sits there now is another.
@@ -189,7 +188,24 @@ class RoomServicer(rpc.RoomServiceServicer):
             seat=seat,
             seat_token=self._keys.current.tokens.issue(claims),
             token_expire_time=timestamp(TimeNs(claims.expires * SECOND)),
+            last_version=accepted.first - 1,
         )
+
+    async def _seated(
+        self, room: Room, request: pb.TakeSeatRequest, context: grpc.aio.ServicerContext[Q, R]
+    ) -> tuple[int, Accepted]:
+        """Seat the player; gives the seat that was asked of the room. Ends the call where the room refuses."""
+        player = Player(request.player)
+        while True:
+            wanted = request.seat if request.HasField("seat") else _seat_for(room.match, player)
+            answer = await self._administer(room, TakeSeat(wanted, player), request)
+            if isinstance(answer, Accepted):
+                return wanted, answer
+            if request.HasField("seat") or not isinstance(answer, SeatOccupied):
+                await refuse(context, answer)
+            if all(chair.player is not None for chair in room.match.chairs):
+                await refuse(context, RoomFull(len(room.match.chairs)))
+            # Another was faster on the seat that had been free: there is one more.
 
     def _claims(self, platform: PlatformId, room: Room, seat: Seat) -> SeatClaims:
         chair = room.match.chairs[seat]
@@ -202,7 +218,9 @@ class RoomServicer(rpc.RoomServiceServicer):
     ) -> pb.LeaveSeatResponse:
         """Free a seat before the match starts."""
         room = await self._room(request.room_id, context)
-        await self._administer(room, LeaveSeat(request.seat), request, context)
+        answer = await self._administer(room, LeaveSeat(request.seat), request)
+        if not isinstance(answer, Accepted):
+            await refuse(context, answer)
         return pb.LeaveSeatResponse(room=self._status(room))
 
     @contained
@@ -213,7 +231,9 @@ class RoomServicer(rpc.RoomServiceServicer):
     ) -> pb.DisbandRoomResponse:
         """End the match now."""
         room = await self._room(request.room_id, context)
-        await self._administer(room, Disband(), request, context)
+        answer = await self._administer(room, Disband(), request)
+        if not isinstance(answer, Accepted):
+            await refuse(context, answer)
         assert isinstance(room.match, Over), "a disbanded room is over"
         return pb.DisbandRoomResponse(room=self._status(room), account=encode.account(room.match.account))
 
@@ -297,9 +317,7 @@ class RoomServicer(rpc.RoomServiceServicer):
 
     async def _owned(self, room_id: str, platform: PlatformId, context: grpc.aio.ServicerContext[Q, R]) -> Room:
         """The platform's room. Another's does not exist to it."""
-        room = await self._rooms.find(RoomId(room_id))
-        if isinstance(room, Room) and room.state.opened.platform != platform:
-            await refuse(context, NoSuchRoom())
+        room = await self._access.owned(RoomId(room_id), platform)
         if not isinstance(room, Room):
             await refuse(context, room)
         return room
@@ -309,15 +327,12 @@ class RoomServicer(rpc.RoomServiceServicer):
         room: Room,
         command: HouseCommand,
         request: pb.TakeSeatRequest | pb.LeaveSeatRequest | pb.DisbandRoomRequest,
-        context: grpc.aio.ServicerContext[Q, R],
-    ) -> None:
+    ) -> Accepted | Refused:
         wrong = id_fault(request.command_id)
         if wrong is not None:
-            await refuse(context, wrong)
+            return wrong
         key = command_key(request.command_id, request.SerializeToString(deterministic=True))
-        answer = await self._finish(room.administer(PLATFORM, command, key))
-        if not isinstance(answer, Accepted):
-            await refuse(context, answer)
+        return await self._finish(room.administer(PLATFORM, command, key))
 
     async def _finish(self, work: Coroutine[object, object, T]) -> T:
         """Do it to the end even if the caller gives up: what is durable must also be told."""

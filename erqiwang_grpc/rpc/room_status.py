@@ -2,6 +2,7 @@
 
 from erqiwang_core.match import Gathering, Match, Over, Running, scores, totals
 
+from erqiwang_grpc.rooms.command import HOUSE
 from erqiwang_grpc.rooms.room import Room
 from erqiwang_grpc.rpc.wire import encode
 from erqiwang_grpc.rpc.wire.encode.parts import timestamp
@@ -40,6 +41,8 @@ def state(room: Room) -> room_pb2.RoomState.ValueType:
         case Running():
             return room_pb2.ROOM_STATE_PLAYING
         case Over(account=account):
+            if room.state.ended_by == HOUSE:
+                return room_pb2.ROOM_STATE_EXPIRED
             return room_pb2.ROOM_STATE_DISBANDED if account.disbanded else room_pb2.ROOM_STATE_FINISHED
 
 

@@ -90,7 +90,7 @@ class Server:
         around = Node(settings.events, self._wakeup, settings.now, settings.shuffle, settings.limits)
         self.counts = around.counts
         self.rooms = Rooms(around)
-        access = Access(settings.keys, self.rooms)
+        access = Access(settings.keys, self.rooms, settings.events)
         self.seats = SeatServicer(access, Archive(settings.events), settings.limits)
         self._platforms = RoomServicer(
             access, self.rooms, settings.keys, settings.events, self._wakeup, settings.limits

@@ -86,6 +86,11 @@ class MemoryStore:
             if entry.version > after
         )
 
+    async def first(self, room: RoomId) -> Entry | None:
+        """The first payload of the room; None for a room that is not there."""
+        placed = self._rooms.get(room)
+        return placed[0].entries()[0] if placed else None
+
     async def find(self, room: RoomId, actor: Actor, command: CommandId) -> Duplicate | None:
         """Which payloads the command brought about, if it is in the log."""
         return self._find(room, actor, command)

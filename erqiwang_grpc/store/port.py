@@ -162,6 +162,12 @@ class StoreReader(Protocol):
     async def read(self, room: RoomId, after: Version = NOTHING) -> tuple[Entry, ...] | Damaged:
         """Every payload of the room with a version above `after`, checked against the room's head."""
 
+    async def first(self, room: RoomId) -> Entry | Damaged | None:
+        """The first payload of the room, checked by itself, so that it is told of a room that is damaged behind it.
+
+        None for a room that is not there.
+        """
+
     async def find(self, room: RoomId, actor: Actor, command: CommandId) -> Duplicate | Damaged | None:
         """Which payloads the command brought about, if it is in the log."""
 

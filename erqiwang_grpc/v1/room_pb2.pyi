@@ -35,7 +35,9 @@ class _RoomStateEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_RoomState.V
     ROOM_STATE_FINISHED: _RoomState.ValueType  # 3
     """All deals are played."""
     ROOM_STATE_DISBANDED: _RoomState.ValueType  # 4
-    """It was disbanded, or has expired."""
+    """It was disbanded by its platform."""
+    ROOM_STATE_EXPIRED: _RoomState.ValueType  # 5
+    """Nobody filled it in time. No match was played, so there is no record of one."""
 
 class RoomState(_RoomState, metaclass=_RoomStateEnumTypeWrapper):
     """Where a room stands."""
@@ -49,7 +51,9 @@ ROOM_STATE_PLAYING: RoomState.ValueType  # 2
 ROOM_STATE_FINISHED: RoomState.ValueType  # 3
 """All deals are played."""
 ROOM_STATE_DISBANDED: RoomState.ValueType  # 4
-"""It was disbanded, or has expired."""
+"""It was disbanded by its platform."""
+ROOM_STATE_EXPIRED: RoomState.ValueType  # 5
+"""Nobody filled it in time. No match was played, so there is no record of one."""
 Global___RoomState: _TypeAlias = RoomState  # noqa: Y015
 
 class _Payer:

@@ -174,7 +174,7 @@ class ListRoomsRequest(_message.Message):
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     STATE_FIELD_NUMBER: _builtins.int
     page_size: _builtins.int
-    """How many at most: 1 to 200; 0 stands for 50."""
+    """How many at most: 1 to 200; 0 stands for 50, and more than 200 for 200."""
     page_token: _builtins.str
     """From the last answer; empty for the first page."""
     state: _room_pb2.RoomState.ValueType
@@ -324,10 +324,15 @@ class TakeSeatResponse(_message.Message):
     SEAT_FIELD_NUMBER: _builtins.int
     SEAT_TOKEN_FIELD_NUMBER: _builtins.int
     TOKEN_EXPIRE_TIME_FIELD_NUMBER: _builtins.int
+    LAST_VERSION_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
     """The seat taken."""
     seat_token: _builtins.str
     """Opens `SeatService` for this seat: hand it to the player's client, and to nobody else."""
+    last_version: _builtins.int
+    """The version before the seat was taken. Hand it to the player's client too, which attaches with it the first time
+    (`Attach.last_version`): so it is told of the deal that began meanwhile, also where this seat began it.
+    """
     @_builtins.property
     def room(self) -> _room_pb2.Room:
         """The room as it stands."""
@@ -343,10 +348,11 @@ class TakeSeatResponse(_message.Message):
         seat: _builtins.int = ...,
         seat_token: _builtins.str = ...,
         token_expire_time: _timestamp_pb2.Timestamp | None = ...,
+        last_version: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["room", b"room", "token_expire_time", b"token_expire_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["room", b"room", "seat", b"seat", "seat_token", b"seat_token", "token_expire_time", b"token_expire_time"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["last_version", b"last_version", "room", b"room", "seat", b"seat", "seat_token", b"seat_token", "token_expire_time", b"token_expire_time"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -623,7 +629,7 @@ class MatchSettled(_message.Message):
     ACCOUNT_FIELD_NUMBER: _builtins.int
     EXPIRED_FIELD_NUMBER: _builtins.int
     expired: _builtins.bool
-    """Whether the room expired because nobody filled it."""
+    """Whether the room expired because nobody filled it; false where its platform disbanded it."""
     @_builtins.property
     def account(self) -> _settlement_pb2.Account:
         """Scores of every deal, and totals."""
@@ -724,11 +730,11 @@ class ListMatchRecordsRequest(_message.Message):
     SINCE_FIELD_NUMBER: _builtins.int
     UNTIL_FIELD_NUMBER: _builtins.int
     page_size: _builtins.int
-    """How many at most: 1 to 200; 0 stands for 50."""
+    """How many at most: 1 to 200; 0 stands for 50, and more than 200 for 200."""
     page_token: _builtins.str
     """From the last answer, with the same other fields; empty for the first page."""
     player: _builtins.str
-    """Only matches of this player; empty for all."""
+    """Only matches of this player; empty for all. At most 128 bytes."""
     @_builtins.property
     def since(self) -> _timestamp_pb2.Timestamp:
         """Only matches that ended then or later; unset for no bound."""

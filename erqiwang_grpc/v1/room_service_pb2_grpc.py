@@ -149,7 +149,7 @@ class RoomServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetMatchRecord(self, request, context):
-        """A match with all its deals that have ended.
+        """A match with all its deals that have ended. A room that is not full, or never was, has none.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

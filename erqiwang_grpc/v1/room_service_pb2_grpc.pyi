@@ -37,7 +37,7 @@ class RoomServiceStub:
     WatchRooms: _aio.UnaryStreamMultiCallable[_room_service_pb2.WatchRoomsRequest, _room_service_pb2.WatchRoomsResponse]
     """Public events of all the platform's rooms, from a cursor: first what has happened since, then what happens."""
     GetMatchRecord: _aio.UnaryUnaryMultiCallable[_room_service_pb2.GetMatchRecordRequest, _room_service_pb2.GetMatchRecordResponse]
-    """A match with all its deals that have ended."""
+    """A match with all its deals that have ended. A room that is not full, or never was, has none."""
     ListMatchRecords: _aio.UnaryUnaryMultiCallable[_room_service_pb2.ListMatchRecordsRequest, _room_service_pb2.ListMatchRecordsResponse]
     """The platform's matches that have ended, the last one first."""
 
@@ -116,7 +116,7 @@ class RoomServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _room_service_pb2.GetMatchRecordRequest,
         context: _aio.ServicerContext[_room_service_pb2.GetMatchRecordRequest, _room_service_pb2.GetMatchRecordResponse],
     ) -> _abc.Awaitable[_room_service_pb2.GetMatchRecordResponse]:
-        """A match with all its deals that have ended."""
+        """A match with all its deals that have ended. A room that is not full, or never was, has none."""
 
     @_abc_1.abstractmethod
     def ListMatchRecords(

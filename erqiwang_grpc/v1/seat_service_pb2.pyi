@@ -254,7 +254,7 @@ class Snapshot(_message.Message):
 
     @_builtins.property
     def missed(self) -> _containers.RepeatedCompositeFieldContainer[Global___Notice]:
-        """What was said once after `Attach.last_version`: kitties shown to all, four-player statements, and in a no-review room
+        """What was said once after `Attach.last_version`: deals that started, kitties shown to all, four-player statements, and in a no-review room
         the cards that ended tricks. Their `changed` is empty, since the view above holds it all.
         """
 

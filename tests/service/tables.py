@@ -376,9 +376,10 @@ async def act(service: Served, table: Table, seat: int, command: pb.Command, com
 
 
 async def seen(service: Served, table: Table, seat: int, last_version: int | None = None) -> pb.Snapshot:
-    """The view of a seat now."""
+    """The view of a seat now, without the time of asking, so that two can be compared."""
     request = pb.GetViewRequest(last_version=last_version)
     response: pb.GetViewResponse = await service.seats.GetView(request, metadata=table.metadata(seat))
+    response.snapshot.ClearField("server_time")
     return response.snapshot
 
 

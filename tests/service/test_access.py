@@ -48,8 +48,8 @@ async def answer(
     return await unary(request, metadata=metadata)
 
 
-def unauthenticated(refused: CallRefused) -> bool:
-    return (refused.code, refused.reason) == (grpc.StatusCode.UNAUTHENTICATED, "UNAUTHENTICATED")
+def unauthenticated(refused: CallRefused, reason: str) -> bool:
+    return (refused.code, refused.reason) == (grpc.StatusCode.UNAUTHENTICATED, reason)
 
 
 def claims(table: Table, **changed: object) -> dict[str, object]:
@@ -93,58 +93,94 @@ def unsigned(token: str) -> str:
     return f"{header}.{token.split('.')[1]}."
 
 
-FORGERIES: Final[dict[str, Callable[[Service, Table], str | None]]] = {
-    "no credential": lambda _, __: None,
-    "an empty one": lambda _, __: "Bearer ",
-    "another scheme": lambda _, table: f"Basic {table.tokens[0]}",
-    "the token alone": lambda _, table: table.tokens[0],
-    "nonsense": lambda _, __: "Bearer nonsense",
-    "a key of nobody": lambda _, __: "Bearer erqk_" + "A" * 43,
-    "a platform key cut short": lambda service, _: f"Bearer {service.key[:-1]}",
-    "a signature changed": lambda _, table: f"Bearer {table.tokens[0][:-2]}AA",
-    "another seat said": lambda _, table: f"Bearer {with_another_payload(table.tokens[0], claims(table, seat=1))}",
-    "no signature": lambda _, table: f"Bearer {unsigned(table.tokens[0])}",
-    "expired": lambda service, table: f"Bearer {signed(service, claims(table, exp=int(time()) - 1))}",
-    "another server's": lambda service, table: f"Bearer {another_servers(service, claims(table))}",
-    "an older epoch": lambda service, table: f"Bearer {signed(service, claims(table, epoch=0))}",
-    "an epoch to come": lambda service, table: f"Bearer {signed(service, claims(table, epoch=2))}",
-    "another player's": lambda service, table: f"Bearer {signed(service, claims(table, sub='mallory'))}",
-    "another player's seat": lambda service, table: f"Bearer {signed(service, claims(table, seat=1))}",
-    "a seat there is not": lambda service, table: f"Bearer {signed(service, claims(table, seat=7))}",
-    "another platform's": lambda service, table: f"Bearer {signed(service, claims(table, platform='rival'))}",
-    "far too long a one": lambda _, __: "Bearer " + "a" * 6_000,
+MISSING: Final = "CREDENTIAL_MISSING"
+MALFORMED: Final = "CREDENTIAL_MALFORMED"
+WRONG: Final = "CREDENTIAL_WRONG"
+UNSEATED: Final = "UNSEATED"
+
+FORGERIES: Final[dict[str, tuple[Callable[[Service, Table], str | None], str, str]]] = {
+    # (the forgery, what an rpc of a platform calls it, what an rpc of a seat calls it)
+    "no credential": (lambda _, __: None, MISSING, MISSING),
+    "an empty one": (lambda _, __: "Bearer ", MALFORMED, MALFORMED),
+    "another scheme": (lambda _, table: f"Basic {table.tokens[0]}", MALFORMED, MALFORMED),
+    "the token alone": (lambda _, table: table.tokens[0], MALFORMED, MALFORMED),
+    "nonsense": (lambda _, __: "Bearer nonsense", MALFORMED, MALFORMED),
+    "a key of nobody": (lambda _, __: "Bearer erqk_" + "A" * 43, WRONG, MALFORMED),
+    "a platform key cut short": (lambda service, _: f"Bearer {service.key[:-1]}", MALFORMED, MALFORMED),
+    "a signature changed": (lambda _, table: f"Bearer {table.tokens[0][:-2]}AA", MALFORMED, WRONG),
+    "another seat said": (
+        lambda _, table: f"Bearer {with_another_payload(table.tokens[0], claims(table, seat=1))}",
+        MALFORMED,
+        WRONG,
+    ),
+    "no signature": (lambda _, table: f"Bearer {unsigned(table.tokens[0])}", MALFORMED, MALFORMED),
+    "expired": (
+        lambda service, table: f"Bearer {signed(service, claims(table, exp=int(time()) - 1))}",
+        MALFORMED,
+        "CREDENTIAL_EXPIRED",
+    ),
+    "another server's": (
+        lambda service, table: f"Bearer {another_servers(service, claims(table))}",
+        MALFORMED,
+        WRONG,
+    ),
+    "an older epoch": (lambda service, table: f"Bearer {signed(service, claims(table, epoch=0))}", MALFORMED, UNSEATED),
+    "an epoch to come": (
+        lambda service, table: f"Bearer {signed(service, claims(table, epoch=2))}",
+        MALFORMED,
+        UNSEATED,
+    ),
+    "another player's": (
+        lambda service, table: f"Bearer {signed(service, claims(table, sub='mallory'))}",
+        MALFORMED,
+        UNSEATED,
+    ),
+    "another player's seat": (
+        lambda service, table: f"Bearer {signed(service, claims(table, seat=1))}",
+        MALFORMED,
+        UNSEATED,
+    ),
+    "a seat there is not": (
+        lambda service, table: f"Bearer {signed(service, claims(table, seat=7))}",
+        MALFORMED,
+        UNSEATED,
+    ),
+    "far too long a one": (lambda _, __: "Bearer " + "a" * 6_000, MALFORMED, MALFORMED),
 }
 
 
-@pytest.mark.parametrize("forge", FORGERIES.values(), ids=FORGERIES)
+@pytest.mark.parametrize(("forge", "of_platform", "of_seat"), FORGERIES.values(), ids=FORGERIES)
 async def test_what_is_no_good_credential_opens_nothing(
-    service: Service, forge: Callable[[Service, Table], str | None]
+    service: Service, forge: Callable[[Service, Table], str | None], of_platform: str, of_seat: str
 ) -> None:
     table = await seated(service.platform)
     before = await service.platform.room(table.room_id)
     credential = forge(service, table)
-    refusals = await asyncio.gather(*(called(service, rpc, credential) for rpc in RPCS.values()))
-    assert all(unauthenticated(refused) for refused in refusals), refusals
+    for rpcs, reason in ((ROOM_RPCS, of_platform), (SEAT_RPCS, of_seat)):
+        refusals = await asyncio.gather(*(called(service, rpc, credential) for rpc in rpcs))
+        assert all(unauthenticated(refused, reason) for refused in refusals), refusals
     assert await service.platform.room(table.room_id) == before
 
 
 @pytest.mark.parametrize("rpc", ROOM_RPCS, ids=lambda rpc: rpc.name)
 async def test_a_seat_token_is_no_platform_key(service: Service, rpc: MethodDescriptor) -> None:
     table = await seated(service.platform)
-    assert unauthenticated(await called(service, rpc, f"Bearer {table.tokens[0]}"))
+    assert unauthenticated(await called(service, rpc, f"Bearer {table.tokens[0]}"), MALFORMED)
 
 
 @pytest.mark.parametrize("rpc", SEAT_RPCS, ids=lambda rpc: rpc.name)
 async def test_a_platform_key_is_no_seat_token(service: Service, rpc: MethodDescriptor) -> None:
     await seated(service.platform)
-    assert unauthenticated(await called(service, rpc, f"Bearer {service.key}"))
+    assert unauthenticated(await called(service, rpc, f"Bearer {service.key}"), MALFORMED)
 
 
 async def test_a_token_of_a_room_that_is_not_there_says_nothing_of_others(service: Service) -> None:
     table = await seated(service.platform)
-    token = signed(service, claims(table, room="nowhere"))
+    nowhere = signed(service, claims(table, room="nowhere"))
+    of_another_platform = signed(service, claims(table, platform="rival"))
     for rpc in SEAT_RPCS:
-        assert (await called(service, rpc, f"Bearer {token}")).code == grpc.StatusCode.NOT_FOUND
+        refusals = [await called(service, rpc, f"Bearer {token}") for token in (nowhere, of_another_platform)]
+        assert {(each.code, each.reason) for each in refusals} == {(grpc.StatusCode.NOT_FOUND, "NO_SUCH_ROOM")}
 
 
 async def test_a_token_opens_its_own_seat_and_no_other(service: Service) -> None:

@@ -36,6 +36,9 @@ class PassingOn:
     async def read(self, room: RoomId, after: Version = NOTHING) -> tuple[Entry, ...] | Damaged:
         return await self._below.read(room, after)
 
+    async def first(self, room: RoomId) -> Entry | Damaged | None:
+        return await self._below.first(room)
+
     async def find(self, room: RoomId, actor: Actor, command: CommandId) -> Duplicate | Damaged | None:
         return await self._below.find(room, actor, command)
 

@@ -99,6 +99,10 @@ class SqliteReader:
         """Every payload of the room with a version above `after`, checked. See `StoreReader.read`."""
         return await self._of_room(room, after, partial(statements.read, room=room, after=after))
 
+    async def first(self, room: RoomId) -> Entry | Damaged | None:
+        """The first payload of the room, checked by itself. See `StoreReader.first`."""
+        return await self._of_room(room, NOTHING, partial(statements.first, room=room))
+
     async def find(self, room: RoomId, actor: Actor, command: CommandId) -> Duplicate | Damaged | None:
         """Which payloads the command brought about. See `StoreReader.find`."""
         return await self._of_room(room, NOTHING, partial(statements.find, room=room, actor=actor, command=command))

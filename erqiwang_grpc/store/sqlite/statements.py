@@ -43,6 +43,8 @@ _LAST: Final = """SELECT last_version, chain FROM batches
   WHERE room = ? AND last_version <= ? ORDER BY last_version DESC LIMIT 1"""
 _TAIL: Final = """SELECT first_version, last_version, time_ns, actor, command, fingerprint, rules_version,
   bodies, tags, chain FROM batches WHERE room = ? AND last_version > ? ORDER BY last_version"""
+_OPENING: Final = """SELECT first_version, last_version, time_ns, actor, command, fingerprint, rules_version,
+  bodies, tags, chain FROM batches WHERE room = ? ORDER BY last_version LIMIT 1"""
 _KNOWN: Final = """SELECT first_version, last_version, fingerprint FROM batches
   WHERE room = ? AND actor = ? AND command = ?"""
 _INSERT: Final = """INSERT INTO batches (room, first_version, last_version, time_ns, actor, command, fingerprint,
@@ -146,6 +148,16 @@ def read(db: sqlite3.Connection, room: RoomId, after: Version) -> tuple[Entry, .
     if at != end:
         return Damaged(room, Version(at.version + 1), _NO_AGREEMENT)
     return tuple(entry for entry in entries if entry.version > after)
+
+
+def first(db: sqlite3.Connection, room: RoomId) -> Entry | Damaged | None:
+    """See `StoreReader.first`."""
+    for row in _rows(db, _OPENING, room):
+        stored = _stored(row)
+        if stored is None or not _follows(_Head(NOTHING, chain.origin(room)), stored):
+            return Damaged(room, Version(1), _BROKEN_CHAIN)
+        return next(iter(_entries(room, stored)))
+    return None
 
 
 def find(db: sqlite3.Connection, room: RoomId, actor: Actor, command: CommandId) -> Duplicate | Damaged | None:

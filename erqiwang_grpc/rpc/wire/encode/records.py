@@ -35,7 +35,7 @@ def ended_room(summary: MatchSummary) -> room_pb2.Room:
     """The room of a match that has ended, as its platform sees it when nobody is there any more."""
     return room_pb2.Room(
         room_id=summary.room,
-        state=room_pb2.ROOM_STATE_DISBANDED if summary.disbanded else room_pb2.ROOM_STATE_FINISHED,
+        state=_ended_state(summary),
         owner=summary.opened.owner,
         options=room_options(summary.opened.options),
         seats=[room_pb2.SeatStatus(seat=seat, player=player or "") for seat, player in summary.players.items()],
@@ -46,6 +46,12 @@ def ended_room(summary: MatchSummary) -> room_pb2.Room:
         start_time=None if summary.started is None else timestamp(summary.started),
         end_time=None if summary.ended is None else timestamp(summary.ended),
     )
+
+
+def _ended_state(summary: MatchSummary) -> room_pb2.RoomState.ValueType:
+    if summary.expired:
+        return room_pb2.ROOM_STATE_EXPIRED
+    return room_pb2.ROOM_STATE_DISBANDED if summary.disbanded else room_pb2.ROOM_STATE_FINISHED
 
 
 def _deal(deal: DealRecord) -> record_pb2.DealRecord:
