@@ -296,6 +296,8 @@ class RawSeat:
         self.call = service.seats.Play(metadata=bearer(token))
         self.refused: CallRefused | None = None
         """What the stream ended with, where it did not end well."""
+        self.server_time = 0
+        """When the last snapshot was made; kept apart from it, so that two can be compared."""
         self._waiting: list[pb.SeatMessage] = []
 
     async def attach(self, last_version: int | None = None) -> pb.Snapshot:
@@ -317,7 +319,11 @@ class RawSeat:
             if not isinstance(response, pb.PlayResponse):
                 return None
             self._waiting.extend(response.messages)
-        return self._waiting.pop(0)
+        message = self._waiting.pop(0)
+        if message.HasField("snapshot"):
+            self.server_time = message.snapshot.server_time.ToNanoseconds()
+            message.snapshot.ClearField("server_time")
+        return message
 
     async def hear(self, kind: str) -> pb.SeatMessage:
         """The next message of that kind, passing over others."""

@@ -36,8 +36,14 @@ async def sent(
     return response.accepted
 
 
-def accepted(command_id: str, version: int, *, repeated: bool = False) -> pb.Accepted:
-    return pb.Accepted(command_id=command_id, first_version=version, last_version=version, repeated_command=repeated)
+def accepted(command_id: str, version: int, *, repeated: bool = False, request: int = 0) -> pb.Accepted:
+    return pb.Accepted(
+        command_id=command_id,
+        request=request,
+        first_version=version,
+        last_version=version,
+        repeated_command=repeated,
+    )
 
 
 async def test_a_command_sent_again_is_answered_again_and_changes_nothing(service: Service) -> None:
@@ -57,12 +63,12 @@ async def test_a_command_sent_again_on_another_stream_or_by_a_single_call_is_the
     version = (await stream.attach()).version
     await stream.say(pb.PlayRequest(command_id="one", command=bid(70)))
     await stream.say(pb.PlayRequest(command_id="one", command=bid(70)))
-    assert (await stream.hear("accepted")).accepted == accepted("one", version + 1)
-    assert (await stream.hear("accepted")).accepted == accepted("one", version + 1, repeated=True)
+    assert (await stream.hear("accepted")).accepted == accepted("one", version + 1, request=2)
+    assert (await stream.hear("accepted")).accepted == accepted("one", version + 1, repeated=True, request=3)
     again = RawSeat(service, table.tokens[0])
     assert (await again.attach()).version == version + 1
     await again.say(pb.PlayRequest(command_id="one", command=bid(70)))
-    assert (await again.hear("accepted")).accepted == accepted("one", version + 1, repeated=True)
+    assert (await again.hear("accepted")).accepted == accepted("one", version + 1, repeated=True, request=2)
     assert await sent(service, table, 0, bid(70), "one") == accepted("one", version + 1, repeated=True)
 
 
