@@ -9,16 +9,16 @@ from typing import Final, TypeAlias, final
 
 from erqiwang_core import match as matches, notices, view as views
 from erqiwang_core.dealing import Shuffled
-from erqiwang_core.match import HouseCommand, Match, SeatLeft, SeatTaken
+from erqiwang_core.match import Gathering, HouseCommand, Match, SeatLeft, SeatTaken
 from erqiwang_core.playing import ShowTrumps, Signal, Signalled, TrumpsShown
-from erqiwang_core.refusals import Refusal as RuleRefusal, SeatFree, SeatOccupied
+from erqiwang_core.refusals import Refusal as RuleRefusal, SeatFree, SeatOccupied, WrongPhase
 from erqiwang_core.rules import RULES_VERSION, rules
 from erqiwang_core.units import Seat
 
 from erqiwang_grpc import events as stored
 from erqiwang_grpc.events.index import tags
 from erqiwang_grpc.rooms import state as ledgers
-from erqiwang_grpc.rooms.command import Accepted, Answer, Answered, Asked, seat_actor
+from erqiwang_grpc.rooms.command import HOUSE, Accepted, Answer, Answered, Asked, seat_actor
 from erqiwang_grpc.rooms.counters import Counters
 from erqiwang_grpc.rooms.limits import Limits
 from erqiwang_grpc.rooms.outbox import Closing, Outbox
@@ -102,6 +102,8 @@ class Room:
         self._around = around
         self._lock = asyncio.Lock()
         self._unsure = False
+        self._commands = 0
+        """How many are under way or wait. The lock does not say: it is free until the next in line has been woken."""
         self._attached: dict[Seat, Attachment] = {}
         self._allowances: dict[Seat, Allowance] = {}
 
@@ -125,7 +127,7 @@ class Room:
     @property
     def in_use(self) -> bool:
         """Whether a stream is attached or a command is under way."""
-        return bool(self._attached) or self._lock.locked()
+        return bool(self._attached) or self._commands > 0
 
     def present(self, seat: Seat) -> bool:
         """Whether a stream of the seat was heard of lately."""
@@ -217,12 +219,16 @@ class Room:
         return answer
 
     async def _guarded(self, actor: Actor, key: CommandKey | None, work: Callable[[], Awaitable[Answer]]) -> Answer:
-        async with self._lock:
-            self.touch()
-            began = perf_counter()
-            answer = await self._answer(actor, key, work)
-            self._count(answer, perf_counter() - began)
-            return answer
+        self._commands += 1
+        try:
+            async with self._lock:
+                self.touch()
+                began = perf_counter()
+                answer = await self._answer(actor, key, work)
+                self._count(answer, perf_counter() - began)
+                return answer
+        finally:
+            self._commands -= 1
 
     async def _answer(self, actor: Actor, key: CommandKey | None, work: Callable[[], Awaitable[Answer]]) -> Answer:
         try:
@@ -275,6 +281,9 @@ class Room:
 
     async def _administer(self, actor: Actor, command: HouseCommand, key: CommandKey | None) -> Answer:
         def decide() -> Decided:
+            if actor == HOUSE and not isinstance(self.match, Gathering):
+                # The house ends what nobody fills; while its command waited, the last seat was taken.
+                return WrongPhase(matches.phase(self.match))
             # The end of a match needs nothing of what came before it, so it stays open.
             barred = None if isinstance(command, matches.Disband) else self._barred(None)
             return barred or matches.administer(self.match, command, self._shuffled)

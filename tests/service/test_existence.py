@@ -242,6 +242,7 @@ async def test_a_room_that_was_never_full_has_no_record(service: Service, is_ful
                 with pytest.raises((CallRefused, grpc.aio.AioRpcError)) as refused:
                     await call
                 error = refused.value
+                assert isinstance(error, CallRefused | grpc.aio.AioRpcError)
                 assert (error if isinstance(error, CallRefused) else refusal_of(error)).reason == NO_RECORD
         if (await platform.room(room.room_id)).HasField("end_time"):
             break
