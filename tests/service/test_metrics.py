@@ -66,3 +66,11 @@ async def test_refusals_are_counted_by_reason_and_repeated_commands_apart(tmp_pa
         assert told["erqiwang_refusals_total", "wrong_phase"] == 1
         assert told["erqiwang_commands_total", "refused"] == 3
         assert told["erqiwang_commands_total", "repeated"] == 2
+        assert told["erqiwang_commands_total", "accepted"] == 3 + 1, "the seats and the bid, each counted once"
+        await service.platform.take_seat(table.room_id, "alice", command_id="sit")
+        await service.platform.take_seat(table.room_id, "alice", command_id="sit")
+        again = await scraped(service.server.metrics.port)
+        assert again["erqiwang_commands_total", "repeated"] == 3
+        assert again["erqiwang_commands_total", "accepted"] == 5
+        assert again["erqiwang_commands_total", "refused"] == 3
+        assert again["erqiwang_command_seconds_count", ""] == told["erqiwang_command_seconds_count", ""] + 2

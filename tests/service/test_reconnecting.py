@@ -115,6 +115,27 @@ async def test_a_seat_that_is_taken_anew_does_not_begin_the_turn_again(service: 
     assert staying.view.parts.turn.began.ToNanoseconds() == began
 
 
+async def test_snapshots_and_heartbeats_tell_the_time_that_turns_are_told_in(tmp_path: Path) -> None:
+    """So that what is left of a countdown is known to a client whose own clock is wrong."""
+    clock = 1_000_000_000
+    async with served(tmp_path, now=lambda: clock) as service:
+        table = await seated(service.platform)
+        began = (await seen(service, table, 0)).view.parts.turn.began
+        assert began.ToNanoseconds() == clock
+        clock += 7_000_000_001
+        looked = await service.seats.GetView(pb.GetViewRequest(), metadata=table.metadata(0))
+        assert looked.snapshot.server_time.ToNanoseconds() == clock
+        stream = RawSeat(service, table.tokens[0])
+        await stream.attach()
+        assert stream.server_time == clock
+        clock += 20_000_000_000
+        (attachment,) = service.room(table.room_id).attachments
+        attachment.written = float("-inf")
+        service.kept.look_after_streams()
+        heartbeat = (await stream.hear("heartbeat")).heartbeat
+        assert heartbeat.server_time.ToNanoseconds() == clock
+
+
 async def test_at_every_moment_a_stream_begins_with_the_view_as_it_is(service: Service) -> None:
     table = await seated(service.platform)
     stream = RawSeat(service, table.tokens[1])

@@ -135,6 +135,17 @@ async def test_a_room_that_nobody_fills_expires(tmp_path: Path) -> None:
             if event.HasField("match_settled"):
                 assert (event.room_id, event.match_settled.expired) == (waiting.room_id, True)
                 break
+        disbanded = await platform.create_room("alice")
+        await platform.disband_room(disbanded.room_id)
+        for is_in_memory in (True, False):
+            told = {state: await platform.rooms(state) for state in room_pb2.RoomState.values()}
+            assert [room.room_id for room in told[room_pb2.ROOM_STATE_EXPIRED]] == [waiting.room_id]
+            assert [room.room_id for room in told[room_pb2.ROOM_STATE_DISBANDED]] == [disbanded.room_id]
+            if is_in_memory:
+                for room in service.kept.live:
+                    room.touched = float("-inf")
+                assert service.kept.put_away() == 3
+        assert [record async for record in platform.records()] == [], "no match was played in either"
 
 
 async def test_a_room_expires_though_the_server_was_restarted(tmp_path: Path) -> None:

@@ -82,6 +82,15 @@ class EventLogContract:
             for version, body in enumerate([b"one", b"", b"three"], start=1)
         )
 
+    async def test_the_first_payload_is_that_of_the_whole(self, log: Store) -> None:
+        assert await log.first(ROOM) is None
+        await log.append(OTHER, NOTHING, batch(b"another"))
+        for head, written in ((NOTHING, batch(b"one", b"two", command=key("c1"))), (Version(2), batch(b"three"))):
+            await log.append(ROOM, head, written)
+            entries = await log.read(ROOM)
+            assert isinstance(entries, tuple)
+            assert await log.first(ROOM) == entries[0]
+
     async def test_a_room_that_is_not_there_is_empty(self, log: Store) -> None:
         assert await log.head(ROOM) == NOTHING
         assert await log.read(ROOM) == ()

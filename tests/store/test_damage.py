@@ -129,6 +129,24 @@ async def test_a_damaged_room_is_found_and_the_others_go_on(path: Path, way: str
     await log.close()
 
 
+@pytest.mark.parametrize(("way", "version"), WAYS)
+async def test_the_first_event_is_believed_by_itself(path: Path, way: str, version: int) -> None:
+    """Whose room it is stands there, and is wanted of a room that is damaged behind it."""
+    await fill(path)
+    edit(path, way)
+    log = await opened(path)
+    first = await log.first(ROOM)
+    if way == "DELETE FROM batches WHERE room = 'room-1'":
+        assert first is None
+    elif version == 1:
+        assert isinstance(first, Damaged)
+        assert (first.room, first.version) == (ROOM, 1)
+    else:
+        assert isinstance(first, Entry)
+        assert (first.room, first.version, first.body) == (ROOM, 1, b"0")
+    await log.close()
+
+
 @pytest.mark.parametrize(("way", "version"), ENDS)
 async def test_a_room_whose_end_is_damaged_is_not_written(path: Path, way: str, version: int) -> None:
     await fill(path)
@@ -177,6 +195,8 @@ async def test_wherever_a_bit_flips_nothing_wrong_is_ever_told(path: Path) -> No
         for room in (ROOM, OTHER):
             entries = await log.read(room)
             assert isinstance(entries, Damaged) or entries == truth[room]
+            first = await log.first(room)
+            assert first is None or isinstance(first, Damaged) or first == truth[room][0]
             answer = await log.append(room, Version(99), batch(b"x"))
             assert answer == Conflict(Version(5)) or isinstance(answer, Damaged | Unavailable)
             await log.find(room, ALICE, CommandId("c1"))
