@@ -12,8 +12,7 @@ from erqiwang_core.settled import DealSettled
 from erqiwang_grpc import events as stored
 from erqiwang_grpc.events import Unreadable
 from erqiwang_grpc.events.index import is_public, public
-from erqiwang_grpc.events.model import RoomOpened, StoredEvent
-from erqiwang_grpc.rooms.command import HOUSE
+from erqiwang_grpc.events.model import HOUSE, RoomOpened, StoredEvent
 from erqiwang_grpc.rooms.refusals import LogUnavailable
 from erqiwang_grpc.rpc.cursors import cursor
 from erqiwang_grpc.rpc.wire import encode

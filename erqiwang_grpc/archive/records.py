@@ -20,8 +20,7 @@ from erqiwang_core.units import CardSet, Chips, Seat
 from erqiwang_grpc import events as stored
 from erqiwang_grpc.events import Unreadable
 from erqiwang_grpc.events.history import Logged, RoomLog, UnreadableEntry, read
-from erqiwang_grpc.events.model import RoomOpened, StoredEvent
-from erqiwang_grpc.rooms.command import HOUSE
+from erqiwang_grpc.events.model import HOUSE, RoomOpened, StoredEvent
 from erqiwang_grpc.store import Entry, RoomId, TimeNs, Version
 
 

@@ -2,9 +2,10 @@
 
 from typing import Final
 
-from erqiwang_grpc.rooms.command import LONGEST_ID
 from erqiwang_grpc.rooms.refusals import Bounds, InvalidField, Unit
 
+LONGEST_ID: Final = 64
+"""Bytes of a `command_id`."""
 LONGEST_NAME: Final = 128
 """Bytes of a player's or an owner's name."""
 

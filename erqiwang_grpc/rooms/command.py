@@ -13,10 +13,6 @@ from erqiwang_grpc.store import Actor, CommandId, CommandKey, Version
 from erqiwang_grpc.v1 import seat_service_pb2 as pb
 
 PLATFORM: Final = Actor("platform")
-HOUSE: Final = Actor("house")
-"""Who ends a room that nobody fills."""
-LONGEST_ID: Final = 64
-"""Bytes of a `command_id`."""
 
 SeatCommand: TypeAlias = matches.Command | Signal | ShowTrumps | NoCommand
 

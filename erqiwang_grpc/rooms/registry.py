@@ -14,9 +14,9 @@ from erqiwang_core.rules import RULES_VERSION
 
 from erqiwang_grpc import events as stored
 from erqiwang_grpc.events.index import ENDED, OPENED, STARTED, opening_tags
-from erqiwang_grpc.events.model import RoomOpened
+from erqiwang_grpc.events.model import HOUSE, RoomOpened
 from erqiwang_grpc.rooms import state as ledgers
-from erqiwang_grpc.rooms.command import HOUSE, PLATFORM, Accepted
+from erqiwang_grpc.rooms.command import PLATFORM, Accepted
 from erqiwang_grpc.rooms.limits import MINUTE
 from erqiwang_grpc.rooms.outbox import Closing
 from erqiwang_grpc.rooms.refusals import (

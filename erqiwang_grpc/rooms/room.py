@@ -17,8 +17,9 @@ from erqiwang_core.units import Seat
 
 from erqiwang_grpc import events as stored
 from erqiwang_grpc.events.index import tags
+from erqiwang_grpc.events.model import HOUSE
 from erqiwang_grpc.rooms import state as ledgers
-from erqiwang_grpc.rooms.command import HOUSE, Accepted, Answer, Answered, Asked, seat_actor
+from erqiwang_grpc.rooms.command import Accepted, Answer, Answered, Asked, seat_actor
 from erqiwang_grpc.rooms.counters import Counters
 from erqiwang_grpc.rooms.limits import Limits
 from erqiwang_grpc.rooms.outbox import Closing, Outbox

@@ -2,7 +2,7 @@
 
 from erqiwang_core.match import Gathering, Match, Over, Running, scores, totals
 
-from erqiwang_grpc.rooms.command import HOUSE
+from erqiwang_grpc.events.model import HOUSE
 from erqiwang_grpc.rooms.room import Room
 from erqiwang_grpc.rpc.wire import encode
 from erqiwang_grpc.rpc.wire.encode.parts import timestamp
