@@ -114,7 +114,9 @@ class Attach(_message.Message):
 
     LAST_VERSION_FIELD_NUMBER: _builtins.int
     last_version: _builtins.int
-    """The last version this client has seen, if any: what was said once since then is said again in the snapshot."""
+    """The last version this client has seen; the first time, `TakeSeatResponse.last_version`. What was said once since then is said
+    again in the snapshot. Unset: nothing is.
+    """
     def __init__(
         self,
         *,
