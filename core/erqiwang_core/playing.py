@@ -266,7 +266,7 @@ def _void_after(
     # Whoever was void before has been announced: only the seat that has just played can be void anew.
     if last_trick or state.order.trumps(hands[played]):
         return (), ()
-    void = newly_void(state.rules, state.order, hands, state.void)
+    void = newly_void(state.order, hands, state.void)
     return void, statements(state.rules, state.order, hands, state.void, void)
 
 
@@ -322,7 +322,7 @@ def evolve(state: Playing, event: Event) -> Playing | Settled:
         case CardsFollowed():
             return _after_follow(state, event)
         case DealSettled(settlement=settlement):
-            return settled(state.dealt, settlement, state.finished)
+            return settled(state.dealt, settlement, state.finished, state.trick)
 
 
 def _after_lead(state: Playing, event: CardsLed) -> Playing:

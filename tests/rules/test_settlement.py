@@ -216,6 +216,6 @@ def after_naming(trump: Trump) -> deals.Event:
 
 def test_a_deal_cut_short_pays_nothing_and_counts_no_points() -> None:
     of = dealt(hands("♣5", "♣6", "♣8"), ThreePlayer(), review=True)
-    result: Settlement = settle_disband(of, None, None, CardSet(0))
+    result: Settlement = settle_disband(of, None, None)
     assert (result.grade, result.multiplier, result.stake, result.base) == (0, 0, 0, 0)
     assert result.scores == BySeat((0, 0, 0))
