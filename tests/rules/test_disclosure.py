@@ -109,8 +109,8 @@ def test_the_disclosure_is_of_the_hand_that_is_kept() -> None:
     ],
 )
 def test_void_as_play_begins(texts: tuple[str, ...], void: tuple[Seat, ...]) -> None:
-    assert buried(*texts, away=EIGHT).void == void
-    assert buried(*texts, away=EIGHT, review=False).void == ()
+    for review in (True, False):
+        assert buried(*texts, away=EIGHT, review=review).void == void
 
 
 def void_by(deal: Playing, *texts: str) -> tuple[Seat, ...]:
@@ -141,8 +141,8 @@ def announced(event: Event) -> tuple[Seat, ...]:
     ],
 )
 def test_void_in_play(texts: tuple[str, ...], plays: tuple[str, ...], void: tuple[Seat, ...]) -> None:
-    assert void_by(endgame(*texts), *plays) == void
-    assert void_by(endgame(*texts, review=False), *plays) == ()
+    for review in (True, False):
+        assert void_by(endgame(*texts, review=review), *plays) == void
 
 
 def test_a_failed_throw_leaves_its_other_trumps() -> None:
@@ -214,8 +214,8 @@ FOUR_HANDS = ("♠A ♥5 ♥9", "♠5 ♥6 ♥8", "♠6 ♠8 ♠8", "♠9 ♥7 �
     ],
 )
 def test_statements_of_the_four_player_game(plays: tuple[str, ...], statements: tuple[Statement, ...]) -> None:
-    assert stated_by(endgame(*FOUR_HANDS, game=FOUR), *plays) == statements
-    assert stated_by(endgame(*FOUR_HANDS, game=FOUR, review=False), *plays) == ()
+    for review in (True, False):
+        assert stated_by(endgame(*FOUR_HANDS, game=FOUR, review=review), *plays) == statements
 
 
 def test_nothing_is_told_when_a_third_seat_is_void() -> None:
@@ -246,8 +246,8 @@ def test_nothing_is_told_when_a_third_seat_is_void() -> None:
     ],
 )
 def test_statements_as_play_begins(texts: tuple[str, ...], trump: Trump, statements: tuple[Statement, ...]) -> None:
-    assert buried(*texts, away=EIGHT, game=FOUR, trump=trump).statements == statements
-    assert buried(*texts, away=EIGHT, game=FOUR, trump=trump, review=False).statements == ()
+    for review in (True, False):
+        assert buried(*texts, away=EIGHT, game=FOUR, trump=trump, review=review).statements == statements
 
 
 def test_three_players_tell_nothing_but_counts() -> None:
