@@ -5,6 +5,8 @@ from erqiwang_core import deal as deals
 from erqiwang_core.burying import Bury, Burying, CardsBuried
 from erqiwang_core.deal import Event
 from erqiwang_core.disclosure import Disclosure, Statement, TrumpCount, TrumpHolding, disclosure, trump_count
+from erqiwang_core.match import Running
+from erqiwang_core.notices import BuriedBy, cause
 from erqiwang_core.playing import (
     CardsFollowed,
     CardsLed,
@@ -15,11 +17,12 @@ from erqiwang_core.playing import (
     counts_open,
 )
 from erqiwang_core.refusals import NobodyIsVoid, NotInThisRoom
-from erqiwang_core.rules import FourPlayer, Game, ThreePlayer, rules
+from erqiwang_core.rules import FourPlayer, Game, RoomOptions, ThreePlayer, rules
 from erqiwang_core.trump import NoTrump, Trump, order
 from erqiwang_core.units import CardSet, Seat
 
 from tests.rules.positions import EAST, NORTH, SOUTH, SPADES, WEST, after, contract, dealt, endgame, in_play, play
+from tests.rules.table import dealt_table
 from tests.rules.written import cards, hands, picked, raw
 
 NINE_FIXED = "BJ SJ ♠7 ♥7 ♣7 ♦7 ♠2 ♥2 ♣2"
@@ -111,6 +114,34 @@ def test_the_disclosure_is_of_the_hand_that_is_kept() -> None:
 def test_void_as_play_begins(texts: tuple[str, ...], void: tuple[Seat, ...]) -> None:
     for review in (True, False):
         assert buried(*texts, away=EIGHT, review=review).void == void
+
+
+@pytest.mark.parametrize("review", [True, False])
+@pytest.mark.parametrize(
+    ("game", "texts", "void", "statements"),
+    [
+        pytest.param(ThreePlayer(), (f"♠A {EIGHT}", "♥5", "♥6"), (SOUTH, WEST), (), id="three players"),
+        pytest.param(
+            FourPlayer(),
+            (f"♠A {EIGHT}", "♥5", "♥6", "♠6"),
+            (SOUTH, WEST),
+            (Statement(EAST, 1, False), Statement(NORTH, 1, False)),
+            id="four players: with what they tell",
+        ),
+    ],
+)
+def test_what_is_told_as_play_begins_is_in_the_cause_of_burying(
+    game: Game, texts: tuple[str, ...], void: tuple[Seat, ...], statements: tuple[Statement, ...], review: bool
+) -> None:
+    held = hands(*texts)
+    of = dealt(held, game, review=review)
+    before = Burying(of, contract(of, EAST, 70), order(SPADES), of.hands)
+    event = buried(*texts, away=EIGHT, game=game, review=review)
+    begun = dealt_table(RoomOptions(game, review=review))
+    for deal in (before, deals.evolve(before, event)):
+        match = Running(begun.options, begun.chairs, deal, ())
+        for seat in match.chairs.seats():
+            assert cause(match, event, seat) == BuriedBy(EAST, void, statements)
 
 
 def void_by(deal: Playing, *texts: str) -> tuple[Seat, ...]:

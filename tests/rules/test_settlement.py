@@ -219,3 +219,4 @@ def test_a_deal_cut_short_pays_nothing_and_counts_no_points() -> None:
     result: Settlement = settle_disband(of, None, None)
     assert (result.grade, result.multiplier, result.stake, result.base) == (0, 0, 0, 0)
     assert result.scores == BySeat((0, 0, 0))
+    assert result.buried == CardSet(0)
