@@ -249,6 +249,33 @@ def test_statements_of_the_four_player_game(plays: tuple[str, ...], statements: 
         assert stated_by(endgame(*FOUR_HANDS, game=FOUR, review=review), *plays) == statements
 
 
+@pytest.mark.parametrize("review", [True, False])
+@pytest.mark.parametrize(
+    ("plays", "void", "statements"),
+    [
+        pytest.param(("♠A",), (EAST,), (), id="the first: announced and no more"),
+        pytest.param(
+            ("♠A", "♠5", "♠6", "BJ", "♠K"),
+            (NORTH,),
+            (Statement(SOUTH, 2, False), Statement(WEST, 2, True)),
+            id="the second: the other two tell",
+        ),
+    ],
+)
+def test_a_lead_tells_what_a_follow_does(
+    plays: tuple[str, ...], void: tuple[Seat, ...], statements: tuple[Statement, ...], review: bool
+) -> None:
+    deal = endgame("♠A ♥5 ♥9", "♠5 ♠9 ♠10", "♠6 ♠8 ♠8", "BJ ♠K ♥J", game=FOUR, review=review)
+    assert (void_by(deal, *plays), stated_by(deal, *plays)) == (void, statements)
+    assert in_play(after(deal, *plays)).statements == statements
+
+
+def test_the_third_seat_that_a_lead_leaves_void_makes_nobody_tell() -> None:
+    deal = endgame("♥A ♥5", "♥6 ♣6", "♠6 ♥8", "♠K ♠9", leader=WEST, game=FOUR)
+    assert (void_by(deal, "♠6"), stated_by(deal, "♠6")) == ((WEST,), ())
+    assert in_play(after(deal, "♠6")).statements == (Statement(WEST, 1, False), Statement(NORTH, 2, False))
+
+
 def test_nothing_is_told_when_a_third_seat_is_void() -> None:
     deal = endgame("♠A ♥5 ♥9", "♠5 ♥6 ♥8", "♠6 ♥J ♥Q", "♠9 ♥7 ♦7", game=FOUR)
     assert stated_by(deal, "♠A", "♠5", "♠6") == ()

@@ -88,7 +88,14 @@ def test_a_seat_is_taken_and_left() -> None:
         pytest.param((), LeaveSeat(10**9), NoSuchSeat(10**9), id="huge"),
         pytest.param((), LeaveSeat(0), SeatFree(Seat(0)), id="nobody to leave"),
         pytest.param((TakeSeat(0, ANNA),), TakeSeat(0, BELA), SeatOccupied(Seat(0)), id="occupied"),
-        pytest.param((TakeSeat(0, ANNA),), TakeSeat(2, ANNA), SeatedElsewhere(Seat(0)), id="the player sits elsewhere"),
+        pytest.param((TakeSeat(0, ANNA),), TakeSeat(2, ANNA), SeatedElsewhere(Seat(0)), id="sits on a lower seat"),
+        pytest.param((TakeSeat(2, ANNA),), TakeSeat(0, ANNA), SeatedElsewhere(Seat(2)), id="sits on a higher seat"),
+        pytest.param(
+            (TakeSeat(1, BELA), TakeSeat(2, ANNA)),
+            TakeSeat(0, ANNA),
+            SeatedElsewhere(Seat(2)),
+            id="sits past another player",
+        ),
         pytest.param((TakeSeat(0, ANNA), LeaveSeat(0)), LeaveSeat(0), SeatFree(Seat(0)), id="left already"),
     ],
 )
