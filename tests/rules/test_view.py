@@ -6,16 +6,18 @@ from erqiwang_core.contract import BidMade, BidPassed
 from erqiwang_core.disclosure import Statement, TrumpCount
 from erqiwang_core.match import Disband, Match, Running, phase
 from erqiwang_core.naming import Naming
+from erqiwang_core.notation import write
 from erqiwang_core.parts import Agreed, Auction, Captured, ContractPart, NameAdvice, Table, TrumpVoid, Turn
 from erqiwang_core.playing import Playing
 from erqiwang_core.refusals import Phase
 from erqiwang_core.rules import Countdowns, FourPlayer, Game, RoomOptions, ThreePlayer
 from erqiwang_core.seats import BySeat
 from erqiwang_core.settled import Settled
+from erqiwang_core.trump import Group
 from erqiwang_core.units import CardSet, Chips, Points, Seat
-from erqiwang_core.view import captured, table, trump_void, turn, view
+from erqiwang_core.view import captured, inference, table, trump_void, turn, view
 
-from tests.rules.positions import EAST, NORTH, SOUTH, SPADES, WEST, after, endgame
+from tests.rules.positions import EAST, NORTH, SOUTH, SPADES, WEST, after, endgame, in_play
 from tests.rules.table import (
     burying_table,
     dealt_table,
@@ -220,6 +222,21 @@ def test_the_last_trick_of_a_deal_lies_there_until_the_next_deal(options: RoomOp
     assert table(ready_table(match, *first)) == last
     assert table(house(ready_table(match, *first), Disband())) == last
     assert table(ready_table(match, *first, latest)) == Table(0, None)
+
+
+@pytest.mark.parametrize("review", [True, False])
+@pytest.mark.parametrize("seats", [3, 4])
+def test_captured_cards_are_the_defenders_to_see_in_every_room_and_what_is_proven_in_review_rooms(
+    seats: int, review: bool
+) -> None:
+    game = FourPlayer() if seats == 4 else ThreePlayer()
+    texts, plays = ("♥K ♥5", "♥A ♣6", "♣8 ♣9", "♥9 ♣J")[:seats], ("♥K", "♥A", "♣8", "♥9")[:seats]
+    match = at_table(in_play(after(endgame(*texts, game=game, review=review), *plays)))
+    for each in match.chairs.seats():
+        assert write(captured(match, each).cards) == ("" if each == EAST else "♥K")
+    proven = inference(match).proven
+    assert (proven is not None) == review
+    assert proven is None or Group.HEARTS in proven[WEST].void
 
 
 VOID = ("♠A ♥5", "♠5 ♥6", "♠6 ♥8", "♠8 ♥9")
