@@ -143,7 +143,8 @@ def test_each_choice_of_trump_comes_with_the_pairs_of_its_suit(options: RoomOpti
 
 def at_table(deal: Playing | Settled) -> Running:
     """A match that has come to that deal."""
-    begun = dealt_table(RoomOptions(FourPlayer()) if len(deal.dealt.hands) == 4 else None)
+    game = FourPlayer() if len(deal.dealt.hands) == 4 else ThreePlayer()
+    begun = dealt_table(RoomOptions(game, review=deal.dealt.rules.review))
     return Running(begun.options, begun.chairs, deal, ())
 
 
