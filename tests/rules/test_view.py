@@ -7,6 +7,7 @@ from erqiwang_core.disclosure import Statement, TrumpCount
 from erqiwang_core.match import Disband, Match, Running, phase
 from erqiwang_core.naming import Naming
 from erqiwang_core.notation import write
+from erqiwang_core.notices import fold, notice
 from erqiwang_core.parts import Agreed, Auction, Captured, ContractPart, NameAdvice, Table, TrumpVoid, Turn
 from erqiwang_core.playing import Playing
 from erqiwang_core.refusals import Phase
@@ -17,7 +18,7 @@ from erqiwang_core.trump import Group
 from erqiwang_core.units import CardSet, Chips, Points, Seat
 from erqiwang_core.view import captured, inference, table, trump_void, turn, view
 
-from tests.rules.positions import EAST, NORTH, SOUTH, SPADES, WEST, after, endgame, in_play
+from tests.rules.positions import EAST, NORTH, SOUTH, SPADES, WEST, after, endgame, in_play, play
 from tests.rules.table import (
     burying_table,
     dealt_table,
@@ -258,6 +259,9 @@ def test_what_is_seen_of_seats_void_of_trump(seats: int, review: bool) -> None:
             if other != each and review and seats == 3
         )
         assert trump_void(at_table(deal), each) == TrumpVoid((EAST, SOUTH), counts, stated)
+        before = in_play(after(endgame(*VOID[:seats], game=game, review=review), "♠A"))
+        told = notice(at_table(before), play(before, "♠5")[0], at_table(deal), each)
+        assert fold(view(at_table(before), each), told) == view(at_table(deal), each)
 
 
 def test_a_settlement_stays_in_view_of_all_whoever_is_ready() -> None:
