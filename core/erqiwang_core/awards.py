@@ -8,7 +8,7 @@ from typing import Final, final
 from erqiwang_core.hand import EMPTY, JOKERS, SEVENS, TWOS, copies, count, pairs, shared, union
 from erqiwang_core.rules import AwardTable, ChainRush, DeclarerAwards
 from erqiwang_core.seats import BySeat
-from erqiwang_core.trump import Group, NoTrump, Order, SuitTrump
+from erqiwang_core.trump import Group, Order
 from erqiwang_core.units import Awards, CardSet, Chips, KindSet
 
 
@@ -134,14 +134,8 @@ def _declarer_chain(order: Order | None, snapshot: CardSet) -> tuple[KindSet, ..
 
 
 def _rush_chain(order: Order | None, snapshot: CardSet) -> tuple[KindSet, ...]:
-    """On-suit 7, off-suit 7, on-suit 2, off-suit 2; without a trump suit 7 and 2 alone (part B)."""
-    if order is None:
-        return ()
-    match order.trump:
-        case SuitTrump():
-            return _chain(snapshot, _below_jokers(order)[:4])
-        case NoTrump():
-            return _chain(snapshot, _below_jokers(order)[:2])
+    """On-suit 7, off-suit 7, on-suit 2, off-suit 2; in no trump there are but two such levels, 7 and 2 (part B)."""
+    return () if order is None else _chain(snapshot, _below_jokers(order)[:4])
 
 
 def award_chips(unit: Chips, totals: BySeat[Awards]) -> BySeat[Chips]:

@@ -61,7 +61,7 @@ def decide(state: Burying, seat: Seat, command: Bury) -> CardsBuried | Refusal:
         return WrongNumberOfCards(KITTY_SIZE, count(cards))
     rules, kept = state.dealt.rules, without(hand, cards)
     hands = state.hands.put(declarer, kept)
-    void = newly_void(rules, state.order, hands, ())
+    void = newly_void(state.order, hands, ())
     return CardsBuried(
         cards=cards,
         disclosure=disclosure(rules, state.order, kept),

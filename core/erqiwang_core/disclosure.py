@@ -89,10 +89,8 @@ def trump_count(order: Order, hand: CardSet) -> TrumpCount:
     return TrumpCount(count(trumps), count_pairs(trumps))
 
 
-def newly_void(rules: Rules, order: Order, hands: BySeat[CardSet], announced: tuple[Seat, ...]) -> tuple[Seat, ...]:
-    """The seats to announce as void of trump (报无主), in a review room; the caller knows it is not the last trick."""
-    if not rules.review:
-        return ()
+def newly_void(order: Order, hands: BySeat[CardSet], announced: tuple[Seat, ...]) -> tuple[Seat, ...]:
+    """The seats to announce as void of trump (报无主), in every room; the caller knows it is not the last trick."""
     return tuple(seat for seat, hand in hands.items() if seat not in announced and not order.trumps(hand))
 
 

@@ -10,7 +10,6 @@ from erqiwang_core.burying import Burying, CardsBuried
 from erqiwang_core.contract import BidMade, BidPassed
 from erqiwang_core.deal import Deal
 from erqiwang_core.dealing import Shuffled, dealt
-from erqiwang_core.hand import EMPTY
 from erqiwang_core.naming import Naming, TrumpNamed
 from erqiwang_core.playing import Aside, CardsFollowed, CardsLed, Playing, Request
 from erqiwang_core.refusals import (
@@ -312,13 +311,13 @@ def _disbanded(match: Gathering | Running) -> MatchEnded:
 def _cut_short(deal: Bidding | Naming | Burying | Playing) -> Settlement:
     match deal:
         case Bidding(dealt=dealt):
-            return settle_disband(dealt, None, None, EMPTY)
+            return settle_disband(dealt, None, None)
         case Naming(dealt=dealt, contract=contract):
-            return settle_disband(dealt, contract, None, EMPTY)
-        case Burying(dealt=dealt, contract=contract, order=order):
-            return settle_disband(dealt, contract, order.trump, EMPTY)
-        case Playing(dealt=dealt, contract=contract, order=order, buried=buried):
-            return settle_disband(dealt, contract, order.trump, buried)
+            return settle_disband(dealt, contract, None)
+        case (
+            Burying(dealt=dealt, contract=contract, order=order) | Playing(dealt=dealt, contract=contract, order=order)
+        ):
+            return settle_disband(dealt, contract, order.trump)
 
 
 def evolve(match: Match, event: Event) -> Match:
@@ -358,7 +357,7 @@ def _last_deal(match: Match, cut_short: Settlement | None) -> Settled | None:
     if isinstance(match.deal, Settled):
         return match.deal
     assert cut_short is not None, "a deal in progress is settled as it is cut short"
-    return settled(match.deal.dealt, cut_short, finished(match.deal))
+    return settled(match.deal.dealt, cut_short, finished(match.deal), on_table(match.deal))
 
 
 def finished(deal: Deal) -> tuple[Trick, ...]:
@@ -368,3 +367,12 @@ def finished(deal: Deal) -> tuple[Trick, ...]:
             return ()
         case Playing(finished=tricks) | Settled(finished=tricks):
             return tricks
+
+
+def on_table(deal: Deal) -> Trick | None:
+    """The trick on the table, finished or not: it lies there until the next lead, the last until the next deal (rules §12)."""
+    match deal:
+        case Bidding() | Naming() | Burying():
+            return None
+        case Playing(trick=trick) | Settled(trick=trick):
+            return trick

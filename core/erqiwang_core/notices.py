@@ -4,17 +4,17 @@ The cause is the event as this seat may know it. The parts are whole: whoever pu
 holds the seat's view, without knowing a rule.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias, final
 
 from erqiwang_core import deal as deals, view as views
-from erqiwang_core.bidding import DeclarerFound
-from erqiwang_core.burying import CardsBuried
+from erqiwang_core.bidding import Bidding, DeclarerFound
+from erqiwang_core.burying import Burying, CardsBuried
 from erqiwang_core.contract import BidMade, BidPassed
 from erqiwang_core.disclosure import Statement
 from erqiwang_core.match import DealStarted, Event, Match, MatchEnded, Running, SeatLeft, SeatReady, SeatTaken
-from erqiwang_core.naming import TrumpNamed
+from erqiwang_core.naming import Naming, TrumpNamed
 from erqiwang_core.parts import (
     AccountPart,
     Advice,
@@ -37,8 +37,7 @@ from erqiwang_core.parts import (
     View,
 )
 from erqiwang_core.playing import CardsFollowed, CardsLed, Playing, counts_open
-from erqiwang_core.rules import RoomOptions
-from erqiwang_core.settled import DealSettled
+from erqiwang_core.settled import DealSettled, Settled
 from erqiwang_core.shapes import Lead
 from erqiwang_core.units import CardSet, Seat
 
@@ -59,6 +58,9 @@ class BuriedBy:
     """The declarer has buried: which cards is in the declarer's view alone."""
 
     declarer: Seat
+    void: tuple[Seat, ...]
+    """The seats announced void of trump as play begins."""
+    statements: tuple[Statement, ...]
 
 
 @final
@@ -128,18 +130,15 @@ def notices(before: Match, event: Event, after: Match, seats: tuple[Seat, ...]) 
     return tuple(Notice(cause(before, event, seat), (*alike, *_changed(before, event, after, seat))) for seat in seats)
 
 
-def cause(before: Match, event: Event, seat: Seat) -> Cause:
-    """The event as `seat` may know it."""
+def cause(match: Match, event: Event, seat: Seat) -> Cause:
+    """The event as `seat` may know it; `match` is at any moment of the event's deal, before the event or after it."""
     match event:
         case CardsFollowed():
             return event
         case DealStarted(number, first_bidder, _, shuffled):
             return Dealt(number, first_bidder, shuffled.commitment)
-        case CardsBuried():
-            assert isinstance(before, Running), "buried in a deal"
-            agreed = views.contract(before).agreed
-            assert agreed is not None, "buried by a declarer"
-            return BuriedBy(agreed.declarer)
+        case CardsBuried(void=void, statements=stated):
+            return BuriedBy(_declarer(match), void, stated)
         case CardsLed(thrower, cards, lead, attempted, void, stated):
             told = attempted if seat == thrower else None
             return Led(thrower, cards, lead, attempted is not None, told, void, stated)
@@ -149,6 +148,16 @@ def cause(before: Match, event: Event, seat: Seat) -> Cause:
             return MatchOver(account.disbanded)
         case SeatTaken() | SeatLeft() | BidMade() | BidPassed() | DeclarerFound() | TrumpNamed() | SeatReady():
             return event
+
+
+def _declarer(match: Match) -> Seat:
+    match views.current_deal(match):
+        case Naming(contract=contract) | Burying(contract=contract) | Playing(contract=contract):
+            return contract.declarer
+        case Settled(settlement=settlement) if settlement.contract is not None:
+            return settlement.contract.declarer
+        case Bidding() | Settled() | None:
+            raise AssertionError("cards are buried by a declarer")
 
 
 _SEEN_ALIKE: Final[tuple[Callable[[Match], Part], ...]] = (
@@ -266,28 +275,18 @@ def _put(into: View, part: Part) -> View:
             return replace(into, account=part)
 
 
-def happens_once(options: RoomOptions, told: Cause) -> bool:
-    """Whether a cause says something that no later view does, so that a seat that was away must be told it again.
+def told_again(match: Match, events: Sequence[Event], seat: Seat) -> tuple[Cause, ...]:
+    """What a seat that was away is told of `events`, the last ones of the present deal: the causes of a tail of them.
 
-    A kitty shown to all, a four-player statement, and in a no-review room the card that ended a trick.
+    It never reaches further back than the seat may look (rules §4, §12): in a no-review room not before the trick on the
+    table was led. A kitty that was shown to all is told of until trump is named, and the rest of its event ever after.
     """
-    match told:
-        case DeclarerFound(shown=shown):
-            return shown is not None
-        case Led(statements=stated):
-            return bool(stated)
-        case CardsFollowed(taken=taken, statements=stated):
-            return bool(stated) or (taken is not None and not options.review)
-        case (
-            SeatTaken()
-            | SeatLeft()
-            | Dealt()
-            | BidMade()
-            | BidPassed()
-            | TrumpNamed()
-            | BuriedBy()
-            | DealEnded()
-            | SeatReady()
-            | MatchOver()
-        ):
-            return False
+    first = 0 if match.options.review else _led_at(events)
+    named = any(isinstance(event, TrumpNamed) for event in events)
+    causes = (cause(match, event, seat) for event in events[first:])
+    return tuple(replace(told, shown=None) if named and isinstance(told, DeclarerFound) else told for told in causes)
+
+
+def _led_at(events: Sequence[Event]) -> int:
+    """Where the trick on the table was led; 0 where none is, or where it was led before all of `events`."""
+    return max((place for place, event in enumerate(events) if isinstance(event, CardsLed)), default=0)

@@ -117,7 +117,7 @@ class Buried:
 @final
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The trick on the table, finished or not: it lies there until the next lead, also after the settlement."""
+    """The trick on the table, finished or not: it lies there until the next lead, the last until the next deal."""
 
     number: int
     """Which trick of the deal, from 1; 0 before the first lead."""
@@ -155,11 +155,11 @@ class Inference:
 @final
 @dataclass(frozen=True, slots=True)
 class TrumpVoid:
-    """The seats announced to hold no trump, and what is told because of it; nothing in no-review rooms."""
+    """The seats announced to hold no trump, and what is told because of it, for the rest of the deal."""
 
     announced: tuple[Seat, ...]
     counts: tuple[tuple[Seat, TrumpCount], ...]
-    """Of every other seat, once any is announced, where the game counts."""
+    """Of every other seat, once any is announced, in a review room of a game that counts."""
     statements: tuple[Statement, ...]
     """What seats told as the second was announced, where the game has them tell."""
 

@@ -256,17 +256,16 @@ def lowest(order: Order, cards: CardSet) -> CardSet:
 
 def _led(state: Playing, seat: Seat, cards: CardSet, lead: Lead, attempted: CardSet | None) -> CardsLed:
     hands = state.hands.put(seat, without(state.hands[seat], cards))
-    void, stated = _void_after(state, hands, seat, last_trick=not hands[seat])
+    void, stated = _void_after(state, hands, seat)
     return CardsLed(seat, cards, lead, attempted, void, stated)
 
 
-def _void_after(
-    state: Playing, hands: BySeat[CardSet], played: Seat, *, last_trick: bool
-) -> tuple[tuple[Seat, ...], tuple[Statement, ...]]:
-    # Whoever was void before has been announced: only the seat that has just played can be void anew.
-    if last_trick or state.order.trumps(hands[played]):
+def _void_after(state: Playing, hands: BySeat[CardSet], played: Seat) -> tuple[tuple[Seat, ...], tuple[Statement, ...]]:
+    # Whoever was void before has been announced: only the seat that has just played can be void anew. Its hand is empty
+    # in the last trick and never before.
+    if not hands[played] or state.order.trumps(hands[played]):
         return (), ()
-    void = newly_void(state.rules, state.order, hands, state.void)
+    void = newly_void(state.order, hands, state.void)
     return void, statements(state.rules, state.order, hands, state.void, void)
 
 
@@ -291,7 +290,7 @@ def _followed(state: Playing, seat: Seat, cards: CardSet) -> CardsFollowed:
         held = Points(points(trick.cards()) + points(cards))
         taken = TrickTaken(ahead, held, ahead != state.contract.declarer)
     hands = state.hands.put(seat, without(state.hands[seat], cards))
-    void, stated = _void_after(state, hands, seat, last_trick=not hands[trick.leader])
+    void, stated = _void_after(state, hands, seat)
     return CardsFollowed(seat, cards, ahead, taken, void, stated)
 
 
@@ -322,7 +321,7 @@ def evolve(state: Playing, event: Event) -> Playing | Settled:
         case CardsFollowed():
             return _after_follow(state, event)
         case DealSettled(settlement=settlement):
-            return settled(state.dealt, settlement, state.finished)
+            return settled(state.dealt, settlement, state.finished, state.trick)
 
 
 def _after_lead(state: Playing, event: CardsLed) -> Playing:

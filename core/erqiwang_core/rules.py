@@ -51,12 +51,12 @@ AwardTable: TypeAlias = DeclarerAwards | ChainRush
 
 
 class VoidNotice(Enum):
-    """What follows, in a review room, when seats hold no trump any more."""
+    """What follows when seats are announced void of trump."""
 
     COUNTS = "counts"
-    """Every seat sees the others' trumps and trump pairs from then on, and may have the trumps shown (rules §12)."""
+    """In a review room every seat sees the others' numbers of trumps and trump pairs, and may have the trumps shown (rules §12)."""
     STATEMENTS = "statements"
-    """When two seats are void the others tell, once, how many trumps they hold and whether a pair (part B)."""
+    """In every room, when two seats are void, the others tell how many trumps they hold and whether a pair (part B)."""
 
 
 @final

@@ -53,7 +53,7 @@ class Settlement:
     """What the defenders captured in tricks."""
     kitty_capture: KittyCapture | None
     buried: CardSet
-    """The buried cards; none where nothing was buried."""
+    """The buried cards; none where nothing was buried, and none of a deal that was cut short (rules §13)."""
     base: Chips
     stake: Chips
     """X, what declarer and each defender pay one another: base chips times multiplier."""
@@ -98,12 +98,16 @@ class Settled:
     settlement: Settlement
     ready: BySeat[bool]
     finished: tuple[Trick, ...]
-    """The tricks that were played to the end; the last lies on the table until the next deal's first lead."""
+    """The tricks that were played to the end."""
+    trick: Trick | None
+    """The trick on the table, until the next deal: the last one, or the one that a disband cut short."""
 
 
-def settled(dealt: Dealt, settlement: Settlement, finished: tuple[Trick, ...] = ()) -> Settled:
+def settled(
+    dealt: Dealt, settlement: Settlement, finished: tuple[Trick, ...] = (), trick: Trick | None = None
+) -> Settled:
     """The phase that a settlement begins: nobody is ready yet."""
-    return Settled(dealt, settlement, by_seat(dealt.rules.seats, lambda _: False), finished)
+    return Settled(dealt, settlement, by_seat(dealt.rules.seats, lambda _: False), finished, trick)
 
 
 def settle_play(
@@ -153,8 +157,8 @@ def _settle(
     )
 
 
-def settle_disband(dealt: Dealt, contract: Contract | None, trump: Trump | None, buried: CardSet) -> Settlement:
-    """The settlement of a deal cut short by a disband: 0 for all, and the points captured so far count for nothing."""
+def settle_disband(dealt: Dealt, contract: Contract | None, trump: Trump | None) -> Settlement:
+    """The settlement of a deal cut short by a disband: 0 for all, whatever was captured; no buried cards (rules §13)."""
     nothing = SeatScore(NO_AWARDS, Chips(0), Chips(0))
     return Settlement(
         outcome=Disbanded(),
@@ -162,7 +166,7 @@ def settle_disband(dealt: Dealt, contract: Contract | None, trump: Trump | None,
         trump=trump,
         trick_points=Points(0),
         kitty_capture=None,
-        buried=buried,
+        buried=EMPTY,
         base=Chips(0),
         stake=Chips(0),
         seats=by_seat(dealt.rules.seats, lambda _: nothing),

@@ -13,7 +13,7 @@ from erqiwang_core.deal import Deal
 from erqiwang_core.disclosure import trump_count
 from erqiwang_core.following import may, must
 from erqiwang_core.hand import EMPTY
-from erqiwang_core.match import Gathering, Match, Over, Running, finished, phase, scores, totals
+from erqiwang_core.match import Gathering, Match, Over, Running, finished, on_table, phase, scores, totals
 from erqiwang_core.naming import Naming
 from erqiwang_core.parts import (
     AccountPart,
@@ -216,11 +216,11 @@ _BARE: Final = Table(0, None)
 def table(match: Match) -> Table:
     """The trick on the table."""
     deal = current_deal(match)
-    if isinstance(deal, Playing):
-        under_way = deal.to_follow is not None
-        return Table(len(deal.finished) + under_way, deal.trick) if deal.trick else _BARE
-    tricks = finished(deal) if deal else ()
-    return Table(len(tricks), tricks[-1]) if tricks else _BARE
+    trick = on_table(deal) if deal else None
+    if deal is None or trick is None:
+        return _BARE
+    under_way = len(trick.plays) < len(match.chairs)
+    return Table(len(finished(deal)) + under_way, trick)
 
 
 _NOT_CAPTURED: Final = Captured(Points(0), 0, EMPTY)

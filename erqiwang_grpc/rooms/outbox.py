@@ -32,12 +32,16 @@ class Outbox:
     """Messages for one stream's only writer.
 
     A full outbox is emptied, and `afresh` is asked for what stands in place of all that was thrown away when the writer
-    comes for it, or when the stream is closed: by then it holds everything.
+    comes for it, or when the stream is closed: by then it holds everything. `afresh` is given the last version that the
+    writer took, at first the one that the client named itself.
     """
 
-    def __init__(self, limit: int, afresh: Callable[[], tuple[pb.SeatMessage, ...]]) -> None:
+    def __init__(
+        self, limit: int, afresh: Callable[[int | None], tuple[pb.SeatMessage, ...]], last_version: int | None = None
+    ) -> None:
         self._limit = limit
         self._afresh = afresh
+        self._last_version = last_version
         self._waiting = pb.PlayResponse()
         self._behind = False
         self._ready = asyncio.Event()
@@ -84,8 +88,16 @@ class Outbox:
         if self._behind:
             return self._resynced()
         taken, self._waiting = self._waiting, pb.PlayResponse()
-        return taken
+        return self._noted(taken)
 
     def _resynced(self) -> pb.PlayResponse:
         self._behind = False
-        return pb.PlayResponse(messages=self._afresh())
+        return self._noted(pb.PlayResponse(messages=self._afresh(self._last_version)))
+
+    def _noted(self, taken: pb.PlayResponse) -> pb.PlayResponse:
+        for message in reversed(taken.messages):
+            version = message.notice.version or message.snapshot.version
+            if version:
+                self._last_version = version
+                break
+        return taken

@@ -136,12 +136,12 @@ class Room:
         return attachment is not None and attachment.present
 
     def snapshot(self, seat: Seat, last_version: int | None = None) -> pb.Snapshot:
-        """All that a seat may see now, and what was said once since `last_version`."""
+        """All that a seat may see now, and what has happened since `last_version` as far as it may look back."""
         missed = [] if last_version is None else self.state.missed(seat, last_version)
         return pb.Snapshot(
             version=self.version,
             view=encode.view(views.view(self.match, seat), self.id, self.state.turn_began),
-            missed=[encode.missed(told, said.version, said.time) for said, told in missed],
+            missed=[encode.missed(told, happened.version, happened.time) for happened, told in missed],
             server_time=timestamp(self._around.now()),
         )
 
@@ -160,17 +160,17 @@ class Room:
         older = self._attached.get(seat)
         if older is not None:
             older.outbox.close(Closing.DISPLACED, _goodbye(pb.Goodbye.REASON_DISPLACED))
-        outbox = Outbox(self._around.limits.outbox, lambda: self._resync(seat))
+        outbox = Outbox(self._around.limits.outbox, lambda since: self._resync(seat, since), last_version)
         attachment = Attachment(seat, outbox)
         self._attached[seat] = attachment
         outbox.put(pb.SeatMessage(snapshot=self.snapshot(seat, last_version)))
         self._tell_presence()
         return attachment
 
-    def _resync(self, seat: Seat) -> tuple[pb.SeatMessage, ...]:
-        """What takes the place of all that a slow client did not read: everything that a new stream begins with."""
+    def _resync(self, seat: Seat, since: int | None) -> tuple[pb.SeatMessage, ...]:
+        """What takes the place of all that a slow client did not take after a version: what a new stream would begin with."""
         self._around.counts.resyncs += 1
-        return pb.SeatMessage(snapshot=self.snapshot(seat)), self._presence()
+        return pb.SeatMessage(snapshot=self.snapshot(seat, since)), self._presence()
 
     def detach(self, attachment: Attachment) -> None:
         """A stream has ended. A late end of a displaced one changes nothing."""
@@ -422,7 +422,7 @@ class Room:
             self._set_apart(entries.why)
             log.error("room damaged", extra={"room": self.id, "version": entries.version, "why": entries.why})
             return False
-        before = self.match.chairs
+        before, since = self.match.chairs, self.version
         followed = ledgers.follow(self.state, entries)
         if isinstance(followed, Broken):
             self._set_apart(followed.why)
@@ -433,7 +433,7 @@ class Room:
                 self._unseat(seat)
         # What was missed is too old for notices: everyone starts again from what is.
         for seat, attachment in self._attached.items():
-            attachment.outbox.put(pb.SeatMessage(snapshot=self.snapshot(seat)))
+            attachment.outbox.put(pb.SeatMessage(snapshot=self.snapshot(seat, since)))
         return True
 
     def _set_apart(self, why: str) -> None:

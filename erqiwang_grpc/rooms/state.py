@@ -1,11 +1,12 @@
-"""What a room's log says: the match and its times, which command brought what, and what was said only once.
+"""What a room's log says: the match and its times, which command brought what, and what happened last.
 
 A ledger only ever takes events in, so a room opened from its log equals the room that wrote it.
 """
 
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import final
+from typing import Final, final
 
 from erqiwang_core import match as matches, notices
 from erqiwang_core.match import DealStarted, Match, MatchEnded, SeatLeft, SeatReady, SeatTaken
@@ -28,10 +29,14 @@ class Brought:
     fingerprint: bytes
 
 
+LOOKED_BACK: Final = 64
+"""How many of a deal's last events a seat that was away is told of at most."""
+
+
 @final
 @dataclass(frozen=True, slots=True)
-class SaidOnce:
-    """An event of which something is said that no later view holds."""
+class Happened:
+    """An event of the present deal."""
 
     version: Version
     time: TimeNs
@@ -52,12 +57,12 @@ class State:
     ended: TimeNs | None = None
     ended_by: Actor | None = None
     commands: dict[tuple[Actor, CommandId], Brought] = field(default_factory=dict)
-    said_once: list[SaidOnce] = field(default_factory=list)
+    lately: deque[Happened] = field(default_factory=lambda: deque(maxlen=LOOKED_BACK))
+    """The last events of the present deal, or of the last one; none before the first."""
 
     def take(self, event: matches.Event, time: TimeNs, actor: Actor) -> None:
         """One more event."""
-        before = self.match
-        self.match = matches.evolve(before, event)
+        self.match = matches.evolve(self.match, event)
         self.version = Version(self.version + 1)
         if isinstance(event, DealStarted) and event.number == 1:
             self.started = time
@@ -65,25 +70,21 @@ class State:
             self.ended, self.ended_by = time, actor
         if not isinstance(event, SeatTaken | SeatLeft | SeatReady | MatchEnded):
             self.turn_began = time
-        if self._is_said_once(before, event):
-            self.said_once.append(SaidOnce(self.version, time, event))
-
-    def _is_said_once(self, before: Match, event: matches.Event) -> bool:
         if isinstance(event, DealStarted):
-            # The seat that fills the room attaches after it, and its client waits for it.
-            return True
-        told = notices.cause(before, event, Seat(0))
-        return notices.happens_once(before.options, told)
+            self.lately.clear()
+        if self.started is not None:
+            self.lately.append(Happened(self.version, time, event))
 
     def remember(self, actor: Actor, command: CommandKey | None, first: Version) -> None:
         """The command that brought the versions from `first` to the present one."""
         if command is not None:
             self.commands[actor, command.id] = Brought(first, self.version, command.fingerprint)
 
-    def missed(self, seat: Seat, after: int) -> list[tuple[SaidOnce, Cause]]:
-        """What was said once after a version, as `seat` was told it."""
-        later = (said for said in self.said_once if said.version > after)
-        return [(said, notices.cause(self.match, said.event, seat)) for said in later]
+    def missed(self, seat: Seat, after: int) -> list[tuple[Happened, Cause]]:
+        """What has happened in this deal after a version, as far as `seat` may look back; nothing after one to come."""
+        told = notices.told_again(self.match, [happened.event for happened in self.lately], seat)
+        may_look = list(self.lately)[len(self.lately) - len(told) :]
+        return [pair for pair in zip(may_look, told, strict=True) if pair[0].version > after]
 
 
 @final

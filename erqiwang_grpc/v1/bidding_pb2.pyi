@@ -123,7 +123,8 @@ class DeclarerFound(_message.Message):
     @_builtins.property
     def shown_kitty(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """The kitty (底牌), where this bid has it shown to every seat before the declarer takes it (show it for three seconds);
-        empty where the declarer alone sees it. Said once: no later view holds it for the defenders.
+        empty where the declarer alone sees it. No view holds it for the defenders: `Snapshot.missed` tells it again, until trump
+        is named and no longer.
         """
 
     def __init__(

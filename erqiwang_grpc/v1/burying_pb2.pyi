@@ -4,6 +4,7 @@ isort:skip_file
 Burying (埋牌): the declarer puts 8 cards back."""
 
 from collections import abc as _abc
+from erqiwang_grpc.v1 import playing_pb2 as _playing_pb2
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from google.protobuf.internal import containers as _containers
@@ -49,16 +50,28 @@ class CardsBuried(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     DECLARER_FIELD_NUMBER: _builtins.int
+    VOID_SEATS_FIELD_NUMBER: _builtins.int
+    STATEMENTS_FIELD_NUMBER: _builtins.int
     declarer: _builtins.int
     """The declarer."""
+    @_builtins.property
+    def void_seats(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """Seats announced void of trump as play begins (报无主), in both kinds of room."""
+
+    @_builtins.property
+    def statements(self) -> _containers.RepeatedCompositeFieldContainer[_playing_pb2.TrumpStatement]:
+        """What seats tell because of it, in the four-player game; `TrumpVoidPart` keeps it."""
+
     def __init__(
         self,
         *,
         declarer: _builtins.int = ...,
+        void_seats: _abc.Iterable[_builtins.int] | None = ...,
+        statements: _abc.Iterable[_playing_pb2.TrumpStatement] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["declarer", b"declarer"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["declarer", b"declarer", "statements", b"statements", "void_seats", b"void_seats"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -144,11 +144,11 @@ class CardsLed(_message.Message):
 
     @_builtins.property
     def void_seats(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Seats announced void of trump by this play (报无主); always empty in no-review rooms."""
+        """Seats announced void of trump by this play (报无主), in both kinds of room; never in the last trick."""
 
     @_builtins.property
     def statements(self) -> _containers.RepeatedCompositeFieldContainer[Global___TrumpStatement]:
-        """What seats tell because of it, in the four-player game. Said once."""
+        """What seats tell because of it, in the four-player game; `TrumpVoidPart` keeps it."""
 
     def __init__(
         self,
@@ -195,11 +195,11 @@ class CardsFollowed(_message.Message):
 
     @_builtins.property
     def void_seats(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Seats announced void of trump by this play (报无主); always empty in no-review rooms."""
+        """Seats announced void of trump by this play (报无主), in both kinds of room; never in the last trick."""
 
     @_builtins.property
     def statements(self) -> _containers.RepeatedCompositeFieldContainer[Global___TrumpStatement]:
-        """What seats tell because of it, in the four-player game. Said once."""
+        """What seats tell because of it, in the four-player game; `TrumpVoidPart` keeps it."""
 
     def __init__(
         self,
@@ -251,7 +251,9 @@ Global___TrickTaken: _TypeAlias = TrickTaken  # noqa: Y015
 
 @_typing.final
 class TrumpStatement(_message.Message):
-    """What a seat tells, once, as a second seat is void of trump, in the four-player game."""
+    """What a seat that holds trumps tells as a second seat is announced void of trump, in the four-player game. It is told once and
+    not counted anew.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 

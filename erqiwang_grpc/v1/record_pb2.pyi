@@ -240,7 +240,7 @@ class DealRecord(_message.Message):
 
     @_builtins.property
     def settlement(self) -> _settlement_pb2.Settlement:
-        """How it ended, with declarer, bid, trump and buried cards as far as it came to them."""
+        """How it ended, with declarer, bid and trump as far as it came to them, and the buried cards of a deal that was played out."""
 
     @_builtins.property
     def deck(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:

@@ -35,7 +35,9 @@ class _CodeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Code.ValueType],
     CODE_UNSPECIFIED: _Code.ValueType  # 0
     """Never sent."""
     CODE_PLAYER: _Code.ValueType  # 1
-    """Player, room or seat do not check out."""
+    """Player, room or seat do not check out. No refusal carries it: a call that is not let in ends with a status. It is for a
+    program in front of this server that speaks the packet protocol and checks its players itself.
+    """
     CODE_NODESK: _Code.ValueType  # 2
     """There is no such room."""
     CODE_STEP: _Code.ValueType  # 3
@@ -53,7 +55,9 @@ class Code(_Code, metaclass=_CodeEnumTypeWrapper):
 CODE_UNSPECIFIED: Code.ValueType  # 0
 """Never sent."""
 CODE_PLAYER: Code.ValueType  # 1
-"""Player, room or seat do not check out."""
+"""Player, room or seat do not check out. No refusal carries it: a call that is not let in ends with a status. It is for a
+program in front of this server that speaks the packet protocol and checks its players itself.
+"""
 CODE_NODESK: Code.ValueType  # 2
 """There is no such room."""
 CODE_STEP: Code.ValueType  # 3

@@ -114,8 +114,8 @@ class Attach(_message.Message):
 
     LAST_VERSION_FIELD_NUMBER: _builtins.int
     last_version: _builtins.int
-    """The last version this client has seen; the first time, `TakeSeatResponse.last_version`. What was said once since then is said
-    again in the snapshot. Unset: nothing is.
+    """The last version this client has seen; the first time, `TakeSeatResponse.last_version`. The snapshot then tells in `missed` what has happened since. 0 asks for all that may
+    be told; unset, or above the version of the room, for nothing.
     """
     def __init__(
         self,
@@ -256,8 +256,10 @@ class Snapshot(_message.Message):
 
     @_builtins.property
     def missed(self) -> _containers.RepeatedCompositeFieldContainer[Global___Notice]:
-        """What was said once after `Attach.last_version`: deals that started, kitties shown to all, four-player statements, and in a no-review room
-        the cards that ended tricks. Their `changed` is empty, since the view above holds it all.
+        """What has happened since `Attach.last_version`, or, where the client was too slow, since the last message that it took: the
+        events of this deal in order, the last 64 at most. It reaches no further back than the seat may look: in a no-review room
+        not before the trick on the table was led; and a kitty shown to all is left out of its event once trump is named. `changed`
+        is empty, since the view above holds it all.
         """
 
     @_builtins.property

@@ -257,7 +257,7 @@ class SeatScore(_message.Message):
 
     @_builtins.property
     def award_cards(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """The cards they are given for, and every joker."""
+        """The cards they are given for, and every joker: 7s and 2s where there are six or more, the pairs of the chain or of 冲关."""
 
     def __init__(
         self,
@@ -327,7 +327,7 @@ class Settlement(_message.Message):
 
     @_builtins.property
     def buried(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """The buried cards, shown to all; empty where nothing was buried."""
+        """The buried cards, shown to all; empty where nothing was buried, and where a disband cut the deal short."""
 
     @_builtins.property
     def seats(self) -> _containers.RepeatedCompositeFieldContainer[Global___SeatScore]:

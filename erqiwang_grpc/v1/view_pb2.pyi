@@ -186,7 +186,7 @@ class Parts(_message.Message):
 
     @_builtins.property
     def trump_void(self) -> Global___TrumpVoidPart:
-        """Seats void of trump and what is told because of it, in review rooms."""
+        """Seats void of trump and what is told because of it."""
 
     @_builtins.property
     def disclosure(self) -> Global___DisclosurePart:
@@ -503,7 +503,9 @@ Global___BuriedPart: _TypeAlias = BuriedPart  # noqa: Y015
 
 @_typing.final
 class TablePart(_message.Message):
-    """The trick on the table, in both kinds of room. A finished one lies there until the next lead."""
+    """The trick on the table, in both kinds of room. A finished one lies there until the next lead, the last of a deal until the
+    next deal; so does one that a disband cut short.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -671,7 +673,7 @@ Global___TrumpCount: _TypeAlias = TrumpCount  # noqa: Y015
 
 @_typing.final
 class TrumpVoidPart(_message.Message):
-    """Seats void of trump and what is told because of it, in review rooms during play; empty otherwise."""
+    """Seats void of trump and what is told because of it, in both kinds of room, for the rest of the deal; empty out of play."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -684,13 +686,13 @@ class TrumpVoidPart(_message.Message):
 
     @_builtins.property
     def counts(self) -> _containers.RepeatedCompositeFieldContainer[Global___TrumpCount]:
-        """With three players, once a seat is announced: every other seat's trumps, for the rest of the deal. The trumps
-        themselves may then be asked for (`ShowTrumps`).
+        """In a review room of three players, once a seat is announced: every other seat's trumps, for the rest of the deal. The
+        trumps themselves may then be asked for (`ShowTrumps`). Empty in all other rooms.
         """
 
     @_builtins.property
     def statements(self) -> _containers.RepeatedCompositeFieldContainer[_playing_pb2.TrumpStatement]:
-        """With four players: what seats told as the second was announced."""
+        """With four players: what seats told as the second was announced. It is not counted anew."""
 
     def __init__(
         self,
@@ -975,7 +977,7 @@ Global___AdvicePart: _TypeAlias = AdvicePart  # noqa: Y015
 
 @_typing.final
 class SettlementPart(_message.Message):
-    """The settled deal, in view until the next one starts; empty during a deal."""
+    """The settled deal, in view for every seat, ready or not, until the next one starts; empty during a deal."""
 
     DESCRIPTOR: _descriptor.Descriptor
 

@@ -6,7 +6,7 @@ from random import Random
 
 import grpc
 import pytest
-from erqiwang_core.hand import cards_of, union
+from erqiwang_core.hand import EMPTY, cards_of, union
 from erqiwang_core.match import Disband, Over, Running
 from erqiwang_core.rules import Deck, FourPlayer, RoomOptions, ThreePlayer
 from erqiwang_core.scoring import Made, NearShutout, Shutout, Upgrade
@@ -24,7 +24,7 @@ from erqiwang_grpc.rooms.room import Room
 from erqiwang_grpc.rpc.wire import encode
 from erqiwang_grpc.store import Entry
 from erqiwang_grpc.store.memory import MemoryStore
-from erqiwang_grpc.v1 import record_pb2, room_service_pb2, seat_service_pb2 as pb
+from erqiwang_grpc.v1 import record_pb2, room_pb2, room_service_pb2, seat_service_pb2 as pb
 from tests.durability.played import node_on, opened, play, seated
 from tests.service.tables import Service, Table, attached, play_all, seated as seated_over_the_wire, served, step
 
@@ -117,6 +117,8 @@ async def test_a_deal_cut_short_is_recorded_as_far_as_it_went(steps: int) -> Non
     assert record.summary.settled_deals == 0
     (deal,) = record.deals
     assert set(deal.settlement.scores) == {0}
+    assert deal.settlement.buried == EMPTY
+    assert deal.dealt.shuffled.order, "the deck is opened"
     is_whole(deal)
 
 
@@ -149,9 +151,10 @@ async def settled_deals(service: Service, table: Table, number: int) -> None:
         await step(service, table)
 
 
-async def test_a_platform_reads_the_match_it_owns_and_a_seat_the_one_it_plays(tmp_path: Path) -> None:
+@pytest.mark.parametrize("no_review", [False, True])
+async def test_a_platform_reads_the_match_it_owns_and_a_seat_the_one_it_plays(tmp_path: Path, no_review: bool) -> None:
     async with served(tmp_path) as service:
-        table = await seated_over_the_wire(service.platform)
+        table = await seated_over_the_wire(service.platform, room_pb2.RoomOptions(no_review=no_review))
         assert (await service.platform.record(table.room_id)).summary.settled_deals == 0
         await settled_deals(service, table, 1)
         record = await service.platform.record(table.room_id)

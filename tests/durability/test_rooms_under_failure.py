@@ -108,12 +108,14 @@ async def test_a_command_of_another_seat_too_is_decided_on_what_was_stored_after
     assert await room.act(seat, PLAYERS[seat], asked) == LogUnavailable()
     log.fails_after = False
     attachment = room.attach(Seat(2), None)
-    await attachment.outbox.take()
+    before = (await attachment.outbox.take()).messages[0].snapshot.version
     other, command = next_command((await stored(log, room)).match, Random(5))
     assert isinstance(await room.act(other, PLAYERS[other], Asked(command)), Accepted)
     told = (await attachment.outbox.take()).messages
     assert [message.WhichOneof("message") for message in told] == ["snapshot", "notice"]
     assert told[0].snapshot.version == told[1].notice.version - 1
+    missed = [notice.version for notice in told[0].snapshot.missed]
+    assert missed == list(range(before + 1, told[0].snapshot.version + 1)), "what it tells of was not told here"
     await is_as_stored(log, room)
 
 

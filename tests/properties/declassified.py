@@ -67,7 +67,7 @@ def declassified(options: RoomOptions, steps: Sequence[Step], seat: Seat) -> Ite
             yield NOTHING
             continue
         hands = {holder: ids(cards) for holder, cards in deal.hands.items()}
-        void = _void(options, deal.order, hands) | announced
+        void = _void(deal.order, hands) | announced
         first_lead_to_come = deal.trick is None
         yield Told(
             verdict=_verdict(step),
@@ -89,15 +89,15 @@ def _pairs(cards: Sequence[CardId]) -> list[int]:
     return sorted({number for number in kinds if kinds.count(number) == 2})
 
 
-def _void(options: RoomOptions, tables: Order, hands: Hands) -> frozenset[Seat]:
-    """The seats that hold no trump, in a review room, except in the last trick."""
-    if not options.review or not all(hands.values()):
+def _void(tables: Order, hands: Hands) -> frozenset[Seat]:
+    """The seats that hold no trump, except in the last trick."""
+    if not all(hands.values()):
         return frozenset()
     return frozenset(seat for seat, hand in hands.items() if not trumps_of(tables, hand))
 
 
 def _counts(options: RoomOptions, tables: Order, hands: Hands, seat: Seat) -> tuple[Counters, ...]:
-    if not isinstance(options.game, ThreePlayer):
+    if not options.review or not isinstance(options.game, ThreePlayer):
         return ()
     others = {other: trumps_of(tables, hand) for other, hand in hands.items() if other != seat}
     return tuple(Counters(other, len(trumps), len(_pairs(trumps))) for other, trumps in others.items())

@@ -1,13 +1,16 @@
 """What the rules tell of hidden cards, thing by thing: exactly that, to those seats, at that moment, and nothing else."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from erqiwang_core.bidding import DeclarerFound
+from erqiwang_core.burying import CardsBuried
 from erqiwang_core.disclosure import Disclosure, Statement, TrumpCount, TrumpHolding
 from erqiwang_core.hand import EMPTY, POINT_CARDS, cards_of, count, count_pairs, ids, points, shared, without
 from erqiwang_core.inference import Proven
-from erqiwang_core.match import Match, Running, answer
-from erqiwang_core.notices import Led, cause
+from erqiwang_core.match import DealStarted, Event, Match, Running, answer
+from erqiwang_core.naming import TrumpNamed
+from erqiwang_core.notices import BuriedBy, Cause, Led, cause, told_again
 from erqiwang_core.parts import Inference, TrumpVoid, View
 from erqiwang_core.playing import CardsFollowed, CardsLed, Play, Playing, ShowTrumps, Signal, Signalled, TrumpsShown
 from erqiwang_core.refusals import DeclarerMayNotSignal, NobodyIsVoid, NotInThisRoom, Phase, Refusal, WrongPhase
@@ -54,6 +57,39 @@ def test_the_kitty_is_shown_to_all_at_the_bids_that_say_so_and_else_seen_by_the_
             taken = seen.progress.phase in (Phase.NAMING, Phase.BURYING) and declarer_of(seen) == seen.seat
             assert isinstance(change.after, Running) or not taken
             assert seen.kitty.cards == (kitty(change.after) if taken else EMPTY)
+
+
+@examples(0.4)
+@given(plan=plans())
+def test_whoever_comes_back_is_told_what_the_others_were_as_far_as_it_may_look(plan: Plan) -> None:
+    events: list[Event] = []
+    told: dict[Seat, list[Cause]] = {}
+    for change in changes(plan):
+        seats = change.before.chairs.seats()
+        if isinstance(change.event, DealStarted):
+            events, told = [], {seat: [] for seat in seats}
+        if not told:
+            continue
+        events.append(change.event)
+        leads = [place for place, event in enumerate(events) if isinstance(event, CardsLed)]
+        first = leads[-1] if leads and not plan.options.review else 0
+        for seat in seats:
+            if isinstance(change.event, TrumpNamed):
+                told[seat] = [replace(c, shown=None) if isinstance(c, DeclarerFound) else c for c in told[seat]]
+            told[seat].append(cause(change.before, change.event, seat))
+            assert list(told_again(change.after, events, seat)) == told[seat][first:]
+
+
+@examples(0.4)
+@given(plan=plans())
+def test_what_is_told_as_play_begins_is_in_the_cause_of_burying_in_every_room(plan: Plan) -> None:
+    for change in changes(plan):
+        if isinstance(change.event, CardsBuried):
+            for seen in views(change.after):
+                said = cause(change.before, change.event, seen.seat)
+                assert said == BuriedBy(
+                    declarer_of(seen) or Seat(0), seen.trump_void.announced, seen.trump_void.statements
+                )
 
 
 def kitty(match: Match) -> CardSet:

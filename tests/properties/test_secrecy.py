@@ -12,9 +12,9 @@ import pytest
 from erqiwang_core.bidding import Bid, Pass
 from erqiwang_core.burying import Bury
 from erqiwang_core.hand import ids
-from erqiwang_core.match import Command, Match, Ready, answer
+from erqiwang_core.match import Command, DealStarted, Match, Ready, answer
 from erqiwang_core.naming import NameTrump, Surrender
-from erqiwang_core.notices import Notice, notice
+from erqiwang_core.notices import Cause, Notice, notice, told_again
 from erqiwang_core.parts import View
 from erqiwang_core.playing import Play, ShowTrumps, Signal, Signalled, TrumpsShown
 from erqiwang_core.refusals import Phase, Refusal
@@ -35,6 +35,13 @@ SAMPLE: Final = 8
 
 def chances() -> st.SearchStrategy[Random]:
     return st.integers(0, 2**32 - 1).map(Random)
+
+
+def told_on_return(taken: tuple[Step, ...], seat: Seat) -> tuple[Cause, ...]:
+    """What a seat is told of the deal if it comes back now."""
+    events = [change.event for step in taken for change in step.changes]
+    started = next(place for place, event in enumerate(events) if isinstance(event, DealStarted))
+    return told_again(taken[-1].after, events[started:], seat)
 
 
 def told(taken: tuple[Step, ...], seat: Seat) -> list[tuple[list[Notice], View]]:
@@ -112,6 +119,7 @@ def law_holds(plan: Plan, deal: int, phase: Phase, chance: Random) -> None:
     assert here is not None
     assert there is not None
     assert told(here, seat) == told(there, seat)
+    assert told_on_return(here, seat) == told_on_return(there, seat)
     assert answers(here[-1].after, seat) == answers(there[-1].after, seat)
 
 

@@ -49,7 +49,7 @@ def playing(
     """The last cards of a deal: each seat holds what the test says, `leader` leads, else the declarer."""
     of = dealt(held, game or ThreePlayer(), review=review)
     tables = order(trump)
-    void = newly_void(of.rules, tables, of.hands, ())
+    void = newly_void(tables, of.hands, ())
     told = statements(of.rules, tables, of.hands, (), void)
     begun = begin(of, contract(of, declarer, bid), tables, of.hands, buried, None, void, told)
     return replace(begun, turn=begun.turn if leader is None else leader, points=Points(captured))

@@ -160,6 +160,21 @@ def test_cards_shown_for_awards(text: str, declarer: bool, shown: str) -> None:
         ),
         pytest.param(f"{THREE_JOKERS} ♦2 ♦2", NoTrump(), 1, THREE_JOKERS, id="no trump: 2s not without a 7 pair"),
         pytest.param(f"{THREE_JOKERS} ♠7 ♠7", None, 1, THREE_JOKERS, id="surrender: the jokers alone"),
+        pytest.param(
+            f"{THREE_JOKERS} ♠7 ♠7 ♥7 ♥7 ♣7 ♣7 ♦7",
+            SPADES,
+            3,
+            f"{THREE_JOKERS} ♠7 ♠7 ♥7 ♥7 ♣7 ♣7",
+            id="a level counts once, and every pair on it is shown",
+        ),
+        pytest.param(
+            f"{THREE_JOKERS} {SIX_7S} {SIX_2S} ♠A ♠A",
+            NoTrump(),
+            3,
+            f"{THREE_JOKERS} ♠7 ♠7 ♥7 ♥7 ♠2 ♠2 ♥2 ♥2",
+            id="no trump: two levels, and every pair on them is shown",
+        ),
+        pytest.param(f"{SIX_7S} {SIX_2S}", SPADES, 0, "", id="7s and 2s alone earn nothing and are not shown"),
     ],
 )
 @pytest.mark.parametrize("declarer", [True, False])

@@ -5,6 +5,8 @@ from erqiwang_core import deal as deals
 from erqiwang_core.burying import Bury, Burying, CardsBuried
 from erqiwang_core.deal import Event
 from erqiwang_core.disclosure import Disclosure, Statement, TrumpCount, TrumpHolding, disclosure, trump_count
+from erqiwang_core.match import Running
+from erqiwang_core.notices import BuriedBy, cause
 from erqiwang_core.playing import (
     CardsFollowed,
     CardsLed,
@@ -15,11 +17,12 @@ from erqiwang_core.playing import (
     counts_open,
 )
 from erqiwang_core.refusals import NobodyIsVoid, NotInThisRoom
-from erqiwang_core.rules import FourPlayer, Game, ThreePlayer, rules
+from erqiwang_core.rules import FourPlayer, Game, RoomOptions, ThreePlayer, rules
 from erqiwang_core.trump import NoTrump, Trump, order
 from erqiwang_core.units import CardSet, Seat
 
 from tests.rules.positions import EAST, NORTH, SOUTH, SPADES, WEST, after, contract, dealt, endgame, in_play, play
+from tests.rules.table import dealt_table
 from tests.rules.written import cards, hands, picked, raw
 
 NINE_FIXED = "BJ SJ ♠7 ♥7 ♣7 ♦7 ♠2 ♥2 ♣2"
@@ -109,8 +112,36 @@ def test_the_disclosure_is_of_the_hand_that_is_kept() -> None:
     ],
 )
 def test_void_as_play_begins(texts: tuple[str, ...], void: tuple[Seat, ...]) -> None:
-    assert buried(*texts, away=EIGHT).void == void
-    assert buried(*texts, away=EIGHT, review=False).void == ()
+    for review in (True, False):
+        assert buried(*texts, away=EIGHT, review=review).void == void
+
+
+@pytest.mark.parametrize("review", [True, False])
+@pytest.mark.parametrize(
+    ("game", "texts", "void", "statements"),
+    [
+        pytest.param(ThreePlayer(), (f"♠A {EIGHT}", "♥5", "♥6"), (SOUTH, WEST), (), id="three players"),
+        pytest.param(
+            FourPlayer(),
+            (f"♠A {EIGHT}", "♥5", "♥6", "♠6"),
+            (SOUTH, WEST),
+            (Statement(EAST, 1, False), Statement(NORTH, 1, False)),
+            id="four players: with what they tell",
+        ),
+    ],
+)
+def test_what_is_told_as_play_begins_is_in_the_cause_of_burying(
+    game: Game, texts: tuple[str, ...], void: tuple[Seat, ...], statements: tuple[Statement, ...], review: bool
+) -> None:
+    held = hands(*texts)
+    of = dealt(held, game, review=review)
+    before = Burying(of, contract(of, EAST, 70), order(SPADES), of.hands)
+    event = buried(*texts, away=EIGHT, game=game, review=review)
+    begun = dealt_table(RoomOptions(game, review=review))
+    for deal in (before, deals.evolve(before, event)):
+        match = Running(begun.options, begun.chairs, deal, ())
+        for seat in match.chairs.seats():
+            assert cause(match, event, seat) == BuriedBy(EAST, void, statements)
 
 
 def void_by(deal: Playing, *texts: str) -> tuple[Seat, ...]:
@@ -141,8 +172,8 @@ def announced(event: Event) -> tuple[Seat, ...]:
     ],
 )
 def test_void_in_play(texts: tuple[str, ...], plays: tuple[str, ...], void: tuple[Seat, ...]) -> None:
-    assert void_by(endgame(*texts), *plays) == void
-    assert void_by(endgame(*texts, review=False), *plays) == ()
+    for review in (True, False):
+        assert void_by(endgame(*texts, review=review), *plays) == void
 
 
 def test_a_failed_throw_leaves_its_other_trumps() -> None:
@@ -214,8 +245,35 @@ FOUR_HANDS = ("♠A ♥5 ♥9", "♠5 ♥6 ♥8", "♠6 ♠8 ♠8", "♠9 ♥7 �
     ],
 )
 def test_statements_of_the_four_player_game(plays: tuple[str, ...], statements: tuple[Statement, ...]) -> None:
-    assert stated_by(endgame(*FOUR_HANDS, game=FOUR), *plays) == statements
-    assert stated_by(endgame(*FOUR_HANDS, game=FOUR, review=False), *plays) == ()
+    for review in (True, False):
+        assert stated_by(endgame(*FOUR_HANDS, game=FOUR, review=review), *plays) == statements
+
+
+@pytest.mark.parametrize("review", [True, False])
+@pytest.mark.parametrize(
+    ("plays", "void", "statements"),
+    [
+        pytest.param(("♠A",), (EAST,), (), id="the first: announced and no more"),
+        pytest.param(
+            ("♠A", "♠5", "♠6", "BJ", "♠K"),
+            (NORTH,),
+            (Statement(SOUTH, 2, False), Statement(WEST, 2, True)),
+            id="the second: the other two tell",
+        ),
+    ],
+)
+def test_a_lead_tells_what_a_follow_does(
+    plays: tuple[str, ...], void: tuple[Seat, ...], statements: tuple[Statement, ...], review: bool
+) -> None:
+    deal = endgame("♠A ♥5 ♥9", "♠5 ♠9 ♠10", "♠6 ♠8 ♠8", "BJ ♠K ♥J", game=FOUR, review=review)
+    assert (void_by(deal, *plays), stated_by(deal, *plays)) == (void, statements)
+    assert in_play(after(deal, *plays)).statements == statements
+
+
+def test_the_third_seat_that_a_lead_leaves_void_makes_nobody_tell() -> None:
+    deal = endgame("♥A ♥5", "♥6 ♣6", "♠6 ♥8", "♠K ♠9", leader=WEST, game=FOUR)
+    assert (void_by(deal, "♠6"), stated_by(deal, "♠6")) == ((WEST,), ())
+    assert in_play(after(deal, "♠6")).statements == (Statement(WEST, 1, False), Statement(NORTH, 2, False))
 
 
 def test_nothing_is_told_when_a_third_seat_is_void() -> None:
@@ -246,8 +304,8 @@ def test_nothing_is_told_when_a_third_seat_is_void() -> None:
     ],
 )
 def test_statements_as_play_begins(texts: tuple[str, ...], trump: Trump, statements: tuple[Statement, ...]) -> None:
-    assert buried(*texts, away=EIGHT, game=FOUR, trump=trump).statements == statements
-    assert buried(*texts, away=EIGHT, game=FOUR, trump=trump, review=False).statements == ()
+    for review in (True, False):
+        assert buried(*texts, away=EIGHT, game=FOUR, trump=trump, review=review).statements == statements
 
 
 def test_three_players_tell_nothing_but_counts() -> None:

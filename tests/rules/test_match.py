@@ -6,6 +6,7 @@ import pytest
 from erqiwang_core import match as matches
 from erqiwang_core.bidding import Bid, Bidding, Pass
 from erqiwang_core.dealing import Shuffled
+from erqiwang_core.hand import EMPTY
 from erqiwang_core.match import (
     Account,
     Chair,
@@ -31,12 +32,13 @@ from erqiwang_core.match import (
 )
 from erqiwang_core.naming import Surrender
 from erqiwang_core.refusals import NoSuchSeat, Phase, Refusal, SeatedElsewhere, SeatFree, SeatOccupied, WrongPhase
-from erqiwang_core.rules import FourPlayer, Length, RoomOptions
+from erqiwang_core.rules import FourPlayer, Length, RoomOptions, ThreePlayer
 from erqiwang_core.scoring import Disbanded
 from erqiwang_core.seats import BySeat
 from erqiwang_core.settled import DealSettled, Settled, next_first_bidder
 from erqiwang_core.trump import Trump
 from erqiwang_core.units import Chips, Seat
+from erqiwang_core.view import table, view
 
 from tests.rules.positions import EAST, SPADES
 from tests.rules.table import (
@@ -57,6 +59,8 @@ from tests.rules.table import (
 
 ANNA, BELA, CHEN, DORA = PLAYERS
 FOUR = RoomOptions(game=FourPlayer())
+TABLES = [RoomOptions(game, review=review) for game in (ThreePlayer(), FourPlayer()) for review in (True, False)]
+DECKS = {options: shuffle(options)().order for options in TABLES}
 
 
 def told(match: Match, command: matches.HouseCommand) -> tuple[matches.Event, ...] | Refusal:
@@ -84,7 +88,14 @@ def test_a_seat_is_taken_and_left() -> None:
         pytest.param((), LeaveSeat(10**9), NoSuchSeat(10**9), id="huge"),
         pytest.param((), LeaveSeat(0), SeatFree(Seat(0)), id="nobody to leave"),
         pytest.param((TakeSeat(0, ANNA),), TakeSeat(0, BELA), SeatOccupied(Seat(0)), id="occupied"),
-        pytest.param((TakeSeat(0, ANNA),), TakeSeat(2, ANNA), SeatedElsewhere(Seat(0)), id="the player sits elsewhere"),
+        pytest.param((TakeSeat(0, ANNA),), TakeSeat(2, ANNA), SeatedElsewhere(Seat(0)), id="sits on a lower seat"),
+        pytest.param((TakeSeat(2, ANNA),), TakeSeat(0, ANNA), SeatedElsewhere(Seat(2)), id="sits on a higher seat"),
+        pytest.param(
+            (TakeSeat(1, BELA), TakeSeat(2, ANNA)),
+            TakeSeat(0, ANNA),
+            SeatedElsewhere(Seat(2)),
+            id="sits past another player",
+        ),
         pytest.param((TakeSeat(0, ANNA), LeaveSeat(0)), LeaveSeat(0), SeatFree(Seat(0)), id="left already"),
     ],
 )
@@ -248,14 +259,24 @@ def test_disband_at_any_moment(match: Match, deals: tuple[BySeat[Chips], ...], t
         assert over.last.settlement == ended.cut_short
 
 
-def test_a_deal_cut_short_keeps_what_was_buried_and_played() -> None:
-    match = played_table(plays=6)
+@pytest.mark.parametrize("options", TABLES)
+@pytest.mark.parametrize("plays", [0, 1, 2, 4, 5, 8])
+def test_a_deal_cut_short_keeps_what_was_played_and_opens_the_deck_but_not_what_was_buried(
+    options: RoomOptions, plays: int
+) -> None:
+    match = played_table(options, plays=plays)
     over = house(match, Disband())
     assert isinstance(over, Over)
     assert over.last is not None
     assert over.last.finished == matches.finished(dealt(match).deal)
-    assert len(over.last.finished) == 2
-    assert over.last.settlement.buried.bit_count() == 8
+    assert len(over.last.finished) == plays // len(match.chairs)
+    assert over.last.settlement.buried == EMPTY
+    assert table(over) == table(match), "the trick on the table stays as it lies, finished or not"
+    for each in match.chairs.seats():
+        result = view(over, each).settlement.result
+        assert result is not None
+        assert (result.settlement.buried, result.deck, result.salt) == (EMPTY, DECKS[options], b"salt")
+        assert view(over, each).buried.cards == EMPTY
 
 
 def test_a_match_that_never_began_has_no_last_deal() -> None:

@@ -189,6 +189,8 @@ def settled(outcome_of: int, declarer: Seat, seats: int) -> Settled:
         pytest.param(70, SOUTH, 3, WEST, id="upgrade: the declarer's next seat"),
         pytest.param(200, WEST, 3, EAST, id="upgrade: past the last seat"),
         pytest.param(70, WEST, 4, NORTH, id="four seats: the next seat"),
+        pytest.param(0, NORTH, 4, NORTH, id="four seats: shutout, the declarer again"),
+        pytest.param(65, SOUTH, 4, SOUTH, id="four seats: made, the declarer again"),
         pytest.param(70, NORTH, 4, EAST, id="four seats: past the last seat"),
     ],
 )
@@ -216,6 +218,7 @@ def after_naming(trump: Trump) -> deals.Event:
 
 def test_a_deal_cut_short_pays_nothing_and_counts_no_points() -> None:
     of = dealt(hands("♣5", "♣6", "♣8"), ThreePlayer(), review=True)
-    result: Settlement = settle_disband(of, None, None, CardSet(0))
+    result: Settlement = settle_disband(of, None, None)
     assert (result.grade, result.multiplier, result.stake, result.base) == (0, 0, 0, 0)
     assert result.scores == BySeat((0, 0, 0))
+    assert result.buried == CardSet(0)

@@ -3,21 +3,27 @@
 import pytest
 from erqiwang_core.bidding import Bid, Pass
 from erqiwang_core.contract import BidMade, BidPassed
-from erqiwang_core.match import Match, Running
+from erqiwang_core.disclosure import Statement, TrumpCount
+from erqiwang_core.match import Disband, Match, Running, phase
 from erqiwang_core.naming import Naming
-from erqiwang_core.parts import Agreed, Auction, Captured, ContractPart, NameAdvice, Turn
+from erqiwang_core.notation import write
+from erqiwang_core.notices import fold, notice
+from erqiwang_core.parts import Agreed, Auction, Captured, ContractPart, NameAdvice, Table, TrumpVoid, Turn
 from erqiwang_core.playing import Playing
-from erqiwang_core.rules import Countdowns, FourPlayer, RoomOptions, ThreePlayer
+from erqiwang_core.refusals import Phase
+from erqiwang_core.rules import Countdowns, FourPlayer, Game, RoomOptions, ThreePlayer
 from erqiwang_core.seats import BySeat
 from erqiwang_core.settled import Settled
+from erqiwang_core.trump import Group
 from erqiwang_core.units import CardSet, Chips, Points, Seat
-from erqiwang_core.view import captured, table, turn, view
+from erqiwang_core.view import captured, inference, table, trump_void, turn, view
 
-from tests.rules.positions import EAST, SOUTH, SPADES, WEST, after, endgame
+from tests.rules.positions import EAST, NORTH, SOUTH, SPADES, WEST, after, endgame, in_play, play
 from tests.rules.table import (
     burying_table,
     dealt_table,
     disbanded_table,
+    house,
     named_table,
     open_table,
     played_table,
@@ -138,7 +144,8 @@ def test_each_choice_of_trump_comes_with_the_pairs_of_its_suit(options: RoomOpti
 
 def at_table(deal: Playing | Settled) -> Running:
     """A match that has come to that deal."""
-    begun = dealt_table(RoomOptions(FourPlayer()) if len(deal.dealt.hands) == 4 else None)
+    game = FourPlayer() if len(deal.dealt.hands) == 4 else ThreePlayer()
+    begun = dealt_table(RoomOptions(game, review=deal.dealt.rules.review))
     return Running(begun.options, begun.chairs, deal, ())
 
 
@@ -181,15 +188,80 @@ def test_the_running_multiplier_counts_no_kitty_capture() -> None:
     assert captured(at_table(deal), SOUTH) == Captured(Points(40), 1, CardSet(0))
 
 
-def test_a_finished_trick_lies_on_the_table_until_the_next_lead_also_in_a_no_review_room() -> None:
-    deal = endgame("♥A ♥5", "♥6 ♣6", "♥8 ♣9", review=False)
-    numbers = []
-    for plays in ((), ("♥A",), ("♥A", "♥6"), ("♥A", "♥6", "♥8"), ("♥A", "♥6", "♥8", "♥5")):
-        reached = after(deal, *plays)
-        assert isinstance(reached, Playing)
-        seen = table(at_table(reached))
-        numbers.append((seen.number, 0 if seen.trick is None else len(seen.trick.plays)))
-    assert numbers == [(0, 0), (1, 1), (1, 2), (1, 3), (2, 1)]
+@pytest.mark.parametrize(
+    ("game", "texts", "plays"),
+    [
+        pytest.param(ThreePlayer(), ("♥A ♥5", "♥6 ♣6", "♥8 ♣9"), "♥A ♥6 ♥8 ♥5 ♣6 ♣9", id="three players"),
+        pytest.param(FourPlayer(), ("♥A ♥5", "♥6 ♣6", "♥8 ♣9", "♥9 ♣J"), "♥A ♥6 ♥8 ♥9 ♥5 ♣6 ♣9 ♣J", id="four players"),
+    ],
+)
+@pytest.mark.parametrize("review", [True, False])
+def test_a_finished_trick_lies_on_the_table_until_the_next_lead_and_the_last_after_the_settlement(
+    game: Game, texts: tuple[str, ...], plays: str, review: bool
+) -> None:
+    deal, words, seats = endgame(*texts, game=game, review=review), plays.split(), len(texts)
+    assert table(at_table(deal)) == Table(0, None)
+    for number in range(len(words)):
+        deal_now = after(deal, *words[: number + 1])
+        assert isinstance(deal_now, Playing | Settled)
+        seen = table(at_table(deal_now))
+        assert seen.trick is not None
+        assert (seen.number, len(seen.trick.plays)) == (1 + number // seats, 1 + number % seats)
+        assert isinstance(deal_now, Settled) == (number + 1 == len(words))
+
+
+@pytest.mark.parametrize(
+    "options", [RoomOptions(), RoomOptions(review=False), FOUR, RoomOptions(FourPlayer(), review=False)]
+)
+def test_the_last_trick_of_a_deal_lies_there_until_the_next_deal(options: RoomOptions) -> None:
+    match = played_table(options)
+    while phase(match) is not Phase.SETTLED:
+        match = suggested(match)
+    last = table(match)
+    assert last.trick is not None
+    assert len(last.trick.plays) == len(match.chairs)
+    *first, latest = match.chairs.seats()
+    assert table(ready_table(match, *first)) == last
+    assert table(house(ready_table(match, *first), Disband())) == last
+    assert table(ready_table(match, *first, latest)) == Table(0, None)
+
+
+@pytest.mark.parametrize("review", [True, False])
+@pytest.mark.parametrize("seats", [3, 4])
+def test_captured_cards_are_the_defenders_to_see_in_every_room_and_what_is_proven_in_review_rooms(
+    seats: int, review: bool
+) -> None:
+    game = FourPlayer() if seats == 4 else ThreePlayer()
+    texts, plays = ("♥K ♥5", "♥A ♣6", "♣8 ♣9", "♥9 ♣J")[:seats], ("♥K", "♥A", "♣8", "♥9")[:seats]
+    match = at_table(in_play(after(endgame(*texts, game=game, review=review), *plays)))
+    for each in match.chairs.seats():
+        assert write(captured(match, each).cards) == ("" if each == EAST else "♥K")
+    proven = inference(match).proven
+    assert (proven is not None) == review
+    assert proven is None or Group.HEARTS in proven[WEST].void
+
+
+VOID = ("♠A ♥5", "♠5 ♥6", "♠6 ♥8", "♠8 ♥9")
+
+
+@pytest.mark.parametrize("review", [True, False])
+@pytest.mark.parametrize("seats", [3, 4])
+def test_what_is_seen_of_seats_void_of_trump(seats: int, review: bool) -> None:
+    """In every room who is, and what four players tell; in a review room of three players the counts."""
+    game = FourPlayer() if seats == 4 else ThreePlayer()
+    deal = after(endgame(*VOID[:seats], game=game, review=review), "♠A", "♠5")
+    assert isinstance(deal, Playing)
+    stated = (Statement(WEST, 1, False), Statement(NORTH, 1, False)) if seats == 4 else ()
+    for each in deal.hands.seats():
+        counts = tuple(
+            (other, TrumpCount(int(other not in (EAST, SOUTH)), 0))
+            for other in deal.hands.seats()
+            if other != each and review and seats == 3
+        )
+        assert trump_void(at_table(deal), each) == TrumpVoid((EAST, SOUTH), counts, stated)
+        before = in_play(after(endgame(*VOID[:seats], game=game, review=review), "♠A"))
+        told = notice(at_table(before), play(before, "♠5")[0], at_table(deal), each)
+        assert fold(view(at_table(before), each), told) == view(at_table(deal), each)
 
 
 def test_a_settlement_stays_in_view_of_all_whoever_is_ready() -> None:

@@ -1,4 +1,4 @@
-"""Leaving and coming back: the view is the same as if one had never left, and what was said only once is said again."""
+"""Leaving and coming back: the view is the same as if one had never left, and what happened meanwhile is told."""
 
 import asyncio
 from collections.abc import Callable
@@ -12,11 +12,11 @@ from erqiwang_core.players import RandomLegal
 from erqiwang_core.rules import Rules
 
 from erqiwang_grpc.client import SeatClient
+from erqiwang_grpc.rooms.state import LOOKED_BACK
 from erqiwang_grpc.shuffling import commitment, seeded
 from erqiwang_grpc.v1 import bidding_pb2, card_pb2, naming_pb2, playing_pb2, room_pb2, seat_service_pb2 as pb, view_pb2
 from tests.service.tables import (
     FOUR_PLAYERS,
-    Chooser,
     RawSeat,
     Service,
     Table,
@@ -37,6 +37,10 @@ ROOMS: Final = {
     "three, review": room_pb2.RoomOptions(),
     "three, no review": room_pb2.RoomOptions(no_review=True),
     "four": FOUR_PLAYERS,
+}
+ALL_ROOMS: Final = {
+    **ROOMS,
+    "four, no review": room_pb2.RoomOptions(no_review=True, four_player=FOUR_PLAYERS.four_player),
 }
 DEAL_OVER: Final = (view_pb2.PHASE_SETTLED, view_pb2.PHASE_OVER)
 
@@ -176,53 +180,48 @@ def two_seats_short_of_trumps(rules: Rules) -> Shuffled:
     return Shuffled(order, bytes(32), commitment(bytes(32), order))
 
 
-@pytest.mark.parametrize(
-    ("options", "expected"),
-    [
-        pytest.param(ROOMS["three, review"], {"kitty": 1}, id="the kitty at 70"),
-        pytest.param(
-            ROOMS["three, no review"], {"kitty": 1, "trick": 28}, id="in no-review rooms the end of each trick"
-        ),
-        pytest.param(FOUR_PLAYERS, {"kitty": 1, "statement": 1}, id="what four players tell when two are void"),
-    ],
-)
-async def test_what_was_said_once_is_said_again_to_whoever_missed_it(
-    tmp_path: Path, options: room_pb2.RoomOptions, expected: dict[str, int]
+@pytest.mark.parametrize("options", ALL_ROOMS.values(), ids=ALL_ROOMS)
+async def test_whoever_comes_back_is_told_what_happened_as_far_as_it_may_look_back(
+    tmp_path: Path, options: room_pb2.RoomOptions
 ) -> None:
     four = options.HasField("four_player")
     async with served(tmp_path, shuffle=two_seats_short_of_trumps if four else seeded(5)) as service:
         table = await seated(service.platform, options)
+        for seat in range(len(table.tokens)):
+            told = (await seen(service, table, seat, 0)).missed
+            assert [notice.WhichOneof("cause") for notice in told] == ["deal_started"]
         staying = await witnesses(service, table)
-        await play_deal(service, table, staying, bidding_high)
-        once = [notice for notice in staying[0].notices if said_once(notice, options)]
-        assert {kind: sum(said_once(notice, options) == kind for notice in once) for kind in expected} == expected
-        assert len(once) == sum(expected.values())
-        for seat, witness in enumerate(staying):
-            for last in range(staying[0].version + 2):
-                missed = [as_missed(n) for n in witness.notices if n.version > last and said_once(n, options)]
-                told = [n for n in (await seen(service, table, seat, last)).missed if not n.HasField("deal_started")]
-                assert told == missed
-        assert not (await seen(service, table, 0)).missed, "nothing is repeated to whoever names no version"
+        began = staying[0].version
+        kinds: set[str] = set()
+        while (await seen(service, table, 0)).view.parts.progress.phase not in DEAL_OVER:
+            turn = await acting(service, table, bidding_high)
+            assert turn is not None
+            head = (await act(service, table, *turn)).accepted.last_version
+            seat = head % len(staying)
+            await staying[seat].hear_of(head)
+            expected = may_look_back(staying[seat].notices, options)
+            for last in (began, max(began, head - 5), head - 1, head, head + 1):
+                told = (await seen(service, table, seat, last)).missed
+                assert list(told) == [notice for notice in expected if notice.version > last]
+            whole = (await seen(service, table, seat, 0)).missed
+            kinds.update(notice.WhichOneof("cause") or "" for notice in whole)
+            assert list(whole)[-len(expected) :] == expected
+            assert len(whole) <= LOOKED_BACK
+            assert not (await seen(service, table, seat)).missed, "nothing is told to whoever names no version"
+        assert kinds >= {"declarer_found", "cards_buried", "cards_led", "cards_followed", "deal_ended"}
         returning = RawSeat(service, table.tokens[0])
-        assert len((await returning.attach(last_version=0)).missed) == len(once) + 1, "and the start of the deal"
+        assert await returning.attach(last_version=0) == await seen(service, table, 0, 0)
 
 
-async def play_deal(service: Service, table: Table, staying: list[Witness], choose: Chooser) -> None:
-    while staying[0].view.parts.progress.phase not in DEAL_OVER:
-        turn = await acting(service, table, choose)
-        assert turn is not None
-        accepted = (await act(service, table, *turn)).accepted
-        for witness in staying:
-            await witness.hear_of(accepted.last_version)
-
-
-def said_once(notice: pb.Notice, options: room_pb2.RoomOptions) -> str:
-    """What a notice says that no later view does; empty where nothing."""
-    if notice.declarer_found.shown_kitty:
-        return "kitty"
-    if notice.cards_led.statements or notice.cards_followed.statements:
-        return "statement"
-    return "trick" if options.no_review and notice.cards_followed.HasField("taken") else ""
+def may_look_back(notices: list[pb.Notice], options: room_pb2.RoomOptions) -> list[pb.Notice]:
+    """Of all notices since the deal began, what is told again: a second reading of the rule."""
+    told = [as_missed(notice) for notice in notices]
+    leads = [place for place, notice in enumerate(told) if notice.HasField("cards_led")]
+    if any(notice.HasField("trump_named") for notice in told):
+        for notice in told:
+            if notice.HasField("declarer_found"):
+                notice.declarer_found.ClearField("shown_kitty")
+    return told[leads[-1] if leads and options.no_review else 0 :][-LOOKED_BACK:]
 
 
 def as_missed(notice: pb.Notice) -> pb.Notice:

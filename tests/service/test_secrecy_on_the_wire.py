@@ -34,7 +34,7 @@ from tests.deals.decks import COMMITMENT
 from tests.deals.plans import by_chance
 from tests.deals.walk import Sent
 from tests.properties.worlds import World, recorded, twin
-from tests.service.tables import Service, Table, act, acting, seated, served, spoken
+from tests.service.tables import Service, Table, act, acting, seated, seen, served, spoken
 
 NOON: Final = 1_700_000_000_000_000_000
 ROOMS: Final = {
@@ -80,7 +80,7 @@ def _version(message: pb.SeatMessage) -> int:
 
 
 async def bytes_told(folder: Path, world: World, seat: Seat) -> bytes:
-    """All bytes that a seat's stream receives as the world is played on a server of its own."""
+    """All bytes that a seat's stream receives as the world is played on a server of its own, and what it is told anew."""
     deck = Shuffled(world.order, salt=bytes(world.order[:32]), commitment=COMMITMENT)
     async with served(folder, shuffle=lambda _: deck, now=lambda: NOON) as service:
         players = [f"player {number}" for number in range(len(world.start.chairs))]
@@ -93,7 +93,9 @@ async def bytes_told(folder: Path, world: World, seat: Seat) -> bytes:
             if isinstance(move, Sent):
                 answer = await act(service, table, move.seat, spoken(move.command))
                 await ear.hear_of(answer.accepted.last_version)
-        return b"".join(ear.heard)
+        back = await seen(service, table, seat, last_version=0)
+        assert back.missed, "the deal has begun"
+        return b"".join([*ear.heard, back.SerializeToString(deterministic=True)])
 
 
 def two_worlds(options: RoomOptions, part: float, chance: Random) -> tuple[World, World, Seat]:

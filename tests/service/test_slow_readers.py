@@ -13,6 +13,7 @@ from erqiwang_core.units import Seat
 
 from erqiwang_grpc.client import SeatClient
 from erqiwang_grpc.rooms.outbox import Closing, Outbox
+from erqiwang_grpc.rooms.state import LOOKED_BACK
 from erqiwang_grpc.v1 import seat_service_pb2 as pb, view_pb2
 from tests.service.tables import (
     ROOMY,
@@ -87,7 +88,8 @@ async def assert_one_snapshot(service: Service, table: Table, slow: RawSeat) -> 
         if message.HasField("notice"):
             assert message.notice.version == version + 1
             version += 1
-    assert message.snapshot == await seen(service, table, 2)
+    assert message.snapshot == await seen(service, table, 2, version), "with what happened after what was taken last"
+    assert len(message.snapshot.missed) == LOOKED_BACK
     assert message.snapshot.version > version + OUTBOX
     turn = await acting(service, table)
     assert turn is not None
@@ -140,7 +142,7 @@ async def test_a_displaced_stream_has_no_say_though_it_has_not_read_its_end(tmp_
 async def test_a_full_outbox_keeps_nothing_but_the_last_word() -> None:
     snapshot = pb.SeatMessage(snapshot=pb.Snapshot(version=9))
     goodbye = pb.SeatMessage(goodbye=pb.Goodbye())
-    outbox = Outbox(2, lambda: (snapshot,))
+    outbox = Outbox(2, lambda _: (snapshot,))
     for version in range(1, 6):
         outbox.put(pb.SeatMessage(heartbeat=pb.Heartbeat(version=version)))
     outbox.close(Closing.DISPLACED, goodbye)
@@ -151,6 +153,33 @@ async def test_a_full_outbox_keeps_nothing_but_the_last_word() -> None:
     assert outbox.closing is Closing.DISPLACED
 
 
+@pytest.mark.parametrize("named", [None, 0, 3])
+async def test_a_resync_tells_what_happened_since_the_last_version_that_was_taken(named: int | None) -> None:
+    asked: list[int | None] = []
+
+    def afresh(since: int | None) -> tuple[pb.SeatMessage, ...]:
+        asked.append(since)
+        return (pb.SeatMessage(snapshot=pb.Snapshot(version=8)),)
+
+    def overflow() -> None:
+        for _ in range(3):
+            outbox.put(pb.SeatMessage(notice=pb.Notice(version=99)))
+
+    outbox = Outbox(2, afresh, named)
+    overflow()
+    await outbox.take()
+    assert asked == [named], "nothing was taken yet: what the client has seen is what it said itself"
+    overflow()
+    await outbox.take()
+    assert asked[1:] == [8], "the snapshot was"
+    for message in (pb.SeatMessage(notice=pb.Notice(version=9)), pb.SeatMessage(presence=pb.Presence())):
+        outbox.put(message)
+    await outbox.take()
+    overflow()
+    outbox.close(Closing.DRAINING)
+    assert asked[2:] == [9], "the notice was, and what has no version changes nothing"
+
+
 CLOSINGS: Final = [closing for closing in Closing if closing is not Closing.UNSEATED]
 
 
@@ -158,7 +187,7 @@ CLOSINGS: Final = [closing for closing in Closing if closing is not Closing.UNSE
 async def test_who_reads_after_the_end_is_told_what_was_true_at_the_end(closing: Closing) -> None:
     """Whoever takes the seat after that has cards of their own."""
     version = 1
-    outbox = Outbox(1, lambda: (pb.SeatMessage(snapshot=pb.Snapshot(version=version)),))
+    outbox = Outbox(1, lambda _: (pb.SeatMessage(snapshot=pb.Snapshot(version=version)),))
     for _ in range(3):
         outbox.put(pb.SeatMessage(heartbeat=pb.Heartbeat()))
     outbox.close(closing)
@@ -169,7 +198,7 @@ async def test_who_reads_after_the_end_is_told_what_was_true_at_the_end(closing:
 
 async def test_who_was_unseated_is_told_nothing_of_what_the_seat_sees_now() -> None:
     goodbye = pb.SeatMessage(goodbye=pb.Goodbye(reason=pb.Goodbye.REASON_UNSEATED))
-    outbox = Outbox(1, lambda: (pb.SeatMessage(snapshot=pb.Snapshot()),))
+    outbox = Outbox(1, lambda _: (pb.SeatMessage(snapshot=pb.Snapshot()),))
     for _ in range(3):
         outbox.put(pb.SeatMessage(heartbeat=pb.Heartbeat()))
     outbox.close(Closing.UNSEATED, goodbye)

@@ -247,6 +247,8 @@ def news(told: Cause, trump: Trump | None) -> str:
             if taken is not None:
                 ended = [f"trick to {taken.winner}, {taken.points} points {'captured' if taken.captured else 'gone'}"]
             return "; ".join([*ended, *_announced(void), *map(_statement, statements)])
+        case BuriedBy(void=void, statements=statements):
+            return "; ".join([*_announced(void), *map(_statement, statements)])
         case (
             SeatTaken()
             | SeatLeft()
@@ -254,7 +256,6 @@ def news(told: Cause, trump: Trump | None) -> str:
             | BidMade()
             | BidPassed()
             | TrumpNamed()
-            | BuriedBy()
             | DealEnded()
             | SeatReady()
             | MatchOver()

@@ -72,8 +72,8 @@ class Teller:
                 self._declarer(cause, views)
             case TrumpNamed(trump):
                 self.say(Text.assemble("Trump is ", trump_name(trump), "."))
-            case BuriedBy(declarer):
-                self._buried(declarer, views)
+            case BuriedBy():
+                self._buried(cause, views)
             case Led():
                 self._led(cause, view)
             case CardsFollowed():
@@ -127,8 +127,8 @@ class Teller:
             shown = "The kitty 底牌, shown to all: " if found.shown else "The kitty 底牌: "
             self.say(Text.assemble(shown, cards(seen)))
 
-    def _buried(self, declarer: Seat, views: Sequence[View]) -> None:
-        view = views[0]
+    def _buried(self, told: BuriedBy, views: Sequence[View]) -> None:
+        view, declarer = views[0], told.declarer
         buried = next((each.buried.cards for each in views if each.buried.cards), None)
         line = Text(f"{name(view, declarer)} buries ")
         if buried:
@@ -136,10 +136,10 @@ class Teller:
         else:
             line.append("8 cards")
         self.say(line.append("."))
-        told = next((each.disclosed.disclosure for each in views if each.disclosed.disclosure), None)
-        if told is not None:
-            self.say(f"{name(view, declarer)} discloses 亮牌: {disclosed(told)}.")
-        self._void(view.trump_void.announced, view.trump_void.statements, view)
+        counts = next((each.disclosed.disclosure for each in views if each.disclosed.disclosure), None)
+        if counts is not None:
+            self.say(f"{name(view, declarer)} discloses 亮牌: {disclosed(counts)}.")
+        self._void(told.void, told.statements, view)
 
     def _led(self, led: Led, view: View) -> None:
         self._end_line()

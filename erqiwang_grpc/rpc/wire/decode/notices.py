@@ -12,7 +12,7 @@ from erqiwang_core.units import Points, Seat
 from erqiwang_grpc.rpc.wire.decode.cards import cards, lead, seats, statements
 from erqiwang_grpc.rpc.wire.decode.known import SIGNALS, TRUMPS, NotUnderstood, known
 from erqiwang_grpc.rpc.wire.decode.parts import parts
-from erqiwang_grpc.v1 import bidding_pb2, playing_pb2, seat_service_pb2
+from erqiwang_grpc.v1 import bidding_pb2, burying_pb2, playing_pb2, seat_service_pb2
 
 
 def notice(message: seat_service_pb2.Notice, options: RoomOptions) -> Notice:
@@ -38,7 +38,7 @@ def _cause(message: seat_service_pb2.Notice) -> Cause:
         case "trump_named":
             return TrumpNamed(known(TRUMPS, message.trump_named.trump))
         case "cards_buried":
-            return BuriedBy(Seat(message.cards_buried.declarer))
+            return _buried(message.cards_buried)
         case "cards_led":
             return _led(message.cards_led)
         case "cards_followed":
@@ -55,6 +55,10 @@ def _cause(message: seat_service_pb2.Notice) -> Cause:
 
 def _declarer_found(message: bidding_pb2.DeclarerFound) -> DeclarerFound:
     return DeclarerFound(Seat(message.declarer), Points(message.points), cards(message.shown_kitty) or None)
+
+
+def _buried(message: burying_pb2.CardsBuried) -> BuriedBy:
+    return BuriedBy(Seat(message.declarer), seats(message.void_seats), statements(message.statements))
 
 
 def _led(message: playing_pb2.CardsLed) -> Led:

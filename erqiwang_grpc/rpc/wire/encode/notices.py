@@ -69,7 +69,7 @@ def _put_other_cause(into: seat_service_pb2.Notice, cause: Cause) -> None:
 
 
 def missed(cause: Cause, version: Version, time: TimeNs) -> seat_service_pb2.Notice:
-    """What was said once, to a seat that was away: the cause alone."""
+    """What has happened, to a seat that was away: the cause alone, since its snapshot holds all that was changed."""
     message = seat_service_pb2.Notice(version=version)
     put_time(message.time, time)
     _put_cause(message, cause)
@@ -91,8 +91,10 @@ def _put_cause(into: seat_service_pb2.Notice, cause: Cause) -> None:
             into.declarer_found.CopyFrom(bidding_pb2.DeclarerFound(declarer=declarer, points=bid, shown_kitty=kitty))
         case TrumpNamed(trump):
             into.trump_named.CopyFrom(naming_pb2.TrumpNamed(trump=NAMED[trump]))
-        case BuriedBy(declarer):
-            into.cards_buried.CopyFrom(burying_pb2.CardsBuried(declarer=declarer))
+        case BuriedBy(declarer, void, stated):
+            into.cards_buried.CopyFrom(
+                burying_pb2.CardsBuried(declarer=declarer, void_seats=void, statements=statements(stated))
+            )
         case SeatTaken(seat, player):
             into.seat_taken.CopyFrom(room_pb2.SeatTaken(seat=seat, player=player))
         case SeatLeft(seat):
