@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from time import time
 from typing import TypeVar, final
 
 import grpc
@@ -12,9 +11,11 @@ from erqiwang_grpc.auth.bearer import credential
 from erqiwang_grpc.auth.files import KeyFiles
 from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.auth.tokens import SeatClaims, TokenRefused, UnixSeconds
+from erqiwang_grpc.rooms.limits import SECOND
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Room
 from erqiwang_grpc.rpc.errors import refuse, unauthenticated
+from erqiwang_grpc.store import TimeNs
 
 Q = TypeVar("Q")
 R = TypeVar("R")
@@ -24,9 +25,10 @@ R = TypeVar("R")
 class Access:
     """Checks every call before anything else is done for it."""
 
-    def __init__(self, keys: KeyFiles, rooms: Rooms, now: Callable[[], float] = time) -> None:
+    def __init__(self, keys: KeyFiles, rooms: Rooms, now: Callable[[], TimeNs]) -> None:
         self._keys = keys
         self._rooms = rooms
+        # Tokens are good on every node and outlive the process, so the wall clock says when they expire.
         self._now = now
 
     async def platform(self, context: grpc.aio.ServicerContext[Q, R]) -> PlatformId:
@@ -46,7 +48,7 @@ class Access:
         presented = _credential(context)
         if presented is None:
             await unauthenticated(context, "a seat token is required: authorization: Bearer <token>")
-        claims = self._keys.current.tokens.verify(presented, UnixSeconds(int(self._now())))
+        claims = self._keys.current.tokens.verify(presented, UnixSeconds(self._now() // SECOND))
         if isinstance(claims, TokenRefused):
             await unauthenticated(context, claims.fault.value)
         return claims, await self.room(claims, context)

@@ -52,6 +52,8 @@ from erqiwang_grpc.rooms.refusals import (
     NoCommand,
     NoSuchRecord,
     NoSuchRoom,
+    Quota,
+    QuotaReached,
     Refused,
     RoomQuarantined,
     ServiceRefusal,
@@ -109,11 +111,12 @@ REFUSALS_OF_THE_SERVICE: Final[tuple[ServiceRefusal, ...]] = (
     LogUnavailable(),
     InvalidOption("countdowns.bid"),
     TooManyRooms(100_000),
+    *(QuotaReached(quota, 500) for quota in Quota),
     NoSuchRecord(),
     InvalidCursor(),
 )
 ALL: Final[tuple[Refused, ...]] = (*REFUSALS_OF_THE_CORE, *REFUSALS_OF_THE_SERVICE)
-RETRIED: Final = (TooManyCommands, LogUnavailable, TooManyRooms)
+RETRIED: Final = (TooManyCommands, LogUnavailable, TooManyRooms, QuotaReached)
 REASONS: Final = {field.name for field in refusal_pb2.Refusal.DESCRIPTOR.oneofs_by_name["reason"].fields}
 
 

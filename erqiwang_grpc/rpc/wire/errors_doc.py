@@ -35,6 +35,7 @@ What ends a stream or a call without a refusal; `ErrorInfo` names it likewise:
 | `DRAINING` | `UNAVAILABLE` | the server is leaving | reconnect after the delay it names |
 | `NOT_ATTACHED` | `INVALID_ARGUMENT` | the stream did not begin with `Attach` | mend the client |
 | `MALFORMED` | `INVALID_ARGUMENT` | what was sent on the stream is no message of this protocol | mend the client |
+| `TOO_MANY_COMMANDS` | `RESOURCE_EXHAUSTED` | a stream was sent more than the seat's allowance for 10 seconds | reconnect after the delay it names, and send less |
 | `TOO_MANY_STREAMS` | `RESOURCE_EXHAUSTED` | the server holds as many streams as it takes, of all seats or of this one | reconnect after the delay it names |
 | | `UNKNOWN` | what was sent in a unary call is no message of this protocol | mend the client |
 | | `RESOURCE_EXHAUSTED` | a message is longer than the server takes | mend the client |
@@ -58,7 +59,9 @@ def _told(kind: type[object], reason: str) -> list[str]:
     """What a refusal says beside its reason: the fields of its message, or what its one value is called."""
     field: FieldDescriptor = refusal_pb2.Refusal.DESCRIPTOR.fields_by_name[reason]
     return (
-        list(kind.__annotations__) if field.message_type is None else [each.name for each in field.message_type.fields]
+        list(kind.__annotations__)[:1]
+        if field.message_type is None
+        else [each.name for each in field.message_type.fields]
     )
 
 

@@ -1,5 +1,6 @@
 """Status: a refusal as what ends a unary call."""
 
+from math import ceil
 from typing import Final
 
 from google.protobuf.any_pb2 import Any
@@ -8,7 +9,7 @@ from google.protobuf.message import Message
 from google.rpc.error_details_pb2 import ErrorInfo, RetryInfo
 from google.rpc.status_pb2 import Status
 
-from erqiwang_grpc.rooms.refusals import Refused
+from erqiwang_grpc.rooms.refusals import QuotaReached, Refused, TooManyCommands
 from erqiwang_grpc.rpc.wire import encode
 from erqiwang_grpc.rpc.wire.rulings import ruling
 
@@ -23,9 +24,17 @@ def status(refused: Refused) -> Status:
     row = ruling(refused)
     number: int = row.status.value[0]
     details: list[Message] = [ErrorInfo(reason=row.reason.upper(), domain=DOMAIN), encode.refusal(refused)]
-    if row.retry_after is not None:
-        details.append(RetryInfo(retry_delay=Duration(seconds=row.retry_after)))
+    wait = refused.wait if isinstance(refused, TooManyCommands | QuotaReached) else row.retry_after
+    if wait is not None:
+        # Rounded up: who comes back a moment early is refused again.
+        details.append(RetryInfo(retry_delay=_duration(wait)))
     return Status(code=number, message=row.sentence, details=[_packed(detail) for detail in details])
+
+
+def _duration(seconds: float) -> Duration:
+    delay = Duration()
+    delay.FromMilliseconds(ceil(1000 * seconds))
+    return delay
 
 
 def _packed(detail: Message) -> Any:

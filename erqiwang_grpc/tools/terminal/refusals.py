@@ -40,6 +40,7 @@ from erqiwang_grpc.rooms.refusals import (
     NoCommand,
     NoSuchRecord,
     NoSuchRoom,
+    QuotaReached,
     Refused,
     RoomQuarantined,
     StaleVersion,
@@ -116,6 +117,7 @@ def explained(refused: Refused, view: View) -> Text:
             | NoSuchRecord()
             | NoSuchRoom()
             | TooManyRooms()
+            | QuotaReached()
         ):
             return Text(ruling(refused).sentence)
 

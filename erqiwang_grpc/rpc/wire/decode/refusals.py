@@ -35,6 +35,7 @@ from erqiwang_grpc.rooms.refusals import (
     NoCommand,
     NoSuchRecord,
     NoSuchRoom,
+    QuotaReached,
     Refused,
     RoomQuarantined,
     StaleVersion,
@@ -42,7 +43,7 @@ from erqiwang_grpc.rooms.refusals import (
     TooManyRooms,
 )
 from erqiwang_grpc.rpc.wire.decode.cards import cards
-from erqiwang_grpc.rpc.wire.decode.known import GROUPS, PHASES, NotUnderstood, known
+from erqiwang_grpc.rpc.wire.decode.known import GROUPS, PHASES, QUOTAS, NotUnderstood, known
 from erqiwang_grpc.store.port import Version
 from erqiwang_grpc.v1 import refusal_pb2
 
@@ -124,6 +125,9 @@ def refusal(message: refusal_pb2.Refusal) -> Refused:
             return InvalidOption(message.invalid_option)
         case "too_many_rooms":
             return TooManyRooms(message.too_many_rooms)
+        case "quota_reached":
+            reached = message.quota_reached
+            return QuotaReached(known(QUOTAS, reached.quota), reached.limit)
         case "no_such_record":
             return NoSuchRecord()
         case "invalid_cursor":

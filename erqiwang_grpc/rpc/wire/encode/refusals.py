@@ -36,13 +36,14 @@ from erqiwang_grpc.rooms.refusals import (
     NoCommand,
     NoSuchRecord,
     NoSuchRoom,
+    QuotaReached,
     Refused,
     RoomQuarantined,
     StaleVersion,
     TooManyCommands,
     TooManyRooms,
 )
-from erqiwang_grpc.rpc.wire.numbers import GROUPS, PHASES
+from erqiwang_grpc.rpc.wire.numbers import GROUPS, PHASES, QUOTAS
 from erqiwang_grpc.rpc.wire.rulings import ruling
 from erqiwang_grpc.v1 import refusal_pb2
 
@@ -124,6 +125,8 @@ def _reason(refused: Refused) -> refusal_pb2.Refusal:
             return message(invalid_option=name)
         case TooManyRooms(limit):
             return message(too_many_rooms=limit)
+        case QuotaReached(quota, limit):
+            return message(quota_reached=message.QuotaReached(quota=QUOTAS[quota], limit=limit))
         case NoSuchRecord():
             return message(no_such_record=True)
         case InvalidCursor():
