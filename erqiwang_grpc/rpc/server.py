@@ -223,6 +223,10 @@ def channel_options(limits: Limits) -> list[tuple[str, int]]:
         # Two servers on one port would share its clients without sharing its rooms.
         ("grpc.so_reuseport", 0),
         ("grpc.enable_channelz", 1),
+        # A stream that is read slowly is held back once this much of it waits unread, and no more with a fast sender:
+        # windows of usual size take some hundred thousand heartbeats before they push back.
+        ("grpc.http2.lookahead_bytes", 16 * 1024),
+        ("grpc.http2.bdp_probe", 0),
     ]
 
 
