@@ -23,12 +23,12 @@ class Work(Enum):
     """Everything that is paid for. The first rows are paid by the seat, the last ones by the platform."""
 
     COMMAND = Price(1, "a command on a stream or by `Act`: accepted, refused, repeated or not understood")
-    HEARTBEAT = Price(0.25, "a heartbeat or an empty request on a stream")
+    HEARTBEAT = Price(0.5, "a heartbeat or an empty request on a stream")
     SNAPSHOT = Price(1, "`Attach`, on a new stream or again on one that is attached; `GetView`")
     RECORD = Price(2, "`GetRecord`, `GetMatchRecord`")
     DEAL = Price(3, "each deal in it that is read for the first time, or for the first time in a long while")
-    CALL = Price(1.0, "any call of `RoomService`, the opening of `WatchRooms` among them")
-    ROW = Price(3.0, "each room or match that `ListRooms` or `ListMatchRecords` reads from the log")
+    CALL = Price(1, "any call of `RoomService`, the opening of `WatchRooms` among them")
+    ROW = Price(3, "each room or match that `ListRooms` or `ListMatchRecords` reads from the log")
 
     @property
     def units(self) -> float:

@@ -11,6 +11,7 @@ from typing import Final, TypeVar, final
 
 import grpc
 from erqiwang_core.units import Seat
+from google.protobuf.duration_pb2 import Duration
 from google.protobuf.message import DecodeError
 from google.rpc.status_pb2 import Status
 from grpc import StatusCode
@@ -202,7 +203,11 @@ class SeatServicer(rpc.SeatServiceServicer):
                 await self._monotonic.sleep(seconds)
                 return not is_told and attachment.outbox.closing is None
             case TooLong():
-                attachment.outbox.close(Closing.TOO_FAST)
+                # Said as a message, too: the status may be hidden from a client that is just writing.
+                delay = Duration()
+                delay.FromMilliseconds(int(uniform(1_000, 5_000)))
+                goodbye = pb.Goodbye(reason=pb.Goodbye.REASON_TOO_FAST, retry_delay=delay)
+                attachment.outbox.close(Closing.TOO_FAST, pb.SeatMessage(goodbye=goodbye))
                 return False
 
     async def _carry_out(self, room: Room, claims: SeatClaims, attachment: Attachment, request: pb.PlayRequest) -> None:

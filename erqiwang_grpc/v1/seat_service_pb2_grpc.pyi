@@ -27,7 +27,7 @@ class SeatServiceStub:
     ago, and is no longer kept). A half-close ends it with OK.
 
     A seat has an allowance, 20 commands a second by default and twice as many in a burst, that its streams and its unary
-    calls share. A heartbeat costs a quarter of a command, `Attach` and `GetView` as much as one, and a command that is
+    calls share. A heartbeat costs half a command, `Attach` and `GetView` as much as one, and a command that is
     refused or repeated as much as one that is accepted. A stream beyond it is read more slowly: requests wait in the
     connection, in order, and are carried out later. At most once a second one of them is refused with
     `too_many_commands` instead. After 10 seconds of that the stream ends with RESOURCE_EXHAUSTED.
@@ -60,7 +60,7 @@ class SeatServiceServicer(metaclass=_abc_1.ABCMeta):
         ago, and is no longer kept). A half-close ends it with OK.
 
         A seat has an allowance, 20 commands a second by default and twice as many in a burst, that its streams and its unary
-        calls share. A heartbeat costs a quarter of a command, `Attach` and `GetView` as much as one, and a command that is
+        calls share. A heartbeat costs half a command, `Attach` and `GetView` as much as one, and a command that is
         refused or repeated as much as one that is accepted. A stream beyond it is read more slowly: requests wait in the
         connection, in order, and are carried out later. At most once a second one of them is refused with
         `too_many_commands` instead. After 10 seconds of that the stream ends with RESOURCE_EXHAUSTED.

@@ -1,6 +1,7 @@
 """Clocks that a test moves by hand."""
 
 import asyncio
+from math import isclose
 from typing import final
 
 
@@ -19,6 +20,10 @@ class HandMonotonic:
     def sleeping(self) -> tuple[float, ...]:
         """For how many seconds each sleeper still sleeps."""
         return tuple(due - self._now for due, future in self._sleeping if not future.done())
+
+    def is_waited_for(self, seconds: float) -> bool:
+        """Whether somebody sleeps, for so long, and nobody else does."""
+        return len(self.sleeping) == 1 and isclose(self.sleeping[0], seconds, rel_tol=1e-9, abs_tol=1e-9)
 
     async def sleep(self, seconds: float) -> None:
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()

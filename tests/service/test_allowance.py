@@ -77,6 +77,16 @@ def test_over_any_time_no_more_is_taken_than_a_burst_and_the_rate(asked: list[tu
     assert taken <= 20 + 10 * now + 1e-6
 
 
+# The table of costs
+
+
+def test_the_page_for_operators_shows_the_table_of_costs() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "operations.md").read_text(encoding="utf-8")
+    _, _, table = page.partition("| cost | for |\n| --- | --- |\n")
+    rows, _, _ = table.partition("\n\n")
+    assert rows.splitlines() == [f"| {work.units:g} | {work.value.what} |" for work in Work]
+
+
 # The pace of a stream
 
 
@@ -178,7 +188,7 @@ async def test_whatever_a_stream_sends_is_paid_for_and_no_more_is_read_than_is_p
         refused = await told_too_many(stream)
         assert refused.refusal.too_many_commands == 3
         assert refused.command_id == request.command_id
-        assert clock.sleeping == (pytest.approx(work.units / 3),)
+        assert clock.is_waited_for(work.units / 3)
         clock.forward(1.0)
         await stream.say(pb.PlayRequest(attach=pb.Attach()))
         assert (await stream.hear("snapshot")).snapshot.view.seat == 0
@@ -197,30 +207,23 @@ async def test_a_stream_beyond_its_allowance_is_read_slowly_told_once_a_second_a
     clock = HandMonotonic()
     async with served(tmp_path, limits=Limits(commands_per_second=4), monotonic=clock) as service:
         table, stream = await filled(service)
-        sending = asyncio.create_task(send(stream, 1_000))
-        began = clock()
-        while await next_moving(stream, clock) is not None:
-            pass
+        for _ in range(60):
+            await stream.say(pb.PlayRequest(command=PASS))
+        began, last = clock(), pb.SeatMessage()
+        while (message := await next_moving(stream, clock)) is not None:
+            last = message
         assert clock() - began == pytest.approx(10.0)
         assert service.server.counts.refused == {"first_bidder_must_bid": 7 + 30, "too_many_commands": 10}
+        assert last.goodbye.reason == pb.Goodbye.REASON_TOO_FAST
+        assert 1 <= last.goodbye.retry_delay.seconds < 5
         assert stream.refused is not None
         assert (stream.refused.code, stream.refused.reason) == (
             grpc.StatusCode.RESOURCE_EXHAUSTED,
             "TOO_MANY_COMMANDS",
         )
-        await sending
         assert (await seen(service, table, 1)).version == 5, "the others go on"
         clock.forward(1.0)
         assert (await RawSeat(service, table.tokens[0]).attach()).version == 5, "it may come back"
-
-
-async def send(stream: RawSeat, number: int) -> None:
-    """As fast as the connection takes it, until the stream ends."""
-    try:
-        for _ in range(number):
-            await stream.say(pb.PlayRequest(command=PASS))
-    except (grpc.aio.AioRpcError, asyncio.InvalidStateError):
-        return
 
 
 async def next_moving(stream: RawSeat, clock: HandMonotonic) -> pb.SeatMessage | None:
@@ -244,7 +247,7 @@ async def test_a_displaced_stream_that_is_held_back_has_no_say_any_more(tmp_path
         await told_too_many(old)
         clock.forward(0.25)
         await old.say(pb.PlayRequest(command_id="late", command=BID))
-        await eventually(lambda: clock.sleeping == (pytest.approx(0.25),))
+        await eventually(lambda: clock.is_waited_for(0.25))
         room = service.room(table.room_id)
         displacing = room.attach(room.attachments[0].seat, None)
         clock.forward(0.25)

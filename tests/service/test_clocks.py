@@ -1,7 +1,7 @@
 """Time: what each clock measures, just before and just after every border, and what a wall clock that jumps may not do."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -276,12 +276,16 @@ async def test_a_stream_that_talks_is_present_for_hours_and_one_that_is_only_wri
         room = service.room(table.room_id)
         for _ in range(10):
             clock.forward(50)
-            heard = clock()
             await talking.say(pb.PlayRequest(heartbeat=pb.Heartbeat()))
-            await eventually(lambda heard=heard: room.attachments[0].heard == heard)  # type: ignore[misc]  # a lambda's default
+            await eventually(was_heard(room, clock()))
             service.kept.look_after_streams()
             assert room.present(Seat(0))
         assert not room.present(Seat(1))
+
+
+def was_heard(room: Room, moment: float) -> Callable[[], bool]:
+    """Whether the first stream of the room was heard of at that moment."""
+    return lambda: room.attachments[0].heard == moment
 
 
 @pytest.mark.parametrize(("seconds", "is_over"), [(29.9, False), (30.0, True)])
@@ -328,19 +332,21 @@ async def test_a_watcher_hears_something_every_twenty_seconds(tmp_path: Path) ->
         # It wakes up every five seconds to look; the fourth time it has been silent for twenty.
         for _ in range(2):
             for seconds in (5.0, 5.0, 5.0):
-                await eventually(lambda: clock.sleeping == (pytest.approx(5.0),))
+                await eventually(lambda: clock.is_waited_for(5.0))
                 clock.forward(seconds)
-            await eventually(lambda: clock.sleeping == (pytest.approx(5.0),))
+            await eventually(lambda: clock.is_waited_for(5.0))
             clock.forward(4.9)
             await service.platform.create_room("alice", command_id=f"{clock()}")
             assert await heard(watching) == 1, "what happens is told, and nothing was said before it"
             for _ in range(4):
-                await eventually(lambda: clock.sleeping == (pytest.approx(5.0),))
+                await eventually(lambda: clock.is_waited_for(5.0))
                 clock.forward(5.0)
             assert await heard(watching) == 0, "silent for twenty seconds"
 
 
-async def heard(watching: grpc.aio.UnaryStreamCall[object, object]) -> int:
+async def heard(
+    watching: grpc.aio.UnaryStreamCall[room_service_pb2.WatchRoomsRequest, room_service_pb2.WatchRoomsResponse],
+) -> int:
     """How many events the next message holds."""
     response = await asyncio.wait_for(watching.read(), PATIENCE)
     assert isinstance(response, room_service_pb2.WatchRoomsResponse)

@@ -16,7 +16,7 @@ from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.store.port import RoomId
 from erqiwang_grpc.v1 import refusal_pb2, room_pb2, room_service_pb2 as pb
 from tests.service.clocks import HandMonotonic
-from tests.service.tables import PATIENCE, ROOMY, RawSeat, Service, Table, seated, served
+from tests.service.tables import PATIENCE, ROOMY, RawSeat, Service, Table, seated, served, step
 
 ROOMS = refusal_pb2.Refusal.QUOTA_ROOMS
 WATCHERS = refusal_pb2.Refusal.QUOTA_WATCHERS
@@ -179,6 +179,21 @@ async def test_a_list_is_paid_for_by_the_rooms_that_are_read_for_it(tmp_path: Pa
         clock.forward(0.001)
         assert len([summary async for summary in service.platform.records()]) == 8
         assert await wait_for_a_list(service) == pytest.approx((8 * Work.ROW.units + 1) / 10)
+
+
+async def test_a_record_is_paid_for_by_the_deals_that_are_read_for_it(tmp_path: Path) -> None:
+    clock, log = HandMonotonic(), MemoryStore()
+    async with served(tmp_path, events=log) as before:
+        table = await seated(before.platform)
+        while (await before.platform.record(table.room_id)).summary.settled_deals < 2:
+            await step(before, table)
+    limits = replace(ROOMY, platform_calls_per_second=10)
+    async with served(tmp_path, events=log, limits=limits, monotonic=clock) as service:
+        assert len((await service.platform.record(table.room_id)).deals) == 2
+        anew = Work.RECORD.units + 2 * Work.DEAL.units
+        for _ in range(int((20 - anew) / Work.RECORD.units)):
+            await service.platform.record(table.room_id)
+        assert reached(await refusal_to(service.platform.record(table.room_id))) == (CALLS, 10)
 
 
 async def wait_for_a_list(service: Service) -> float:

@@ -16,7 +16,8 @@ Made from `erqiwang_grpc/rpc/wire/rulings.py` by `python -m erqiwang_grpc.rpc.wi
 A refused command has changed nothing. On a stream it is answered by a `Refused` message to its sender alone, and the
 stream stays open. A unary call ends with the status below; among its details are `google.rpc.ErrorInfo` (`reason` is the
 name below in upper case, `domain` is `{DOMAIN}`), the whole `Refusal`, and, where the same command may well stand later,
-`google.rpc.RetryInfo`.
+`google.rpc.RetryInfo`. Where the server knows when it will, as with a spent allowance, that says so instead of the usual
+delay below.
 
 `reason` is the member of `Refusal.reason` that is set. `code` is the packet protocol's `errcode`.
 
