@@ -77,6 +77,11 @@ class Rooms:
         """The rooms in memory."""
         return tuple(self._live.values())
 
+    @property
+    def open(self) -> int:
+        """How many rooms count as open: those in memory, and those that were put away while they wait for their seats."""
+        return len(self._open_rooms)
+
     def in_memory(self, room: RoomId) -> Room | None:
         """The room, if it is in memory."""
         return self._live.get(room)

@@ -163,6 +163,7 @@ class Server:
             self.counts,
             (
                 ("rooms", "Rooms in memory.", lambda: len(rooms.live)),
+                ("rooms_open", "Rooms in memory, or waiting for their seats.", lambda: rooms.open),
                 ("rooms_quarantined", "Rooms set apart because of an error.", lambda: sum(map(_is_apart, rooms.live))),
                 ("streams", "Seat streams that are open.", lambda: self.seats.streams),
                 ("watchers", "Streams of WatchRooms that are open.", lambda: self._platforms.watchers),

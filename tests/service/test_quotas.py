@@ -16,6 +16,7 @@ from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.store.port import RoomId
 from erqiwang_grpc.v1 import refusal_pb2, room_pb2, room_service_pb2 as pb
 from tests.service.clocks import HandMonotonic
+from tests.service.processes import serving
 from tests.service.tables import PATIENCE, ROOMY, RawSeat, Service, Table, seated, served, step
 
 ROOMS = refusal_pb2.Refusal.QUOTA_ROOMS
@@ -59,6 +60,16 @@ async def test_a_platform_that_opens_rooms_meets_its_quota_while_another_opens_i
             await other(service).create_room("zoe", command_id=f"{number}")
 
 
+async def test_a_quota_is_set_by_its_flag(tmp_path: Path) -> None:
+    async with (
+        serving(tmp_path, "--platform-rooms", "1") as server,
+        grpc.aio.insecure_channel(server.address) as channel,
+    ):
+        platform = server.speaking(channel).platform
+        await platform.create_room("alice", command_id="0")
+        assert reached(await refusal_to(platform.create_room("alice", command_id="1"))) == (ROOMS, 1)
+
+
 async def test_rooms_opened_at_once_do_not_slip_past_the_quota(tmp_path: Path) -> None:
     async with served(tmp_path, limits=replace(ROOMY, platform_rooms=3)) as service:
         creating = (service.platform.create_room("alice", command_id=f"{number}") for number in range(20))
@@ -74,7 +85,7 @@ async def test_rooms_that_wait_for_their_seats_count_though_they_are_not_in_memo
         await service.platform.create_room("alice", command_id="1")
         clock.forward(30.1)
         service.kept.put_away()
-        assert service.kept.live == ()
+        assert (service.kept.live, service.kept.open) == ((), 2)
         third = await refusal_to(service.platform.create_room("alice", command_id="2"))
         assert reached(third) == (ROOMS, 2)
         await service.platform.disband_room(first.room_id)
