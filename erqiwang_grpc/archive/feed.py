@@ -3,13 +3,13 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Callable
-from time import monotonic
 from typing import Final
 
 from erqiwang_core.match import DealStarted, MatchEnded, SeatLeft, SeatTaken
 from erqiwang_core.settled import DealSettled
 
 from erqiwang_grpc import events as stored
+from erqiwang_grpc.clocks import Monotonic, within
 from erqiwang_grpc.events import Unreadable
 from erqiwang_grpc.events.index import is_public, public
 from erqiwang_grpc.events.model import HOUSE, RoomOpened, StoredEvent
@@ -35,6 +35,7 @@ async def feed(
     platform: str,
     place: tuple[Position, int],
     is_leaving: Callable[[], bool],
+    monotonic: Monotonic,
 ) -> AsyncGenerator[pb.WatchRoomsResponse | LogUnavailable, None]:
     """What has happened since a cursor's place, then what happens, until the server leaves; an empty message when it is quiet."""
     position, told = place
@@ -57,7 +58,7 @@ async def feed(
             if marks:
                 continue
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(bell.wait(), _POLL_SECONDS)
+                await within(monotonic, _POLL_SECONDS, bell.wait())
                 await asyncio.sleep(_BREATH_SECONDS)
             if monotonic() - spoke >= _QUIET_SECONDS:
                 yield pb.WatchRoomsResponse()

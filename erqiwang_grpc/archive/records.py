@@ -19,7 +19,7 @@ from erqiwang_core.units import CardSet, Chips, Seat
 
 from erqiwang_grpc import events as stored
 from erqiwang_grpc.events import Unreadable
-from erqiwang_grpc.events.history import Logged, RoomLog, UnreadableEntry, read
+from erqiwang_grpc.events.history import Logged, RoomLog, UnreadableEntry, read, read_later
 from erqiwang_grpc.events.model import HOUSE, RoomOpened, StoredEvent
 from erqiwang_grpc.store import Entry, RoomId, TimeNs, Version
 
@@ -89,6 +89,56 @@ def match_record(entries: tuple[Entry, ...]) -> MatchRecord | UnreadableEntry:
     return MatchRecord(_summary(log), tuple(_deals(log.later)))
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A record up to the end of a deal: nothing of it changes when the match goes on."""
+
+    summary: MatchSummary
+
+    @property
+    def version(self) -> Version:
+        """The last event that is in it."""
+        return self.summary.version
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Continued:
+    """What came after `Begun`: the deals that have ended since, and the match as it stands."""
+
+    begun: Begun
+    """All of it but the deal in progress: what to continue from next time."""
+    deals: tuple[DealRecord, ...]
+    summary: MatchSummary
+
+
+def begin_record(entries: tuple[Entry, ...]) -> Continued | UnreadableEntry:
+    """The record of a match from the whole log of its room, to be continued."""
+    log = _whole(entries)
+    if isinstance(log, UnreadableEntry):
+        return log
+    return _continued(_opening_summary(log), log.later)
+
+
+def continue_record(begun: Begun, entries: tuple[Entry, ...]) -> Continued | UnreadableEntry:
+    """What the entries behind `begun` add to it."""
+    later = read_later(entries)
+    return later if isinstance(later, UnreadableEntry) else _continued(begun.summary, later)
+
+
+def _continued(summary: MatchSummary, later: tuple[Logged, ...]) -> Continued:
+    """The summary folded on, and remembered where a deal has ended."""
+    settled = summary
+    for logged in later:
+        summary = _after(summary, logged)
+        if isinstance(logged.event, DealSettled | MatchEnded):
+            settled = replace(summary, version=logged.entry.version)
+    if later:
+        summary = replace(summary, version=later[-1].entry.version)
+    return Continued(Begun(settled), tuple(_deals(later)), summary)
+
+
 def has_ended(entries: tuple[Entry, ...]) -> bool:
     """Whether the whole log of a room, which holds one entry at least, is that of a match that has ended."""
     return isinstance(_event(entries[-1]), MatchEnded)
@@ -121,12 +171,17 @@ def _event(entry: Entry) -> StoredEvent | Unreadable:
 
 
 def _summary(log: RoomLog) -> MatchSummary:
+    return _continued(_opening_summary(log), log.later).summary
+
+
+def _opening_summary(log: RoomLog) -> MatchSummary:
+    """The match when its room was opened."""
     options = log.opened.options
     seats = rules(options.game, options.review).seats
     nobody: BySeat[Player | None] = by_seat(seats, lambda _: None)
-    summary = MatchSummary(
+    return MatchSummary(
         room=log.opening.room,
-        version=log.later[-1].entry.version if log.later else log.opening.version,
+        version=log.opening.version,
         opened=log.opened,
         players=nobody,
         totals=by_seat(seats, lambda _: Chips(0)),
@@ -138,9 +193,6 @@ def _summary(log: RoomLog) -> MatchSummary:
         started=None,
         ended=None,
     )
-    for logged in log.later:
-        summary = _after(summary, logged)
-    return summary
 
 
 def _after(summary: MatchSummary, logged: Logged) -> MatchSummary:

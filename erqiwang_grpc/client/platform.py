@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TypeVar, final
 from uuid import uuid4
 
 import grpc
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from erqiwang_grpc.client.calls import bearer, refusal_of
+from erqiwang_grpc.client.calls import bearer, refusal_of, retry_delay
 from erqiwang_grpc.v1 import record_pb2, room_pb2, room_service_pb2 as pb, room_service_pb2_grpc as rpc
 
 T = TypeVar("T")
@@ -74,7 +76,7 @@ class Platform:
         token = ""
         while True:
             request = pb.ListRoomsRequest(page_size=200, page_token=token, state=state)
-            page = await _told(self._rooms.ListRooms(request, metadata=self._metadata))
+            page = await _listed(partial(self._rooms.ListRooms, request, metadata=self._metadata))
             found += page.rooms
             token = page.next_page_token
             if not token:
@@ -94,7 +96,7 @@ class Platform:
             request = pb.ListMatchRecordsRequest(
                 page_size=200, page_token=token, player=player, since=since, until=until
             )
-            page = await _told(self._rooms.ListMatchRecords(request, metadata=self._metadata))
+            page = await _listed(partial(self._rooms.ListMatchRecords, request, metadata=self._metadata))
             for summary in page.matches:
                 yield summary
             token = page.next_page_token
@@ -113,6 +115,18 @@ class Platform:
                     yield event
         except grpc.aio.AioRpcError as error:
             raise refusal_of(error) from error
+
+
+async def _listed(call: Callable[[], Awaitable[T]]) -> T:
+    """A page of a list. Lists may be longer than the platform's allowance, so it waits as long as the server asks it to."""
+    while True:
+        try:
+            return await call()
+        except grpc.aio.AioRpcError as error:
+            delay = retry_delay(error)
+            if error.code() is not grpc.StatusCode.RESOURCE_EXHAUSTED or delay is None:
+                raise refusal_of(error) from error
+        await asyncio.sleep(delay)
 
 
 async def _told(call: Awaitable[T]) -> T:

@@ -58,12 +58,22 @@ _LIMIT_FLAGS: Final = {
     "streams": "seat streams at once",
     "streams_per_seat": "streams of one seat at once",
     "watchers": "WatchRooms streams at once",
+    "platform_calls_per_second": "RoomService calls taken from one platform, in the long run",
     "commands_per_second": "commands taken from one seat, in the long run",
     "message_bytes": "largest request",
     "outbox": "messages kept for a stream that does not read",
     "fill_minutes": "how long a room waits for its last seat",
     "idle_minutes": "how long an unused room stays in memory",
+    "unfilled_seconds": "how long it does while it waits for its seats",
 }
+
+
+_QUOTA_FLAGS: Final = {
+    "platform_rooms": ("rooms of one platform, in memory or waiting for their seats", "rooms"),
+    "platform_streams": ("seat streams of one platform at once", "streams"),
+    "platform_watchers": ("WatchRooms streams of one platform at once", "watchers"),
+}
+"""Each with the total of which a platform may have half where nothing else is said."""
 
 
 def _add_limits(parser: ArgumentParser) -> None:
@@ -72,6 +82,9 @@ def _add_limits(parser: ArgumentParser) -> None:
     for name, text in _LIMIT_FLAGS.items():
         flag = "--" + name.replace("_", "-")
         limits.add_argument(flag, type=at_least(1), default=defaults[name], help=f"{text} (default: {defaults[name]})")
+    for name, (text, total) in _QUOTA_FLAGS.items():
+        flag = "--" + name.replace("_", "-")
+        limits.add_argument(flag, type=at_least(1), help=f"{text} (default: half of --{total})")
 
 
 def run(arguments: Namespace) -> int:
@@ -118,7 +131,7 @@ def _prepare(arguments: Namespace) -> Prepared | CannotStart:
         return CannotStart(f"{opened.path}: {opened.why}")
     for path in opened.made:
         log.info("key file made", extra={"path": str(path)})
-    limits = Limits(**{name: getattr(arguments, name) for name in _LIMIT_FLAGS})
+    limits = Limits(**{name: getattr(arguments, name) for name in (*_LIMIT_FLAGS, *_QUOTA_FLAGS)})
     return Prepared(opened.files, tls, limits)
 
 

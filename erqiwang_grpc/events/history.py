@@ -58,6 +58,17 @@ def read(entries: tuple[Entry, ...]) -> RoomLog | UnreadableEntry:
     return RoomLog(first, opened, tuple(later), None)
 
 
+def read_later(entries: tuple[Entry, ...]) -> tuple[Logged, ...] | UnreadableEntry:
+    """The events of entries behind a room's first."""
+    later: list[Logged] = []
+    for entry in entries:
+        logged = _logged(entry)
+        if isinstance(logged, UnreadableEntry):
+            return logged
+        later.append(logged)
+    return tuple(later)
+
+
 def _logged(entry: Entry) -> Logged | UnreadableEntry:
     event = stored.read(entry.body, entry.rules_version)
     if isinstance(event, Unreadable):

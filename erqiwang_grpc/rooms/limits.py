@@ -22,8 +22,18 @@ class Limits:
     """Seat streams that one seat has open at once, displaced ones that are still ending among them."""
     watchers: int = 1_000
     """Streams of `WatchRooms` at once."""
+    platform_rooms: int | None = None
+    """Rooms of one platform, in memory or waiting for their seats, at which it opens no more; None for half of `rooms`."""
+    platform_streams: int | None = None
+    """Seat streams of one platform at once; None for half of `streams`."""
+    platform_watchers: int | None = None
+    """Streams of `WatchRooms` of one platform at once; None for half of `watchers`."""
+    platform_calls_per_second: int = 500
+    """Calls of `RoomService` taken from one platform in the long run; twice as many in a burst. `costs` has their prices."""
     commands_per_second: int = 20
-    """Commands taken from one seat in the long run; twice as many in a burst."""
+    """Commands taken from one seat in the long run; twice as many in a burst. `costs` has what else counts as how many."""
+    slowed_seconds: float = 10.0
+    """How long a stream beyond its allowance is read slowly before it ends."""
     message_bytes: int = 64 * 1024
     """The largest request."""
     outbox: int = 256
@@ -40,3 +50,25 @@ class Limits:
     """How long a room may wait for its last seat to be taken."""
     idle_minutes: int = 10
     """How long a room nobody is attached to stays in memory."""
+    unfilled_seconds: float = 30.0
+    """How long such a room stays in memory while it waits for its seats to be taken."""
+
+    @property
+    def rooms_of_platform(self) -> int:
+        """The quota of rooms."""
+        return _half(self.rooms) if self.platform_rooms is None else self.platform_rooms
+
+    @property
+    def streams_of_platform(self) -> int:
+        """The quota of seat streams."""
+        return _half(self.streams) if self.platform_streams is None else self.platform_streams
+
+    @property
+    def watchers_of_platform(self) -> int:
+        """The quota of watchers."""
+        return _half(self.watchers) if self.platform_watchers is None else self.platform_watchers
+
+
+def _half(total: int) -> int:
+    """A platform's share of a total where none is given. Rounded up, so that a total of one can be used at all."""
+    return (total + 1) // 2

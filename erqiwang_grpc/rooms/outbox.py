@@ -23,6 +23,8 @@ class Closing(Enum):
     """The match ended long ago, and its log is no longer kept."""
     MALFORMED = "malformed"
     """The client has sent what is no request."""
+    TOO_FAST = "too fast"
+    """The client has sent more than its allowance for too long."""
     FAILED = "failed"
     """Something went wrong here."""
 

@@ -1,6 +1,6 @@
 """Refusals of the service: why a command never came before the core, or what it decided could not be kept."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeAlias, final
 
@@ -52,6 +52,8 @@ class TooManyCommands:
 
     per_second: int
     """How many are taken from a seat."""
+    wait: float = field(default=1.0, compare=False)
+    """Seconds until one more is taken. Told in the status of a unary call."""
 
 
 @final
@@ -105,6 +107,28 @@ class TooManyRooms:
 
 
 @final
+class Quota(Enum):
+    """Of what a platform has its share."""
+
+    ROOMS = "rooms"
+    WATCHERS = "watchers"
+    STREAMS = "streams"
+    CALLS = "calls"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class QuotaReached:
+    """The platform has as much of the server as it may have; others go on."""
+
+    quota: Quota
+    limit: int
+    """Its size; of calls, how many a second are taken in the long run."""
+    wait: float = field(default=1.0, compare=False)
+    """Seconds after which it is worth while to try again. Told in the status of a unary call."""
+
+
+@final
 @dataclass(frozen=True, slots=True)
 class NoSuchRecord:
     """There is no such match for the sender, or its deal is not settled yet."""
@@ -138,6 +162,7 @@ ServiceRefusal: TypeAlias = (
     | LogUnavailable
     | InvalidField
     | TooManyRooms
+    | QuotaReached
     | NoSuchRecord
     | InvalidCursor
     | RoomFull

@@ -1,12 +1,10 @@
 """The rooms of one server: find one in memory, or replay it from its log; put it away when nobody needs it."""
 
 import asyncio
-import heapq
 import logging
 from base64 import b32encode
 from collections.abc import AsyncIterator, Iterable
 from hashlib import sha256
-from time import monotonic
 from typing import Final, final
 
 from erqiwang_core.match import Disband, Gathering
@@ -18,7 +16,9 @@ from erqiwang_grpc.events.model import HOUSE, RoomOpened
 from erqiwang_grpc.rooms import state as ledgers
 from erqiwang_grpc.rooms.command import PLATFORM, Accepted
 from erqiwang_grpc.rooms.limits import MINUTE
+from erqiwang_grpc.rooms.open_rooms import Deadlines, OpenRooms
 from erqiwang_grpc.rooms.outbox import Closing
+from erqiwang_grpc.rooms.quotas import Quotas
 from erqiwang_grpc.rooms.refusals import (
     CommandIdReused,
     LogUnavailable,
@@ -64,16 +64,23 @@ def room_id(platform: str, command_id: str) -> RoomId:
 class Rooms:
     """Every room that is in memory, and the way to those that are not."""
 
-    def __init__(self, around: Node) -> None:
+    def __init__(self, around: Node, quotas: Quotas | None = None) -> None:
         self._around = around
+        self._quotas = quotas or Quotas(around.limits, around.monotonic)
         self._live: dict[RoomId, Room] = {}
         self._opening: dict[RoomId, asyncio.Task[Room | Refused]] = {}
-        self._deadlines: list[tuple[TimeNs, RoomId]] = []
+        self._open_rooms = OpenRooms()
+        self._deadlines = Deadlines()
 
     @property
     def live(self) -> tuple[Room, ...]:
         """The rooms in memory."""
         return tuple(self._live.values())
+
+    @property
+    def open(self) -> int:
+        """How many rooms count as open: those in memory, and those that were put away while they wait for their seats."""
+        return len(self._open_rooms)
 
     def in_memory(self, room: RoomId) -> Room | None:
         """The room, if it is in memory."""
@@ -117,22 +124,37 @@ class Rooms:
             return self._live[room]
         kept = Room(room, ledger, self._around, fault)
         self._live[room] = kept
+        self._open_rooms.add(room, ledger.opened.platform)
         if isinstance(ledger.match, Gathering):
-            heapq.heappush(self._deadlines, (self.deadline(ledger), room))
+            self._deadlines.add(room, self.deadline(ledger))
         return kept
 
     def deadline(self, ledger: State) -> TimeNs:
-        """When a room that is not full by then expires."""
+        """When a room that is not full by then expires: on the wall clock, since it outlives the server's process."""
         return TimeNs(ledger.created + self._around.limits.fill_minutes * MINUTE)
 
     async def create(self, opened: RoomOpened, key: CommandKey) -> Room | Refused:
         """Open a room, or find the one that the same command has opened.
 
-        Refused: an id that opened another; too many rooms; a log that takes nothing now.
+        Refused: an id that opened another; too many rooms, of this platform or of all; a log that takes nothing now.
         """
         room = room_id(opened.platform, key.id)
-        if room not in self._live and len(self._live) >= self._around.limits.rooms:
+        if room in self._open_rooms:
+            return await self._create(room, opened, key)
+        reached = self._quotas.room(self._open_rooms.of(opened.platform))
+        if reached is not None:
+            return reached
+        if len(self._open_rooms) >= self._around.limits.rooms:
             return TooManyRooms(self._around.limits.rooms)
+        # Counted before it is stored: many may be on their way to the disk at once.
+        self._open_rooms.add(room, opened.platform)
+        try:
+            return await self._create(room, opened, key)
+        finally:
+            if room not in self._live:
+                self._open_rooms.discard(room)
+
+    async def _create(self, room: RoomId, opened: RoomOpened, key: CommandKey) -> Room | Refused:
         time = self._around.now()
         batch = Batch(time, PLATFORM, key, RULES_VERSION, (stored.write(opened),), opening_tags(opened))
         appended = await self._around.events.append(room, NOTHING, batch)
@@ -153,17 +175,16 @@ class Rooms:
                 return LogUnavailable()
 
     async def expire(self) -> None:
-        """End every room that was not filled in time."""
+        """End every room that was not filled in time, whether it is in memory or not."""
         now = self._around.now()
-        while self._deadlines and self._deadlines[0][0] <= now:
-            _, room = heapq.heappop(self._deadlines)
+        for room in self._deadlines.due(now):
             found = await self.find(room)
             if isinstance(found, Room) and isinstance(found.match, Gathering):
                 answer = await found.administer(HOUSE, Disband(), None)
                 if isinstance(answer, Accepted):
                     log.info("room expired", extra={"room": room, "version": found.version})
                 else:
-                    heapq.heappush(self._deadlines, (TimeNs(now + MINUTE), room))
+                    self._deadlines.add(room, TimeNs(now + MINUTE))
 
     async def watch_stored(self) -> None:
         """Find the rooms that were open when the last server stopped, so that they expire though nobody asks for them."""
@@ -173,7 +194,7 @@ class Rooms:
         async for mark in self._listed(OPENED, period):
             if mark.room not in begun:
                 due = TimeNs(mark.time + self._around.limits.fill_minutes * MINUTE)
-                heapq.heappush(self._deadlines, (due, mark.room))
+                self._deadlines.add(mark.room, due)
 
     async def _listed(self, tag: Tag, period: Period) -> AsyncIterator[Mark]:
         before: Mark | None = None
@@ -186,23 +207,41 @@ class Rooms:
             before = marks[-1]
 
     def put_away(self) -> int:
-        """Forget rooms that nobody has used for a while; how many. Their logs hold everything."""
-        limit = monotonic() - 60 * self._around.limits.idle_minutes
-        idle = [room for room in self._live.values() if not room.in_use and room.touched < limit]
+        """Forget rooms that nobody has used for a while; how many. Their logs hold everything.
+
+        A room that waits for its seats goes sooner, since anybody with a key can open any number and fill none. It still
+        counts as open, and its deadline stays.
+        """
+        now = self._around.monotonic()
+        idle = [room for room in self._live.values() if not room.in_use and now - room.touched > self._patience(room)]
         for room in idle:
             del self._live[room.id]
+            if not isinstance(room.match, Gathering):
+                self._close(room.id)
         return len(idle)
+
+    def _patience(self, room: Room) -> float:
+        """How many seconds a room that is not in use stays in memory."""
+        limits = self._around.limits
+        idle = 60.0 * limits.idle_minutes
+        return min(idle, limits.unfilled_seconds) if room.state.started is None else idle
+
+    def _close(self, room: RoomId) -> None:
+        """The room is neither in memory nor waiting for its seats."""
+        self._open_rooms.discard(room)
+        self._deadlines.discard(room)
 
     def forget(self, deleted: Iterable[RoomId]) -> None:
         """Rooms whose logs were deleted are no more, and whoever still listens to one is told so."""
         for room_id in deleted:
             room = self._live.pop(room_id, None)
+            self._close(room_id)
             if room is not None:
                 room.close_all(Closing.DELETED)
 
     def look_after_streams(self) -> None:
         """Say that the server is there on silent streams, and show absent whoever was not heard of."""
-        now, limits = monotonic(), self._around.limits
+        now, limits = self._around.monotonic(), self._around.limits
         for room in self._live.values():
             for attachment in room.attachments:
                 if now - attachment.written > limits.heartbeat_seconds:

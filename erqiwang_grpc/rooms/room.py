@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from time import monotonic, perf_counter
+from time import perf_counter
 from typing import Final, TypeAlias, final
 
 from erqiwang_core import match as matches, notices, view as views
@@ -16,6 +16,7 @@ from erqiwang_core.rules import RULES_VERSION, rules
 from erqiwang_core.units import Seat
 
 from erqiwang_grpc import events as stored
+from erqiwang_grpc.clocks import Monotonic, SystemMonotonic
 from erqiwang_grpc.events.index import tags
 from erqiwang_grpc.events.model import HOUSE
 from erqiwang_grpc.rooms import state as ledgers
@@ -23,7 +24,7 @@ from erqiwang_grpc.rooms.command import Accepted, Answer, Answered, Asked, seat_
 from erqiwang_grpc.rooms.counters import Counters
 from erqiwang_grpc.rooms.limits import Limits
 from erqiwang_grpc.rooms.outbox import Closing, Outbox
-from erqiwang_grpc.rooms.rate_limit import Allowance
+from erqiwang_grpc.rooms.rate_limit import Allowances
 from erqiwang_grpc.rooms.refusals import (
     CommandIdReused,
     LogUnavailable,
@@ -31,7 +32,6 @@ from erqiwang_grpc.rooms.refusals import (
     Refused,
     RoomQuarantined,
     StaleVersion,
-    TooManyCommands,
 )
 from erqiwang_grpc.rooms.state import Broken, Brought, State
 from erqiwang_grpc.rpc.wire import encode
@@ -70,9 +70,11 @@ class Node:
     events: Store
     wakeup: Wakeup
     now: Callable[[], TimeNs]
+    """The wall clock; which of the two measures what is said in `clocks`."""
     shuffle: Shuffler
     limits: Limits
     counts: Counters = field(default_factory=Counters)
+    monotonic: Monotonic = field(default_factory=SystemMonotonic)
 
 
 Decided: TypeAlias = tuple[matches.Event, ...] | RuleRefusal | RoomQuarantined | StaleVersion
@@ -82,10 +84,10 @@ Decided: TypeAlias = tuple[matches.Event, ...] | RuleRefusal | RoomQuarantined |
 class Attachment:
     """One stream of a seat: where its messages go, and when it was last heard of."""
 
-    def __init__(self, seat: Seat, outbox: Outbox) -> None:
+    def __init__(self, seat: Seat, outbox: Outbox, now: float) -> None:
         self.seat = seat
         self.outbox = outbox
-        self.heard = monotonic()
+        self.heard = now
         self.written = self.heard
         self.present = True
 
@@ -99,14 +101,15 @@ class Room:
         self.state = ledger
         self.fault = fault
         """Why the room is quarantined; None where it is not."""
-        self.touched = monotonic()
+        self.touched = around.monotonic()
+        self.allowances = Allowances(around.limits.commands_per_second)
+        """What each seat may still ask for."""
         self._around = around
         self._lock = asyncio.Lock()
         self._unsure = False
         self._commands = 0
         """How many are under way or wait. The lock does not say: it is free until the next in line has been woken."""
         self._attached: dict[Seat, Attachment] = {}
-        self._allowances: dict[Seat, Allowance] = {}
 
     # Looking
 
@@ -151,7 +154,7 @@ class Room:
 
     def touch(self) -> None:
         """The room is wanted: keep it in memory."""
-        self.touched = monotonic()
+        self.touched = self._around.monotonic()
 
     # Streams
 
@@ -161,7 +164,7 @@ class Room:
         if older is not None:
             older.outbox.close(Closing.DISPLACED, _goodbye(pb.Goodbye.REASON_DISPLACED))
         outbox = Outbox(self._around.limits.outbox, lambda since: self._resync(seat, since), last_version)
-        attachment = Attachment(seat, outbox)
+        attachment = Attachment(seat, outbox, self._around.monotonic())
         self._attached[seat] = attachment
         outbox.put(pb.SeatMessage(snapshot=self.snapshot(seat, last_version)))
         self._tell_presence()
@@ -181,7 +184,7 @@ class Room:
 
     def hear(self, attachment: Attachment) -> None:
         """A stream was heard of."""
-        attachment.heard = monotonic()
+        attachment.heard = self._around.monotonic()
         if not attachment.present:
             attachment.present = True
             self._tell_presence()
@@ -262,9 +265,6 @@ class Room:
     async def _act(self, seat: Seat, player: str, asked: Asked) -> Answer:
         if self.fault is not None:
             return RoomQuarantined(self.version)
-        refused = self.spend(seat)
-        if refused is not None:
-            return refused
         command = asked.command
         if isinstance(command, NoCommand):
             return command
@@ -304,12 +304,6 @@ class Room:
             return None
         return SeatFree(seat) if sitting is None else SeatOccupied(seat)
 
-    def spend(self, seat: Seat) -> TooManyCommands | None:
-        """Take one from what the seat may ask in a second, or say that it asks too much."""
-        now, limit = self._around.now(), self._around.limits.commands_per_second
-        allowance = self._allowances.setdefault(seat, Allowance(limit, now))
-        return None if allowance.take(now) else TooManyCommands(limit)
-
     def _shuffled(self) -> Shuffled:
         return self._around.shuffle(rules(self.match.options.game, self.match.options.review))
 
@@ -339,7 +333,8 @@ class Room:
                 return decided
             if not decided:
                 return Accepted(NOTHING, NOTHING, repeated=False)
-            time = self._around.now()
+            # A wall clock that is set back must not make a room's story run backwards.
+            time = max(self._around.now(), self.state.time)
             bodies = tuple(stored.write(event) for event in decided)
             batch = Batch(time, actor, key, RULES_VERSION, bodies, tags(self.state, decided))
             # Where the append is not answered, or its caller cancelled, the log alone knows whether the batch is in it.

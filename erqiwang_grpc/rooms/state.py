@@ -53,6 +53,8 @@ class State:
     version: Version
     created: TimeNs
     turn_began: TimeNs
+    time: TimeNs
+    """When the last event happened; the next one's time is never before it, whatever the wall clock says."""
     started: TimeNs | None = None
     ended: TimeNs | None = None
     ended_by: Actor | None = None
@@ -64,6 +66,7 @@ class State:
         """One more event."""
         self.match = matches.evolve(self.match, event)
         self.version = Version(self.version + 1)
+        self.time = max(self.time, time)
         if isinstance(event, DealStarted) and event.number == 1:
             self.started = time
         if isinstance(event, MatchEnded):
@@ -106,7 +109,7 @@ class NoLedger:
 
 def opened(event: RoomOpened, time: TimeNs) -> State:
     """The ledger of a room that was just opened."""
-    return State(event, matches.begin(event.options), Version(1), time, time)
+    return State(event, matches.begin(event.options), Version(1), time, time, time)
 
 
 def replay(entries: tuple[Entry, ...]) -> State | Broken | NoLedger:
@@ -134,6 +137,7 @@ def follow(ledger: State, entries: Iterable[Entry]) -> State | Broken:
             broken = _taken(ledger, entry, event) or broken
         # Counted though it is not followed: whoever ends the room does so behind it.
         ledger.version = entry.version
+        ledger.time = max(ledger.time, entry.time)
     return ledger if broken is None else Broken(ledger, broken)
 
 

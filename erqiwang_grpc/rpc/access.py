@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from time import time
 from typing import Final, TypeVar, final
 
 import grpc
@@ -13,11 +12,12 @@ from erqiwang_grpc.auth.bearer import credential
 from erqiwang_grpc.auth.files import KeyFiles
 from erqiwang_grpc.auth.keys import PlatformId, is_platform_key
 from erqiwang_grpc.auth.tokens import Fault, SeatClaims, TokenRefused, UnixSeconds
+from erqiwang_grpc.rooms.limits import SECOND
 from erqiwang_grpc.rooms.refusals import NoSuchRoom, Refused, RoomQuarantined
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Room
 from erqiwang_grpc.rpc.errors import refuse, unauthenticated
-from erqiwang_grpc.store import RoomId, StoreReader
+from erqiwang_grpc.store import RoomId, StoreReader, TimeNs
 
 Q = TypeVar("Q")
 R = TypeVar("R")
@@ -39,10 +39,11 @@ _REASONS: Final = {
 class Access:
     """Checks every call before anything else is done for it."""
 
-    def __init__(self, keys: KeyFiles, rooms: Rooms, events: StoreReader, now: Callable[[], float] = time) -> None:
+    def __init__(self, keys: KeyFiles, rooms: Rooms, events: StoreReader, now: Callable[[], TimeNs]) -> None:
         self._keys = keys
         self._rooms = rooms
         self._events = events
+        # Tokens are good on every node and outlive the process, so the wall clock says when they expire.
         self._now = now
 
     async def platform(self, context: grpc.aio.ServicerContext[Q, R]) -> PlatformId:
@@ -62,7 +63,7 @@ class Access:
         without one.
         """
         presented = await _credential(context, "a seat token is required: authorization: Bearer <token>")
-        claims = self._keys.current.tokens.verify(presented, UnixSeconds(int(self._now())))
+        claims = self._keys.current.tokens.verify(presented, UnixSeconds(self._now() // SECOND))
         if isinstance(claims, TokenRefused):
             await unauthenticated(context, _REASONS[claims.fault], f"the seat token is refused: {claims.fault.value}")
         return claims, await self.room(claims, context)

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 from collections.abc import Coroutine
 from random import uniform
-from time import time
 from typing import Final, TypeVar, final
 
 import grpc
@@ -26,8 +25,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from grpc import StatusCode
 
 from erqiwang_grpc.archive import feed as watching
-from erqiwang_grpc.archive.matches import Archive, Search
-from erqiwang_grpc.archive.records import MatchRecord
+from erqiwang_grpc.archive.matches import Archive, Recorded, Search
 from erqiwang_grpc.auth.files import KeyFiles
 from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.auth.tokens import Epoch, PlayerId, SeatClaims, UnixSeconds, claims_for
@@ -35,17 +33,20 @@ from erqiwang_grpc.events.index import created
 from erqiwang_grpc.events.model import RoomOpened
 from erqiwang_grpc.rooms.bounds import LONGEST_NAME, choice_fault, id_fault, length_fault, name_fault
 from erqiwang_grpc.rooms.command import PLATFORM, Accepted, command_key
-from erqiwang_grpc.rooms.limits import SECOND, Limits
+from erqiwang_grpc.rooms.costs import Work
+from erqiwang_grpc.rooms.limits import SECOND
+from erqiwang_grpc.rooms.quotas import Quotas
 from erqiwang_grpc.rooms.refusals import InvalidCursor, InvalidField, LogUnavailable, Refused, RoomFull
 from erqiwang_grpc.rooms.registry import Rooms
-from erqiwang_grpc.rooms.room import Room
+from erqiwang_grpc.rooms.room import Node, Room
 from erqiwang_grpc.rpc import room_status
 from erqiwang_grpc.rpc.access import Access
 from erqiwang_grpc.rpc.cursors import page_token, read_cursor, read_page_token
 from erqiwang_grpc.rpc.errors import contained, end, reasoned, refuse
 from erqiwang_grpc.rpc.wire import encode, requests as decode
 from erqiwang_grpc.rpc.wire.encode.parts import timestamp
-from erqiwang_grpc.store import Mark, Period, Position, RoomId, Store, TimeNs, Unavailable, Wakeup
+from erqiwang_grpc.rpc.wire.rulings import ruling
+from erqiwang_grpc.store import Mark, Period, Position, RoomId, TimeNs, Unavailable
 from erqiwang_grpc.v1 import room_pb2, room_service_pb2 as pb, room_service_pb2_grpc as rpc
 
 T = TypeVar("T")
@@ -65,15 +66,17 @@ class RoomServicer(rpc.RoomServiceServicer):
     """Platforms open, fill, watch and end rooms here."""
 
     def __init__(
-        self, access: Access, rooms: Rooms, keys: KeyFiles, events: Store, wakeup: Wakeup, limits: Limits
+        self, access: Access, rooms: Rooms, keys: KeyFiles, archive: Archive, quotas: Quotas, around: Node
     ) -> None:
         self._access = access
         self._rooms = rooms
         self._keys = keys
-        self._events = events
-        self._archive = Archive(events)
-        self._wakeup = wakeup
-        self._limits = limits
+        self._archive = archive
+        self._quotas = quotas
+        self._around = around
+        self._events = around.events
+        self._wakeup = around.wakeup
+        self._limits = around.limits
         self.watchers = 0
         """How many streams watch."""
         self._draining = False
@@ -86,7 +89,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         context: grpc.aio.ServicerContext[pb.CreateRoomRequest, pb.CreateRoomResponse],
     ) -> pb.CreateRoomResponse:
         """Open a room."""
-        platform = await self._access.platform(context)
+        platform = await self._caller(context)
         wrong = id_fault(request.command_id, is_required=True) or name_fault("owner", request.owner)
         if wrong is not None:
             await refuse(context, wrong)
@@ -113,34 +116,37 @@ class RoomServicer(rpc.RoomServiceServicer):
         self, request: pb.ListRoomsRequest, context: grpc.aio.ServicerContext[pb.ListRoomsRequest, pb.ListRoomsResponse]
     ) -> pb.ListRoomsResponse:
         """List the platform's rooms, the newest first."""
-        platform = await self._access.platform(context)
+        platform = await self._caller(context)
         size, before = await _asked_page(request, context)
         if request.state not in room_pb2.RoomState.values():
             await refuse(context, choice_fault("state", request.state, tuple(sorted(room_pb2.RoomState.values()))))
-        page = await self._page(platform, size, before, request.state)
+        page, looked_at = await self._page(platform, size, before, request.state)
+        self._quotas.owe(platform, looked_at * Work.ROW.units)
         if isinstance(page, LogUnavailable):
             await refuse(context, page)
         return page
 
     async def _page(
         self, platform: PlatformId, size: int, before: Mark | None, state: room_pb2.RoomState.ValueType
-    ) -> pb.ListRoomsResponse | LogUnavailable:
+    ) -> tuple[pb.ListRoomsResponse | LogUnavailable, int]:
+        """The page, and how many rooms were read from the log for it."""
         found: list[room_pb2.Room] = []
-        scanned = 0
+        scanned = read = 0
         while len(found) < size and scanned < _SCANNED:
             wanted = size - len(found)
             marks = await self._events.listing(created(platform), Period(TimeNs(0), _FOREVER), wanted, before)
             if isinstance(marks, Unavailable):
-                return LogUnavailable()
+                return LogUnavailable(), read
             scanned += len(marks)
             for mark in marks:
+                read += self._rooms.in_memory(mark.room) is None
                 room = await self._listed(mark.room)
                 if room is not None and state in (room_pb2.ROOM_STATE_UNSPECIFIED, room.state):
                     found.append(room)
                 before = mark
             if len(marks) < wanted:
-                return pb.ListRoomsResponse(rooms=found)
-        return pb.ListRoomsResponse(rooms=found, next_page_token=page_token(before) if before else "")
+                return pb.ListRoomsResponse(rooms=found), read
+        return pb.ListRoomsResponse(rooms=found, next_page_token=page_token(before) if before else ""), read
 
     async def _listed(self, room_id: RoomId) -> room_pb2.Room | None:
         """A room of a list; None for one that cannot be believed.
@@ -159,7 +165,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         self, request: pb.QuoteRoomRequest, context: grpc.aio.ServicerContext[pb.QuoteRoomRequest, pb.QuoteRoomResponse]
     ) -> pb.QuoteRoomResponse:
         """What a room would cost."""
-        await self._access.platform(context)
+        await self._caller(context)
         options = decode.room_choice(request.choice)
         if isinstance(options, InvalidField):
             await refuse(context, options)
@@ -171,7 +177,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         self, request: pb.TakeSeatRequest, context: grpc.aio.ServicerContext[pb.TakeSeatRequest, pb.TakeSeatResponse]
     ) -> pb.TakeSeatResponse:
         """Seat a player and give the seat's token."""
-        platform = await self._access.platform(context)
+        platform = await self._caller(context)
         room = await self._owned(request.room_id, platform, context)
         wrong = name_fault("player", request.player) or id_fault(request.command_id)
         if wrong is not None:
@@ -210,7 +216,8 @@ class RoomServicer(rpc.RoomServiceServicer):
     def _claims(self, platform: PlatformId, room: Room, seat: Seat) -> SeatClaims:
         chair = room.match.chairs[seat]
         player = PlayerId(chair.player or "")
-        return claims_for(platform, room.id, seat, player, Epoch(chair.epoch), UnixSeconds(int(time())))
+        now = UnixSeconds(self._around.now() // SECOND)
+        return claims_for(platform, room.id, seat, player, Epoch(chair.epoch), now)
 
     @contained
     async def LeaveSeat(
@@ -244,16 +251,21 @@ class RoomServicer(rpc.RoomServiceServicer):
         context: grpc.aio.ServicerContext[pb.WatchRoomsRequest, pb.WatchRoomsResponse],
     ) -> None:
         """Tell of the platform's rooms from a cursor on, until the caller leaves."""
-        platform = await self._access.platform(context)
+        platform = await self._caller(context)
         cursor = read_cursor(request.cursor)
         if isinstance(cursor, InvalidCursor):
             await refuse(context, cursor)
         if self.watchers >= self._limits.watchers:
             why = f"the server holds {self._limits.watchers} watchers, as many as it takes"
             await end(context, reasoned(StatusCode.RESOURCE_EXHAUSTED, "TOO_MANY_STREAMS", why, uniform(1, 5)))
+        reached = self._quotas.watcher(platform)
+        if reached is not None:
+            self._around.counts.refused[ruling(reached).reason] += 1
+            await refuse(context, reached)
         self.watchers += 1
         try:
-            await self._watch(platform, cursor, context)
+            with self._quotas.watching(platform):
+                await self._watch(platform, cursor, context)
         finally:
             self.watchers -= 1
 
@@ -263,7 +275,8 @@ class RoomServicer(rpc.RoomServiceServicer):
         cursor: tuple[Position, int],
         context: grpc.aio.ServicerContext[pb.WatchRoomsRequest, pb.WatchRoomsResponse],
     ) -> None:
-        feed = watching.feed(self._events, self._wakeup, platform, cursor, lambda: self._draining)
+        around = self._around
+        feed = watching.feed(around.events, around.wakeup, platform, cursor, lambda: self._draining, around.monotonic)
         async with contextlib.aclosing(feed) as responses:
             async for response in responses:
                 if isinstance(response, LogUnavailable):
@@ -284,11 +297,13 @@ class RoomServicer(rpc.RoomServiceServicer):
         context: grpc.aio.ServicerContext[pb.GetMatchRecordRequest, pb.GetMatchRecordResponse],
     ) -> pb.GetMatchRecordResponse:
         """What was played in a room, as far as its deals are settled."""
-        platform = await self._access.platform(context)
+        platform = await self._caller(context)
+        self._quotas.owe(platform, Work.RECORD.units - Work.CALL.units)
         record = await self._archive.record(platform, RoomId(request.room_id))
-        if not isinstance(record, MatchRecord):
+        if not isinstance(record, Recorded):
             await refuse(context, record)
-        return pb.GetMatchRecordResponse(record=encode.match_record(record))
+        self._quotas.owe(platform, record.read * Work.DEAL.units)
+        return pb.GetMatchRecordResponse(record=record.message)
 
     @contained
     async def ListMatchRecords(
@@ -297,7 +312,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         context: grpc.aio.ServicerContext[pb.ListMatchRecordsRequest, pb.ListMatchRecordsResponse],
     ) -> pb.ListMatchRecordsResponse:
         """The platform's matches that have ended, the last one first."""
-        platform = await self._access.platform(context)
+        platform = await self._caller(context)
         size, before = await _asked_page(request, context)
         wrong = length_fault("player", request.player, 0, LONGEST_NAME)
         if wrong is not None:
@@ -306,13 +321,23 @@ class RoomServicer(rpc.RoomServiceServicer):
         page = await self._archive.page(search, size, before)
         if isinstance(page, LogUnavailable):
             await refuse(context, page)
+        self._quotas.owe(platform, len(page.matches) * Work.ROW.units)
         return pb.ListMatchRecordsResponse(
             matches=[encode.match_summary(summary) for summary in page.matches],
             next_page_token=page_token(page.last) if page.last else "",
         )
 
-    async def _room(self, room_id: str, context: grpc.aio.ServicerContext[Q, R]) -> Room:
+    async def _caller(self, context: grpc.aio.ServicerContext[Q, R]) -> PlatformId:
+        """The platform that calls, which pays for the call."""
         platform = await self._access.platform(context)
+        reached = self._quotas.call(platform, Work.CALL.units)
+        if reached is not None:
+            self._around.counts.refused[ruling(reached).reason] += 1
+            await refuse(context, reached)
+        return platform
+
+    async def _room(self, room_id: str, context: grpc.aio.ServicerContext[Q, R]) -> Room:
+        platform = await self._caller(context)
         return await self._owned(room_id, platform, context)
 
     async def _owned(self, room_id: str, platform: PlatformId, context: grpc.aio.ServicerContext[Q, R]) -> Room:

@@ -7,27 +7,30 @@ import logging
 from collections import Counter
 from collections.abc import AsyncIterator
 from random import uniform
-from time import monotonic
-from typing import TypeVar, final
+from typing import Final, TypeVar, final
 
 import grpc
 from erqiwang_core.units import Seat
+from google.protobuf.duration_pb2 import Duration
 from google.protobuf.message import DecodeError
 from google.rpc.status_pb2 import Status
 from grpc import StatusCode
 
-from erqiwang_grpc.archive.matches import Archive
-from erqiwang_grpc.archive.records import MatchRecord
+from erqiwang_grpc.archive.matches import Archive, Recorded
 from erqiwang_grpc.auth.tokens import SeatClaims
+from erqiwang_grpc.clocks import within
 from erqiwang_grpc.rooms.bounds import id_fault
 from erqiwang_grpc.rooms.command import Accepted, Answer, Answered, Asked, command_key
-from erqiwang_grpc.rooms.limits import Limits
+from erqiwang_grpc.rooms.costs import Work
 from erqiwang_grpc.rooms.outbox import Closing
-from erqiwang_grpc.rooms.refusals import InvalidField, NoSuchRoom, Refused
-from erqiwang_grpc.rooms.room import Attachment, Room
+from erqiwang_grpc.rooms.quotas import Quotas
+from erqiwang_grpc.rooms.rate_limit import AtOnce, Later, Pace, TooLong
+from erqiwang_grpc.rooms.refusals import InvalidField, NoSuchRoom, Refused, TooManyCommands
+from erqiwang_grpc.rooms.room import Attachment, Node, Room
 from erqiwang_grpc.rpc.access import Access
 from erqiwang_grpc.rpc.errors import contained, end, failed, reasoned, refuse
 from erqiwang_grpc.rpc.wire import encode, requests as decode
+from erqiwang_grpc.rpc.wire.rulings import ruling
 from erqiwang_grpc.store import RoomId
 from erqiwang_grpc.v1 import seat_service_pb2 as pb, seat_service_pb2_grpc as rpc
 
@@ -36,15 +39,21 @@ log = logging.getLogger(__name__)
 Q = TypeVar("Q")
 R = TypeVar("R")
 
+_COSTS: Final = {"command": Work.COMMAND, "attach": Work.SNAPSHOT}
+"""What a request on a stream costs; any other as much as a heartbeat."""
+
 
 @final
 class SeatServicer(rpc.SeatServiceServicer):
     """Seats play here."""
 
-    def __init__(self, access: Access, archive: Archive, limits: Limits) -> None:
+    def __init__(self, access: Access, archive: Archive, quotas: Quotas, around: Node) -> None:
         self._access = access
         self._archive = archive
-        self._limits = limits
+        self._quotas = quotas
+        self._limits = around.limits
+        self._monotonic = around.monotonic
+        self._counts = around.counts
         self._acting: set[asyncio.Task[Answer]] = set()
         self._listening: set[asyncio.Task[None]] = set()
         self.streams = 0
@@ -63,24 +72,38 @@ class SeatServicer(rpc.SeatServiceServicer):
         claims, _ = await self._access.seat(context)
         seat = (claims.room, claims.seat)
         await self._admit(seat, context)
+        reached = self._quotas.stream(claims.platform)
+        if reached is not None:
+            self._counts.refused[ruling(reached).reason] += 1
+            await refuse(context, reached)
         self.streams += 1
         self._of_seat[seat] += 1
         try:
-            last_version = await self._attach_request(request_iterator, context)
-            # Found anew: while the client took its time, the room may have been put away or the seat given to another.
-            room = await self._access.room(claims, context)
-            await self._turn_away_if_draining(context)
-            attachment = room.attach(claims.seat, last_version)
-            try:
-                closing = await self._converse(room, claims, attachment, request_iterator, context)
-            finally:
-                room.detach(attachment)
+            with self._quotas.streaming(claims.platform):
+                closing = await self._from_attach(claims, request_iterator, context)
         finally:
             self.streams -= 1
             self._of_seat[seat] -= 1
             if not self._of_seat[seat]:
                 del self._of_seat[seat]
         await self._part(closing, context)
+
+    async def _from_attach(
+        self,
+        claims: SeatClaims,
+        requests: AsyncIterator[pb.PlayRequest],
+        context: grpc.aio.ServicerContext[pb.PlayRequest, pb.PlayResponse],
+    ) -> Closing:
+        last_version = await self._attach_request(requests, context)
+        # Found anew: while the client took its time, the room may have been put away or the seat given to another.
+        room = await self._access.room(claims, context)
+        await self._turn_away_if_draining(context)
+        await self._pay(room, claims.seat, Work.SNAPSHOT, context)
+        attachment = room.attach(claims.seat, last_version)
+        try:
+            return await self._converse(room, claims, attachment, requests, context)
+        finally:
+            room.detach(attachment)
 
     async def _admit(
         self, seat: tuple[RoomId, Seat], context: grpc.aio.ServicerContext[pb.PlayRequest, pb.PlayResponse]
@@ -103,8 +126,7 @@ class SeatServicer(rpc.SeatServiceServicer):
     ) -> int | None:
         """The `last_version` of the `Attach` that every stream begins with."""
         try:
-            async with asyncio.timeout(self._limits.attach_seconds):
-                first = await anext(requests, None)
+            first = await within(self._monotonic, self._limits.attach_seconds, _next(requests))
         except TimeoutError:
             first = None
         except DecodeError:
@@ -130,7 +152,7 @@ class SeatServicer(rpc.SeatServiceServicer):
         while True:
             response = await outbox.take()
             if response.messages:
-                attachment.written = monotonic()
+                attachment.written = self._monotonic()
                 await context.write(response)
             elif outbox.closing is not None:
                 return outbox.closing
@@ -157,21 +179,53 @@ class SeatServicer(rpc.SeatServiceServicer):
     ) -> None:
         """Carry out what the seat says, one after the other, until it has nothing more to say."""
         number = 1  # of the `Attach` that came first
+        pace = Pace(room.allowances.of(claims.seat, self._monotonic()), self._limits.slowed_seconds)
         async for request in requests:
             number += 1
             if attachment.outbox.closing is not None:
                 # Displaced or unseated, though the client may not have read it: it has no say any more.
                 return
             room.hear(attachment)
-            match request.WhichOneof("request"):
-                case "command":
-                    await self._command(room, claims, attachment, request, number)
-                case "detach":
-                    return
-                case "attach":
-                    attachment.outbox.put(_snapshot_again(room, claims.seat, request, number))
-                case "heartbeat" | None:
-                    pass
+            if request.HasField("detach"):
+                return
+            if await self._is_paid(pace, room, attachment, request, number):
+                await self._carry_out(room, claims, attachment, request, number)
+
+    async def _is_paid(
+        self, pace: Pace, room: Room, attachment: Attachment, request: pb.PlayRequest, number: int
+    ) -> bool:
+        """Whether the request is to be carried out, once it is paid for.
+
+        Waiting here is what slows a stream: nothing more is read from it, and so its connection takes no more.
+        """
+        cost = _COSTS.get(request.WhichOneof("request") or "", Work.HEARTBEAT)
+        match pace.spend(cost.units, self._monotonic()):
+            case AtOnce():
+                return True
+            case Later(seconds, is_told):
+                if is_told:
+                    attachment.outbox.put(_refused(request.command_id, number, self._too_many(seconds), room))
+                await self._monotonic.sleep(seconds)
+                return not is_told and attachment.outbox.closing is None
+            case TooLong():
+                # Said as a message, too: the status may be hidden from a client that is just writing.
+                delay = Duration()
+                delay.FromMilliseconds(int(uniform(1_000, 5_000)))
+                goodbye = pb.Goodbye(reason=pb.Goodbye.REASON_TOO_FAST, retry_delay=delay)
+                attachment.outbox.close(Closing.TOO_FAST, pb.SeatMessage(goodbye=goodbye))
+                return False
+
+    async def _carry_out(
+        self, room: Room, claims: SeatClaims, attachment: Attachment, request: pb.PlayRequest, number: int
+    ) -> None:
+        match request.WhichOneof("request"):
+            case "command":
+                await self._command(room, claims, attachment, request, number)
+            case "attach":
+                snapshot = room.snapshot(claims.seat, _last_version(request))
+                attachment.outbox.put(pb.SeatMessage(snapshot=snapshot))
+            case "heartbeat" | "detach" | None:
+                pass
 
     async def _command(
         self, room: Room, claims: SeatClaims, attachment: Attachment, request: pb.PlayRequest, number: int
@@ -200,6 +254,13 @@ class SeatServicer(rpc.SeatServiceServicer):
                 await refuse(context, NoSuchRoom())
             case Closing.MALFORMED:
                 await end(context, _malformed())
+            case Closing.TOO_FAST:
+                limits = self._limits
+                why = (
+                    f"more than {limits.commands_per_second} commands a second were sent for "
+                    f"{limits.slowed_seconds:g} seconds: reconnect after the delay, and send less"
+                )
+                await end(context, reasoned(StatusCode.RESOURCE_EXHAUSTED, "TOO_MANY_COMMANDS", why, uniform(1, 5)))
             case Closing.FAILED:
                 await end(context, failed())
 
@@ -209,6 +270,7 @@ class SeatServicer(rpc.SeatServiceServicer):
     ) -> pb.ActResponse:
         """One command, without a stream."""
         claims, room = await self._access.seat(context)
+        await self._pay(room, claims.seat, Work.COMMAND, context)
         asked = _asked(request)
         if isinstance(asked, InvalidField):
             await refuse(context, asked)
@@ -229,7 +291,8 @@ class SeatServicer(rpc.SeatServiceServicer):
         self, request: pb.GetViewRequest, context: grpc.aio.ServicerContext[pb.GetViewRequest, pb.GetViewResponse]
     ) -> pb.GetViewResponse:
         """The seat's view now."""
-        claims, room = await self._looking(context)
+        claims, room = await self._access.seat(context)
+        await self._pay(room, claims.seat, Work.SNAPSHOT, context)
         last_version = request.last_version if request.HasField("last_version") else None
         return pb.GetViewResponse(snapshot=room.snapshot(claims.seat, last_version))
 
@@ -238,31 +301,34 @@ class SeatServicer(rpc.SeatServiceServicer):
         self, request: pb.GetRecordRequest, context: grpc.aio.ServicerContext[pb.GetRecordRequest, pb.GetRecordResponse]
     ) -> pb.GetRecordResponse:
         """What was played in the seat's own match, as far as its deals are settled."""
-        claims, room = await self._looking(context)
-        record = await self._archive.record(claims.platform, room.id)
-        if not isinstance(record, MatchRecord):
-            await refuse(context, record)
-        return pb.GetRecordResponse(record=encode.match_record(record))
-
-    async def _looking(self, context: grpc.aio.ServicerContext[Q, R]) -> tuple[SeatClaims, Room]:
-        """The seat that wants to see something: it costs as much as a command, so it counts as one."""
         claims, room = await self._access.seat(context)
-        refused = room.spend(claims.seat)
-        if refused is not None:
-            await refuse(context, refused)
-        return claims, room
+        await self._pay(room, claims.seat, Work.RECORD, context)
+        record = await self._archive.record(claims.platform, room.id)
+        if not isinstance(record, Recorded):
+            await refuse(context, record)
+        now = self._monotonic()
+        room.allowances.of(claims.seat, now).spend(record.read * Work.DEAL.units, now)
+        return pb.GetRecordResponse(record=record.message)
+
+    async def _pay(self, room: Room, seat: Seat, work: Work, context: grpc.aio.ServicerContext[Q, R]) -> None:
+        """Take what the work costs from the seat's allowance. Ends the call with RESOURCE_EXHAUSTED where it is spent."""
+        now = self._monotonic()
+        wait = room.allowances.of(seat, now).take(work.units, now)
+        if wait:
+            await refuse(context, self._too_many(wait))
+
+    def _too_many(self, wait: float) -> TooManyCommands:
+        refused = TooManyCommands(self._limits.commands_per_second, wait)
+        self._counts.refused[ruling(refused).reason] += 1
+        return refused
 
 
 def _malformed() -> Status:
     return reasoned(StatusCode.INVALID_ARGUMENT, "MALFORMED", "what was sent is no request of this protocol")
 
 
-def _snapshot_again(room: Room, seat: Seat, request: pb.PlayRequest, number: int) -> pb.SeatMessage:
-    """The answer to an `Attach` on a stream that is attached already: it costs as much as a command, so it counts as one."""
-    refused = room.spend(seat)
-    if refused is None:
-        return pb.SeatMessage(snapshot=room.snapshot(seat, _last_version(request)))
-    return _refused(request.command_id, number, refused, room)
+async def _next(requests: AsyncIterator[pb.PlayRequest]) -> pb.PlayRequest | None:
+    return await anext(requests, None)
 
 
 def _last_version(request: pb.PlayRequest) -> int | None:

@@ -9,7 +9,6 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import uniform
-from time import time_ns
 from typing import Final, final
 
 import grpc
@@ -21,8 +20,10 @@ from erqiwang_grpc import shuffling
 from erqiwang_grpc.archive.matches import Archive
 from erqiwang_grpc.archive.retention import delete_old_matches
 from erqiwang_grpc.auth.files import KeyFiles
+from erqiwang_grpc.clocks import Monotonic, SystemMonotonic, system_wall
 from erqiwang_grpc.rooms.limits import DAY, Limits
 from erqiwang_grpc.rooms.outbox import Closing
+from erqiwang_grpc.rooms.quotas import Quotas
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Node, Room
 from erqiwang_grpc.rpc.access import Access
@@ -77,7 +78,10 @@ class Settings:
     metrics_port: int | None = None
     """Where metrics are scraped, 0 for a free port; None for nowhere."""
     shuffle: Shuffler = shuffling.shuffle
-    now: Callable[[], TimeNs] = lambda: TimeNs(time_ns())
+    now: Callable[[], TimeNs] = system_wall
+    """The wall clock."""
+    monotonic: Monotonic = field(default_factory=SystemMonotonic)
+    """The clock of allowances, timeouts and idleness."""
 
 
 @final
@@ -87,14 +91,21 @@ class Server:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._wakeup = ProcessWakeup()
-        around = Node(settings.events, self._wakeup, settings.now, settings.shuffle, settings.limits)
-        self.counts = around.counts
-        self.rooms = Rooms(around)
-        access = Access(settings.keys, self.rooms, settings.events)
-        self.seats = SeatServicer(access, Archive(settings.events), settings.limits)
-        self._platforms = RoomServicer(
-            access, self.rooms, settings.keys, settings.events, self._wakeup, settings.limits
+        around = Node(
+            settings.events,
+            self._wakeup,
+            settings.now,
+            settings.shuffle,
+            settings.limits,
+            monotonic=settings.monotonic,
         )
+        quotas = Quotas(settings.limits, settings.monotonic)
+        self.counts = around.counts
+        self.rooms = Rooms(around, quotas)
+        access = Access(settings.keys, self.rooms, settings.events, settings.now)
+        archive = Archive(settings.events)
+        self.seats = SeatServicer(access, archive, quotas, around)
+        self._platforms = RoomServicer(access, self.rooms, settings.keys, archive, quotas, around)
         self._health = health.aio.HealthServicer()
         self._server = grpc.aio.server(options=channel_options(settings.limits))
         self._tasks: list[asyncio.Task[None]] = []
@@ -153,6 +164,7 @@ class Server:
             self.counts,
             (
                 ("rooms", "Rooms in memory.", lambda: len(rooms.live)),
+                ("rooms_open", "Rooms in memory, or waiting for their seats.", lambda: rooms.open),
                 ("rooms_quarantined", "Rooms set apart because of an error.", lambda: sum(map(_is_apart, rooms.live))),
                 ("streams", "Seat streams that are open.", lambda: self.seats.streams),
                 ("watchers", "Streams of WatchRooms that are open.", lambda: self._platforms.watchers),
@@ -168,6 +180,7 @@ class Server:
     async def _delete_old_matches(self, keep_days: float) -> None:
         """Retention, at the start and every hour. An error in it is logged and does not end it."""
         while True:
+            # The wall clock: what it is compared with are times that are stored.
             before = TimeNs(self._settings.now() - int(keep_days * DAY))
             try:
                 self.rooms.forget(await delete_old_matches(self._settings.events, before))
@@ -212,6 +225,10 @@ def channel_options(limits: Limits) -> list[tuple[str, int]]:
         # Two servers on one port would share its clients without sharing its rooms.
         ("grpc.so_reuseport", 0),
         ("grpc.enable_channelz", 1),
+        # A stream that is read slowly is held back once this much of it waits unread, and no more with a fast sender:
+        # windows of usual size take some hundred thousand heartbeats before they push back.
+        ("grpc.http2.lookahead_bytes", 16 * 1024),
+        ("grpc.http2.bdp_probe", 0),
     ]
 
 

@@ -107,6 +107,37 @@ class Refusal(_message.Message):
     UNIT_CONTROL_CHARACTERS: Refusal.Unit.ValueType  # 4
     """Control characters that the text holds: it may hold none."""
 
+    class _Quota:
+        ValueType = _typing.NewType("ValueType", _builtins.int)
+        V: _TypeAlias = ValueType  # noqa: Y015
+
+    class _QuotaEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[Refusal._Quota.ValueType], _builtins.type):
+        DESCRIPTOR: _descriptor.EnumDescriptor
+        QUOTA_UNSPECIFIED: Refusal._Quota.ValueType  # 0
+        """Never sent."""
+        QUOTA_ROOMS: Refusal._Quota.ValueType  # 1
+        """Open rooms: those in play, and those that wait for their seats to be taken."""
+        QUOTA_WATCHERS: Refusal._Quota.ValueType  # 2
+        """Streams of `WatchRooms`."""
+        QUOTA_STREAMS: Refusal._Quota.ValueType  # 3
+        """Streams of the seats of all its rooms."""
+        QUOTA_CALLS: Refusal._Quota.ValueType  # 4
+        """Calls of `RoomService` a second; calls that read many rooms or deals count as several."""
+
+    class Quota(_Quota, metaclass=_QuotaEnumTypeWrapper):
+        """What a platform has its share of, so that no platform can fill the server for all."""
+
+    QUOTA_UNSPECIFIED: Refusal.Quota.ValueType  # 0
+    """Never sent."""
+    QUOTA_ROOMS: Refusal.Quota.ValueType  # 1
+    """Open rooms: those in play, and those that wait for their seats to be taken."""
+    QUOTA_WATCHERS: Refusal.Quota.ValueType  # 2
+    """Streams of `WatchRooms`."""
+    QUOTA_STREAMS: Refusal.Quota.ValueType  # 3
+    """Streams of the seats of all its rooms."""
+    QUOTA_CALLS: Refusal.Quota.ValueType  # 4
+    """Calls of `RoomService` a second; calls that read many rooms or deals count as several."""
+
     @_typing.final
     class WrongPhase(_message.Message):
         """Not in this phase."""
@@ -803,6 +834,30 @@ class Refusal(_message.Message):
         def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
         def WhichOneof(self, oneof_group: _Never) -> None: ...
 
+    @_typing.final
+    class QuotaReached(_message.Message):
+        """The platform has its share. A unary rpc's status says in `google.rpc.RetryInfo` when to try again."""
+
+        DESCRIPTOR: _descriptor.Descriptor
+
+        QUOTA_FIELD_NUMBER: _builtins.int
+        LIMIT_FIELD_NUMBER: _builtins.int
+        quota: Global___Refusal.Quota.ValueType
+        """Of what."""
+        limit: _builtins.int
+        """How much the platform may have; of calls, how many a second in the long run."""
+        def __init__(
+            self,
+            *,
+            quota: Global___Refusal.Quota.ValueType = ...,
+            limit: _builtins.int = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["limit", b"limit", "quota", b"quota"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
     CODE_FIELD_NUMBER: _builtins.int
     MESSAGE_FIELD_NUMBER: _builtins.int
     WRONG_PHASE_FIELD_NUMBER: _builtins.int
@@ -842,6 +897,7 @@ class Refusal(_message.Message):
     NO_SUCH_RECORD_FIELD_NUMBER: _builtins.int
     INVALID_CURSOR_FIELD_NUMBER: _builtins.int
     ROOM_FULL_FIELD_NUMBER: _builtins.int
+    QUOTA_REACHED_FIELD_NUMBER: _builtins.int
     code: Global___Code.ValueType
     """The packet protocol's code."""
     message: _builtins.str
@@ -968,7 +1024,9 @@ class Refusal(_message.Message):
 
     @_builtins.property
     def too_many_commands(self) -> Global___Refusal.TooManyCommands:
-        """Too many commands."""
+        """The seat asks for more than its allowance. On a stream it is said once a second at most; further requests wait instead
+        and are carried out later.
+        """
 
     @_builtins.property
     def log_unavailable(self) -> Global___Refusal.LogUnavailable:
@@ -993,6 +1051,10 @@ class Refusal(_message.Message):
     @_builtins.property
     def room_full(self) -> Global___Refusal.RoomFull:
         """Every seat is taken."""
+
+    @_builtins.property
+    def quota_reached(self) -> Global___Refusal.QuotaReached:
+        """The platform has as much of the server as one platform may have."""
 
     def __init__(
         self,
@@ -1036,12 +1098,13 @@ class Refusal(_message.Message):
         no_such_record: Global___Refusal.NoSuchRecord | None = ...,
         invalid_cursor: Global___Refusal.InvalidCursor | None = ...,
         room_full: Global___Refusal.RoomFull | None = ...,
+        quota_reached: Global___Refusal.QuotaReached | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["bid_not_lower", b"bid_not_lower", "card_not_held", b"card_not_held", "command_id_reused", b"command_id_reused", "declarer_may_not_signal", b"declarer_may_not_signal", "first_bidder_must_bid", b"first_bidder_must_bid", "group_not_followed", b"group_not_followed", "invalid_cursor", b"invalid_cursor", "invalid_field", b"invalid_field", "log_unavailable", b"log_unavailable", "no_command", b"no_command", "no_such_record", b"no_such_record", "no_such_room", b"no_such_room", "no_such_seat", b"no_such_seat", "nobody_is_void", b"nobody_is_void", "not_a_bid", b"not_a_bid", "not_a_card", b"not_a_card", "not_a_signal", b"not_a_signal", "not_a_trump", b"not_a_trump", "not_in_this_room", b"not_in_this_room", "not_your_turn", b"not_your_turn", "pairs_not_played", b"pairs_not_played", "reason", b"reason", "repeated_card", b"repeated_card", "room_full", b"room_full", "room_quarantined", b"room_quarantined", "seat_free", b"seat_free", "seat_occupied", b"seat_occupied", "seated_elsewhere", b"seated_elsewhere", "several_groups", b"several_groups", "side_suit_throw", b"side_suit_throw", "stale_version", b"stale_version", "surrender_not_allowed", b"surrender_not_allowed", "too_many_commands", b"too_many_commands", "too_many_rooms", b"too_many_rooms", "tractor_not_played", b"tractor_not_played", "whole_group_not_played", b"whole_group_not_played", "wrong_number_of_cards", b"wrong_number_of_cards", "wrong_phase", b"wrong_phase"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["bid_not_lower", b"bid_not_lower", "card_not_held", b"card_not_held", "command_id_reused", b"command_id_reused", "declarer_may_not_signal", b"declarer_may_not_signal", "first_bidder_must_bid", b"first_bidder_must_bid", "group_not_followed", b"group_not_followed", "invalid_cursor", b"invalid_cursor", "invalid_field", b"invalid_field", "log_unavailable", b"log_unavailable", "no_command", b"no_command", "no_such_record", b"no_such_record", "no_such_room", b"no_such_room", "no_such_seat", b"no_such_seat", "nobody_is_void", b"nobody_is_void", "not_a_bid", b"not_a_bid", "not_a_card", b"not_a_card", "not_a_signal", b"not_a_signal", "not_a_trump", b"not_a_trump", "not_in_this_room", b"not_in_this_room", "not_your_turn", b"not_your_turn", "pairs_not_played", b"pairs_not_played", "quota_reached", b"quota_reached", "reason", b"reason", "repeated_card", b"repeated_card", "room_full", b"room_full", "room_quarantined", b"room_quarantined", "seat_free", b"seat_free", "seat_occupied", b"seat_occupied", "seated_elsewhere", b"seated_elsewhere", "several_groups", b"several_groups", "side_suit_throw", b"side_suit_throw", "stale_version", b"stale_version", "surrender_not_allowed", b"surrender_not_allowed", "too_many_commands", b"too_many_commands", "too_many_rooms", b"too_many_rooms", "tractor_not_played", b"tractor_not_played", "whole_group_not_played", b"whole_group_not_played", "wrong_number_of_cards", b"wrong_number_of_cards", "wrong_phase", b"wrong_phase"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bid_not_lower", b"bid_not_lower", "card_not_held", b"card_not_held", "code", b"code", "command_id_reused", b"command_id_reused", "declarer_may_not_signal", b"declarer_may_not_signal", "first_bidder_must_bid", b"first_bidder_must_bid", "group_not_followed", b"group_not_followed", "invalid_cursor", b"invalid_cursor", "invalid_field", b"invalid_field", "log_unavailable", b"log_unavailable", "message", b"message", "no_command", b"no_command", "no_such_record", b"no_such_record", "no_such_room", b"no_such_room", "no_such_seat", b"no_such_seat", "nobody_is_void", b"nobody_is_void", "not_a_bid", b"not_a_bid", "not_a_card", b"not_a_card", "not_a_signal", b"not_a_signal", "not_a_trump", b"not_a_trump", "not_in_this_room", b"not_in_this_room", "not_your_turn", b"not_your_turn", "pairs_not_played", b"pairs_not_played", "reason", b"reason", "repeated_card", b"repeated_card", "room_full", b"room_full", "room_quarantined", b"room_quarantined", "seat_free", b"seat_free", "seat_occupied", b"seat_occupied", "seated_elsewhere", b"seated_elsewhere", "several_groups", b"several_groups", "side_suit_throw", b"side_suit_throw", "stale_version", b"stale_version", "surrender_not_allowed", b"surrender_not_allowed", "too_many_commands", b"too_many_commands", "too_many_rooms", b"too_many_rooms", "tractor_not_played", b"tractor_not_played", "whole_group_not_played", b"whole_group_not_played", "wrong_number_of_cards", b"wrong_number_of_cards", "wrong_phase", b"wrong_phase"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bid_not_lower", b"bid_not_lower", "card_not_held", b"card_not_held", "code", b"code", "command_id_reused", b"command_id_reused", "declarer_may_not_signal", b"declarer_may_not_signal", "first_bidder_must_bid", b"first_bidder_must_bid", "group_not_followed", b"group_not_followed", "invalid_cursor", b"invalid_cursor", "invalid_field", b"invalid_field", "log_unavailable", b"log_unavailable", "message", b"message", "no_command", b"no_command", "no_such_record", b"no_such_record", "no_such_room", b"no_such_room", "no_such_seat", b"no_such_seat", "nobody_is_void", b"nobody_is_void", "not_a_bid", b"not_a_bid", "not_a_card", b"not_a_card", "not_a_signal", b"not_a_signal", "not_a_trump", b"not_a_trump", "not_in_this_room", b"not_in_this_room", "not_your_turn", b"not_your_turn", "pairs_not_played", b"pairs_not_played", "quota_reached", b"quota_reached", "reason", b"reason", "repeated_card", b"repeated_card", "room_full", b"room_full", "room_quarantined", b"room_quarantined", "seat_free", b"seat_free", "seat_occupied", b"seat_occupied", "seated_elsewhere", b"seated_elsewhere", "several_groups", b"several_groups", "side_suit_throw", b"side_suit_throw", "stale_version", b"stale_version", "surrender_not_allowed", b"surrender_not_allowed", "too_many_commands", b"too_many_commands", "too_many_rooms", b"too_many_rooms", "tractor_not_played", b"tractor_not_played", "whole_group_not_played", b"whole_group_not_played", "wrong_number_of_cards", b"wrong_number_of_cards", "wrong_phase", b"wrong_phase"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_reason: _TypeAlias = _typing.Literal["wrong_phase", "no_such_seat", "not_your_turn", "seat_occupied", "seat_free", "seated_elsewhere", "not_a_bid", "not_a_trump", "not_a_signal", "not_a_card", "repeated_card", "card_not_held", "wrong_number_of_cards", "first_bidder_must_bid", "bid_not_lower", "surrender_not_allowed", "several_groups", "side_suit_throw", "whole_group_not_played", "group_not_followed", "tractor_not_played", "pairs_not_played", "declarer_may_not_signal", "not_in_this_room", "nobody_is_void", "no_such_room", "command_id_reused", "stale_version", "no_command", "room_quarantined", "too_many_commands", "log_unavailable", "invalid_field", "too_many_rooms", "no_such_record", "invalid_cursor", "room_full"]  # noqa: Y015
+    _WhichOneofReturnType_reason: _TypeAlias = _typing.Literal["wrong_phase", "no_such_seat", "not_your_turn", "seat_occupied", "seat_free", "seated_elsewhere", "not_a_bid", "not_a_trump", "not_a_signal", "not_a_card", "repeated_card", "card_not_held", "wrong_number_of_cards", "first_bidder_must_bid", "bid_not_lower", "surrender_not_allowed", "several_groups", "side_suit_throw", "whole_group_not_played", "group_not_followed", "tractor_not_played", "pairs_not_played", "declarer_may_not_signal", "not_in_this_room", "nobody_is_void", "no_such_room", "command_id_reused", "stale_version", "no_command", "room_quarantined", "too_many_commands", "log_unavailable", "invalid_field", "too_many_rooms", "no_such_record", "invalid_cursor", "room_full", "quota_reached"]  # noqa: Y015
     _WhichOneofArgType_reason: _TypeAlias = _typing.Literal["reason", b"reason"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_reason) -> _WhichOneofReturnType_reason | None: ...
 

@@ -518,6 +518,8 @@ class Goodbye(_message.Message):
         """The server is leaving: reconnect after `retry_delay`."""
         REASON_UNSEATED: Goodbye._Reason.ValueType  # 3
         """The seat's token is no longer good: the seat was left or taken anew."""
+        REASON_TOO_FAST: Goodbye._Reason.ValueType  # 4
+        """The seat has sent more than its allowance for too long: reconnect after `retry_delay`, and send less."""
 
     class Reason(_Reason, metaclass=_ReasonEnumTypeWrapper):
         """Why."""
@@ -530,6 +532,8 @@ class Goodbye(_message.Message):
     """The server is leaving: reconnect after `retry_delay`."""
     REASON_UNSEATED: Goodbye.Reason.ValueType  # 3
     """The seat's token is no longer good: the seat was left or taken anew."""
+    REASON_TOO_FAST: Goodbye.Reason.ValueType  # 4
+    """The seat has sent more than its allowance for too long: reconnect after `retry_delay`, and send less."""
 
     REASON_FIELD_NUMBER: _builtins.int
     RETRY_DELAY_FIELD_NUMBER: _builtins.int

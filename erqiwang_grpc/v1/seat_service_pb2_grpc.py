@@ -65,8 +65,15 @@ class SeatServiceServicer:
         """The seat's stream: commands in, a snapshot and then notices out. Send `Attach` first. A refused command is a message on
         the stream; the stream itself ends only for a broken conversation: UNAUTHENTICATED (bad token), ABORTED (displaced by a
         newer stream of the seat: do not reconnect by yourself), UNAVAILABLE (the server is leaving: reconnect after the delay it
-        names), INVALID_ARGUMENT (no `Attach` first, or no message of this protocol), RESOURCE_EXHAUSTED (too many streams),
-        NOT_FOUND (the match ended long ago, and is no longer kept). A half-close ends it with OK.
+        names), INVALID_ARGUMENT (no `Attach` first, or no message of this protocol), RESOURCE_EXHAUSTED (too many streams, or
+        more requests than the allowance for too long: reconnect after the delay it names), NOT_FOUND (the match ended long
+        ago, and is no longer kept). A half-close ends it with OK.
+
+        A seat has an allowance, 20 commands a second by default and twice as many in a burst, that its streams and its unary
+        calls share. A heartbeat costs half a command, `Attach` and `GetView` as much as one, and a command that is
+        refused or repeated as much as one that is accepted. A stream beyond it is read more slowly: requests wait in the
+        connection, in order, and are carried out later. At most once a second one of them is refused with
+        `too_many_commands` instead. After 10 seconds of that the stream ends with RESOURCE_EXHAUSTED.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -74,6 +81,7 @@ class SeatServiceServicer:
 
     def Act(self, request, context):
         """One command, for clients that hold no stream. A refusal is a status with `google.rpc.ErrorInfo` and `Refusal` details.
+        Beyond the seat's allowance this call and the next two are refused with RESOURCE_EXHAUSTED and a `RetryInfo`.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -87,7 +95,8 @@ class SeatServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetRecord(self, request, context):
-        """The seat's own match with all its deals that have ended.
+        """The seat's own match with all its deals that have ended. It costs as much as two commands, and three more for each deal
+        that the server must read anew: each once, as a rule.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

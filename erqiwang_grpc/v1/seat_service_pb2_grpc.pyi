@@ -22,15 +22,26 @@ class SeatServiceStub:
     """The seat's stream: commands in, a snapshot and then notices out. Send `Attach` first. A refused command is a message on
     the stream; the stream itself ends only for a broken conversation: UNAUTHENTICATED (bad token), ABORTED (displaced by a
     newer stream of the seat: do not reconnect by yourself), UNAVAILABLE (the server is leaving: reconnect after the delay it
-    names), INVALID_ARGUMENT (no `Attach` first, or no message of this protocol), RESOURCE_EXHAUSTED (too many streams),
-    NOT_FOUND (the match ended long ago, and is no longer kept). A half-close ends it with OK.
+    names), INVALID_ARGUMENT (no `Attach` first, or no message of this protocol), RESOURCE_EXHAUSTED (too many streams, or
+    more requests than the allowance for too long: reconnect after the delay it names), NOT_FOUND (the match ended long
+    ago, and is no longer kept). A half-close ends it with OK.
+
+    A seat has an allowance, 20 commands a second by default and twice as many in a burst, that its streams and its unary
+    calls share. A heartbeat costs half a command, `Attach` and `GetView` as much as one, and a command that is
+    refused or repeated as much as one that is accepted. A stream beyond it is read more slowly: requests wait in the
+    connection, in order, and are carried out later. At most once a second one of them is refused with
+    `too_many_commands` instead. After 10 seconds of that the stream ends with RESOURCE_EXHAUSTED.
     """
     Act: _aio.UnaryUnaryMultiCallable[_seat_service_pb2.ActRequest, _seat_service_pb2.ActResponse]
-    """One command, for clients that hold no stream. A refusal is a status with `google.rpc.ErrorInfo` and `Refusal` details."""
+    """One command, for clients that hold no stream. A refusal is a status with `google.rpc.ErrorInfo` and `Refusal` details.
+    Beyond the seat's allowance this call and the next two are refused with RESOURCE_EXHAUSTED and a `RetryInfo`.
+    """
     GetView: _aio.UnaryUnaryMultiCallable[_seat_service_pb2.GetViewRequest, _seat_service_pb2.GetViewResponse]
     """The seat's view now."""
     GetRecord: _aio.UnaryUnaryMultiCallable[_seat_service_pb2.GetRecordRequest, _seat_service_pb2.GetRecordResponse]
-    """The seat's own match with all its deals that have ended."""
+    """The seat's own match with all its deals that have ended. It costs as much as two commands, and three more for each deal
+    that the server must read anew: each once, as a rule.
+    """
 
 class SeatServiceServicer(metaclass=_abc_1.ABCMeta):
     """What a seat does."""
@@ -44,8 +55,15 @@ class SeatServiceServicer(metaclass=_abc_1.ABCMeta):
         """The seat's stream: commands in, a snapshot and then notices out. Send `Attach` first. A refused command is a message on
         the stream; the stream itself ends only for a broken conversation: UNAUTHENTICATED (bad token), ABORTED (displaced by a
         newer stream of the seat: do not reconnect by yourself), UNAVAILABLE (the server is leaving: reconnect after the delay it
-        names), INVALID_ARGUMENT (no `Attach` first, or no message of this protocol), RESOURCE_EXHAUSTED (too many streams),
-        NOT_FOUND (the match ended long ago, and is no longer kept). A half-close ends it with OK.
+        names), INVALID_ARGUMENT (no `Attach` first, or no message of this protocol), RESOURCE_EXHAUSTED (too many streams, or
+        more requests than the allowance for too long: reconnect after the delay it names), NOT_FOUND (the match ended long
+        ago, and is no longer kept). A half-close ends it with OK.
+
+        A seat has an allowance, 20 commands a second by default and twice as many in a burst, that its streams and its unary
+        calls share. A heartbeat costs half a command, `Attach` and `GetView` as much as one, and a command that is
+        refused or repeated as much as one that is accepted. A stream beyond it is read more slowly: requests wait in the
+        connection, in order, and are carried out later. At most once a second one of them is refused with
+        `too_many_commands` instead. After 10 seconds of that the stream ends with RESOURCE_EXHAUSTED.
         """
 
     @_abc_1.abstractmethod
@@ -54,7 +72,9 @@ class SeatServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _seat_service_pb2.ActRequest,
         context: _aio.ServicerContext[_seat_service_pb2.ActRequest, _seat_service_pb2.ActResponse],
     ) -> _abc.Awaitable[_seat_service_pb2.ActResponse]:
-        """One command, for clients that hold no stream. A refusal is a status with `google.rpc.ErrorInfo` and `Refusal` details."""
+        """One command, for clients that hold no stream. A refusal is a status with `google.rpc.ErrorInfo` and `Refusal` details.
+        Beyond the seat's allowance this call and the next two are refused with RESOURCE_EXHAUSTED and a `RetryInfo`.
+        """
 
     @_abc_1.abstractmethod
     def GetView(
@@ -70,6 +90,8 @@ class SeatServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _seat_service_pb2.GetRecordRequest,
         context: _aio.ServicerContext[_seat_service_pb2.GetRecordRequest, _seat_service_pb2.GetRecordResponse],
     ) -> _abc.Awaitable[_seat_service_pb2.GetRecordResponse]:
-        """The seat's own match with all its deals that have ended."""
+        """The seat's own match with all its deals that have ended. It costs as much as two commands, and three more for each deal
+        that the server must read anew: each once, as a rule.
+        """
 
 def add_SeatServiceServicer_to_server(servicer: SeatServiceServicer, server: _aio.Server) -> None: ...

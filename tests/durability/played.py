@@ -8,6 +8,7 @@ from erqiwang_core.rules import RoomOptions
 from erqiwang_core.units import Seat
 from erqiwang_core.view import turn, view
 
+from erqiwang_grpc.clocks import Monotonic, SystemMonotonic
 from erqiwang_grpc.events.model import RoomOpened
 from erqiwang_grpc.rooms.command import PLATFORM, Accepted, Asked, command_key
 from erqiwang_grpc.rooms.limits import Limits
@@ -34,10 +35,13 @@ class Clock:
         self._now += nanoseconds
 
 
-def node_on(events: Store, limits: Limits | None = None, clock: Clock | None = None) -> Node:
+def node_on(
+    events: Store, limits: Limits | None = None, clock: Clock | None = None, monotonic: Monotonic | None = None
+) -> Node:
     """A server's node_on on that log, with shuffles that repeat."""
     around = limits or Limits(commands_per_second=10_000)
-    return Node(events, ProcessWakeup(), clock or Clock(), seeded(7), around)
+    steady = SystemMonotonic() if monotonic is None else monotonic
+    return Node(events, ProcessWakeup(), clock or Clock(), seeded(7), around, monotonic=steady)
 
 
 async def opened(rooms: Rooms, name: str = "room", options: RoomOptions | None = None) -> Room:

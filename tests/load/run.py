@@ -70,7 +70,7 @@ async def run(folder: Path, calls: int, rooms: int, schemas: Schemas = "reflecti
     """
     ghz = await install()
     async with (
-        serving(folder, "--commands-per-second", "1000000", *flags) as server,
+        serving(folder, "--commands-per-second", "1000000", "--platform-calls-per-second", "1000000", *flags) as server,
         grpc.aio.insecure_channel(server.address) as channel,
     ):
         seeds = await seed(channel, server.key, rooms)

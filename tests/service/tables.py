@@ -29,6 +29,7 @@ from erqiwang_grpc.auth.files import (
 from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.client import CallRefused, Platform, SeatClient, fold, refusal_of
 from erqiwang_grpc.client.calls import bearer
+from erqiwang_grpc.clocks import Monotonic, SystemMonotonic
 from erqiwang_grpc.rooms.limits import Limits
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Room
@@ -51,7 +52,7 @@ from erqiwang_grpc.v1 import (
     view_pb2,
 )
 
-ROOMY: Final = Limits(commands_per_second=100_000)
+ROOMY: Final = Limits(commands_per_second=100_000, platform_calls_per_second=100_000)
 """For tests that play faster than people do."""
 PLAYERS: Final = ("alice", "bob", "carol", "dora")
 PATIENCE: Final = 20.0
@@ -116,6 +117,7 @@ async def served(
     shuffle: Shuffler = shuffling.shuffle,
     events: Store | None = None,
     now: Callable[[], int] = time_ns,
+    monotonic: Monotonic | None = None,
     tls: Tls | None = None,
     metrics_port: int | None = None,
 ) -> AsyncIterator[Service]:
@@ -130,6 +132,7 @@ async def served(
             limits=limits,
             shuffle=shuffle,
             now=lambda: TimeNs(now()),
+            monotonic=SystemMonotonic() if monotonic is None else monotonic,
             tls=tls,
             host="127.0.0.1",
             metrics_port=metrics_port,

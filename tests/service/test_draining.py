@@ -102,7 +102,10 @@ async def to_the_end(watching: AsyncIterator[room_service_pb2.RoomEvent]) -> Non
 
 async def test_what_was_answered_is_there_after_a_kill(tmp_path: Path) -> None:
     """Without any leaving: a command is on disk before anyone is told of it."""
-    async with serving(tmp_path) as server, grpc.aio.insecure_channel(server.address) as channel:
+    async with (
+        serving(tmp_path, "--commands-per-second", "100000") as server,
+        grpc.aio.insecure_channel(server.address) as channel,
+    ):
         served = server.speaking(channel)
         table = await seated(served.platform)
         accepted = [await step(served, table) for _ in range(20)]

@@ -43,6 +43,7 @@ async def test_a_whole_match_is_counted(tmp_path: Path) -> None:
         assert told["erqiwang_command_seconds_count", ""] >= commands
         assert 0 < told["erqiwang_command_seconds_sum", ""] < 60
         assert told["erqiwang_rooms", ""] == 1
+        assert told["erqiwang_rooms_open", ""] == 1
         assert told["erqiwang_rooms_quarantined", ""] == 0
 
 

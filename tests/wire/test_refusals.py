@@ -53,6 +53,8 @@ from erqiwang_grpc.rooms.refusals import (
     NoCommand,
     NoSuchRecord,
     NoSuchRoom,
+    Quota,
+    QuotaReached,
     Refused,
     RoomFull,
     RoomQuarantined,
@@ -113,12 +115,13 @@ REFUSALS_OF_THE_SERVICE: Final[tuple[ServiceRefusal, ...]] = (
     *(InvalidField("owner", Bounds(unit, 129, 1, 128)) for unit in Unit),
     InvalidField("choice.options.deals", Bounds(Unit.VALUE, -7, 0, 12, (0, 6, 12))),
     TooManyRooms(100_000),
+    *(QuotaReached(quota, 500) for quota in Quota),
     NoSuchRecord(),
     InvalidCursor("page_token"),
     RoomFull(3),
 )
 ALL: Final[tuple[Refused, ...]] = (*REFUSALS_OF_THE_CORE, *REFUSALS_OF_THE_SERVICE)
-RETRIED: Final = (TooManyCommands, LogUnavailable, TooManyRooms)
+RETRIED: Final = (TooManyCommands, LogUnavailable, TooManyRooms, QuotaReached)
 REASONS: Final = {field.name for field in refusal_pb2.Refusal.DESCRIPTOR.oneofs_by_name["reason"].fields}
 
 

@@ -18,7 +18,8 @@ Made from `erqiwang_grpc/rpc/wire/rulings.py` by `python -m erqiwang_grpc.rpc.wi
 A refused command has changed nothing. On a stream it is answered by a `Refused` message to its sender alone, and the
 stream stays open. A unary call ends with the status below; among its details are `google.rpc.ErrorInfo` (`reason` is the
 name below in upper case, `domain` is `{DOMAIN}`, `metadata` is what the reason says, as text), the whole `Refusal`, and,
-where the same command may well stand later, `google.rpc.RetryInfo`.
+where the same command may well stand later, `google.rpc.RetryInfo`. Where the server knows when it will, as with a spent
+allowance, that says so instead of the usual delay below.
 
 `reason` is the member of `Refusal.reason` that is set, a message whose fields are named under "says". `code` is the packet
 protocol's `errcode`.
@@ -46,6 +47,7 @@ What ends a stream or a call without a refusal; `ErrorInfo` names it likewise:
 | `DRAINING` | `UNAVAILABLE` | the server is leaving | reconnect after the delay it names |
 | `NOT_ATTACHED` | `INVALID_ARGUMENT` | the stream did not begin with `Attach` | mend the client |
 | `MALFORMED` | `INVALID_ARGUMENT` | what was sent on the stream is no message of this protocol | mend the client |
+| `TOO_MANY_COMMANDS` | `RESOURCE_EXHAUSTED` | a stream was sent more than the seat's allowance for 10 seconds | reconnect after the delay it names, and send less |
 | `TOO_MANY_STREAMS` | `RESOURCE_EXHAUSTED` | the server holds as many streams as it takes, of all seats or of this one | reconnect after the delay it names |
 | | `UNKNOWN` | what was sent in a unary call is no message of this protocol | mend the client |
 | | `RESOURCE_EXHAUSTED` | a message is longer than the server takes | mend the client |

@@ -10,7 +10,7 @@ from erqiwang_core.rules import Deck, Payer
 from erqiwang_core.scoring import Disbanded, Made, NearShutout, Outcome, Shutout, Surrendered, Upgrade
 from erqiwang_core.trump import TRUMPS, Group, Trump
 
-from erqiwang_grpc.rooms.refusals import Unit
+from erqiwang_grpc.rooms.refusals import Quota, Unit
 from erqiwang_grpc.v1 import card_pb2, playing_pb2, refusal_pb2, room_pb2, settlement_pb2, view_pb2
 
 K = TypeVar("K")
@@ -38,6 +38,13 @@ NAMED: Final[dict[Trump, card_pb2.Trump.ValueType]] = {
     trump: card_pb2.Trump.ValueType(number(trump)) for trump in TRUMPS
 }
 """By the number that names it in a command, too."""
+
+QUOTAS: Final = {
+    Quota.ROOMS: refusal_pb2.Refusal.QUOTA_ROOMS,
+    Quota.WATCHERS: refusal_pb2.Refusal.QUOTA_WATCHERS,
+    Quota.STREAMS: refusal_pb2.Refusal.QUOTA_STREAMS,
+    Quota.CALLS: refusal_pb2.Refusal.QUOTA_CALLS,
+}
 
 SIGNALS: Final = {
     SignalKind.CAN_BEAT: playing_pb2.SIGNAL_KIND_CAN_BEAT,

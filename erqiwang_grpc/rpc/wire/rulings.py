@@ -43,6 +43,7 @@ from erqiwang_grpc.rooms.refusals import (
     NoCommand,
     NoSuchRecord,
     NoSuchRoom,
+    QuotaReached,
     Refused,
     RoomFull,
     RoomQuarantined,
@@ -67,7 +68,10 @@ class Ruling:
     sentence: str
     """For a developer."""
     retry_after: int | None = None
-    """Seconds after which the same command may well stand; None where waiting is of no use."""
+    """Seconds after which the same command may well stand; None where waiting is of no use.
+
+    A refusal that knows how long to wait says that instead.
+    """
 
 
 RULINGS: Final[Mapping[type[object], Ruling]] = {
@@ -182,6 +186,13 @@ RULINGS: Final[Mapping[type[object], Ruling]] = {
         StatusCode.RESOURCE_EXHAUSTED,
         "The server holds as many open rooms as it takes.",
         retry_after=60,
+    ),
+    QuotaReached: Ruling(
+        "quota_reached",
+        Code.RULE,
+        StatusCode.RESOURCE_EXHAUSTED,
+        "The platform has as much of this server as one platform may have.",
+        retry_after=1,
     ),
     NoSuchRecord: Ruling(
         "no_such_record", Code.NODESK, StatusCode.NOT_FOUND, "There is no such record, or its deal is not settled yet."

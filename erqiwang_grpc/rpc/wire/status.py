@@ -1,6 +1,7 @@
 """Status: a refusal as what ends a unary call."""
 
 from collections.abc import Iterable
+from math import ceil
 from typing import Final
 
 from google.protobuf.any_pb2 import Any
@@ -10,7 +11,7 @@ from google.protobuf.message import Message
 from google.rpc.error_details_pb2 import ErrorInfo, RetryInfo
 from google.rpc.status_pb2 import Status
 
-from erqiwang_grpc.rooms.refusals import Refused
+from erqiwang_grpc.rooms.refusals import QuotaReached, Refused, TooManyCommands
 from erqiwang_grpc.rpc.wire import encode
 from erqiwang_grpc.rpc.wire.rulings import ruling
 from erqiwang_grpc.v1 import refusal_pb2
@@ -28,8 +29,10 @@ def status(refused: Refused) -> Status:
     refusal = encode.refusal(refused)
     info = ErrorInfo(reason=row.reason.upper(), domain=DOMAIN, metadata=metadata(refusal))
     details: list[Message] = [info, refusal]
-    if row.retry_after is not None:
-        details.append(RetryInfo(retry_delay=Duration(seconds=row.retry_after)))
+    wait = refused.wait if isinstance(refused, TooManyCommands | QuotaReached) else row.retry_after
+    if wait is not None:
+        # Rounded up: who comes back a moment early is refused again.
+        details.append(RetryInfo(retry_delay=_duration(wait)))
     return Status(code=number, message=refusal.message, details=[_packed(detail) for detail in details])
 
 
@@ -60,6 +63,12 @@ def _text(field: FieldDescriptor, value: object) -> str:
 def _name(field: FieldDescriptor, value: object) -> str:
     named = field.enum_type.values_by_number if field.enum_type is not None else {}
     return named[value].name if isinstance(value, int) and value in named else str(value)
+
+
+def _duration(seconds: float) -> Duration:
+    delay = Duration()
+    delay.FromMilliseconds(ceil(1000 * seconds))
+    return delay
 
 
 def _packed(detail: Message) -> Any:

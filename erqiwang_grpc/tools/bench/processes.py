@@ -72,7 +72,7 @@ async def _subject(module: str, *arguments: str) -> AsyncIterator[Subject]:
 async def server(folder: Path, *, in_memory: bool) -> AsyncIterator[Subject]:
     """`erqiwang serve` with its rooms in that folder, or in memory alone, and no limit in the way."""
     where = ("--in-memory",) if in_memory else ()
-    limits = ("--commands-per-second", "1000000")
+    limits = ("--commands-per-second", "1000000", "--platform-calls-per-second", "1000000")
     async with _subject("erqiwang_grpc", "serve", "--port", "0", "--data", str(folder), *where, *limits) as subject:
         yield subject
 

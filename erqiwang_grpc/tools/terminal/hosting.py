@@ -47,7 +47,7 @@ async def hosted(options: RoomOptions, seed: int, players: tuple[str, ...] = PLA
     with tempfile.TemporaryDirectory(prefix="erqiwang-") as folder:
         keys = open_key_files(Path(folder), None, None)
         assert isinstance(keys, Opened), "a fresh folder takes key files"
-        limits = Limits(commands_per_second=100_000)
+        limits = Limits(commands_per_second=100_000, platform_calls_per_second=100_000)
         server = Server(Settings(MemoryStore(), keys.files, limits=limits, shuffle=seeded(seed)))
         await server.start()
         try:

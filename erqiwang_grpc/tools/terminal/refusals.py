@@ -40,6 +40,7 @@ from erqiwang_grpc.rooms.refusals import (
     NoCommand,
     NoSuchRecord,
     NoSuchRoom,
+    QuotaReached,
     Refused,
     RoomFull,
     RoomQuarantined,
@@ -118,6 +119,7 @@ def explained(refused: Refused, view: View) -> Text:
             | NoSuchRoom()
             | RoomFull()
             | TooManyRooms()
+            | QuotaReached()
         ):
             return Text(sentence(refused))
 

@@ -46,7 +46,15 @@ class Victim:
     def _arguments(self) -> tuple[str, ...]:
         where = ("--data", str(self._folder), "--port", str(self.port))
         # People are slower than this load, and the limits are not what is tried here.
-        return (*where, "--commands-per-second", "100000", "--idle-minutes", "1")
+        return (
+            *where,
+            "--commands-per-second",
+            "100000",
+            "--platform-calls-per-second",
+            "100000",
+            "--idle-minutes",
+            "1",
+        )
 
     async def kill(self) -> None:
         """Kill it now, whatever it is doing."""

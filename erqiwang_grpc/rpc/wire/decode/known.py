@@ -27,6 +27,7 @@ def known(values: Mapping[N, V], number: N) -> V:
 PHASES: Final = numbers.reverse(numbers.PHASES)
 GROUPS: Final = numbers.reverse(numbers.GROUPS)
 TRUMPS: Final = numbers.reverse(numbers.NAMED)
+QUOTAS: Final = numbers.reverse(numbers.QUOTAS)
 SIGNALS: Final = numbers.reverse(numbers.SIGNALS)
 AWARD_KINDS: Final = numbers.reverse(numbers.AWARD_KINDS)
 UNITS: Final = numbers.reverse(numbers.UNITS)

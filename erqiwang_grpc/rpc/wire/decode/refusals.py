@@ -36,6 +36,7 @@ from erqiwang_grpc.rooms.refusals import (
     NoCommand,
     NoSuchRecord,
     NoSuchRoom,
+    QuotaReached,
     Refused,
     RoomFull,
     RoomQuarantined,
@@ -44,7 +45,7 @@ from erqiwang_grpc.rooms.refusals import (
     TooManyRooms,
 )
 from erqiwang_grpc.rpc.wire.decode.cards import cards
-from erqiwang_grpc.rpc.wire.decode.known import GROUPS, PHASES, UNITS, NotUnderstood, known
+from erqiwang_grpc.rpc.wire.decode.known import GROUPS, PHASES, QUOTAS, UNITS, NotUnderstood, known
 from erqiwang_grpc.store.port import Version
 from erqiwang_grpc.v1 import refusal_pb2
 
@@ -126,6 +127,9 @@ def refusal(message: refusal_pb2.Refusal) -> Refused:
             return _invalid_field(message.invalid_field)
         case "too_many_rooms":
             return TooManyRooms(message.too_many_rooms.limit)
+        case "quota_reached":
+            reached = message.quota_reached
+            return QuotaReached(known(QUOTAS, reached.quota), reached.limit)
         case "no_such_record":
             return NoSuchRecord()
         case "invalid_cursor":

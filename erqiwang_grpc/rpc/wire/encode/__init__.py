@@ -2,7 +2,7 @@
 
 from erqiwang_grpc.rpc.wire.encode.notices import aside, missed, notice, put_notices
 from erqiwang_grpc.rpc.wire.encode.parts import parts, view
-from erqiwang_grpc.rpc.wire.encode.records import ended_room, match_record, match_summary
+from erqiwang_grpc.rpc.wire.encode.records import deal_record, ended_room, match_record, match_summary
 from erqiwang_grpc.rpc.wire.encode.refusals import refusal
 from erqiwang_grpc.rpc.wire.encode.rooms import card_cost, room_options
 from erqiwang_grpc.rpc.wire.encode.settlements import account, settlement
@@ -11,6 +11,7 @@ __all__ = [
     "account",
     "aside",
     "card_cost",
+    "deal_record",
     "ended_room",
     "match_record",
     "match_summary",

@@ -12,7 +12,9 @@ from erqiwang_grpc.v1 import record_pb2, room_pb2
 
 def match_record(record: MatchRecord) -> record_pb2.MatchRecord:
     """A match with its deals."""
-    return record_pb2.MatchRecord(summary=match_summary(record.summary), deals=[_deal(deal) for deal in record.deals])
+    return record_pb2.MatchRecord(
+        summary=match_summary(record.summary), deals=[deal_record(deal) for deal in record.deals]
+    )
 
 
 def match_summary(summary: MatchSummary) -> record_pb2.MatchSummary:
@@ -54,7 +56,8 @@ def _ended_state(summary: MatchSummary) -> room_pb2.RoomState.ValueType:
     return room_pb2.ROOM_STATE_DISBANDED if summary.disbanded else room_pb2.ROOM_STATE_FINISHED
 
 
-def _deal(deal: DealRecord) -> record_pb2.DealRecord:
+def deal_record(deal: DealRecord) -> record_pb2.DealRecord:
+    """One deal that has ended."""
     dealt = deal.dealt
     return record_pb2.DealRecord(
         deal=dealt.number,

@@ -36,6 +36,7 @@ from erqiwang_grpc.rooms.refusals import (
     NoCommand,
     NoSuchRecord,
     NoSuchRoom,
+    QuotaReached,
     Refused,
     RoomFull,
     RoomQuarantined,
@@ -43,7 +44,7 @@ from erqiwang_grpc.rooms.refusals import (
     TooManyCommands,
     TooManyRooms,
 )
-from erqiwang_grpc.rpc.wire.numbers import GROUPS, PHASES, UNITS
+from erqiwang_grpc.rpc.wire.numbers import GROUPS, PHASES, QUOTAS, UNITS
 from erqiwang_grpc.rpc.wire.rulings import ruling, sentence
 from erqiwang_grpc.v1 import refusal_pb2
 
@@ -124,6 +125,8 @@ def _reason(refused: Refused) -> refusal_pb2.Refusal:
             return reason(invalid_field=_invalid_field(refused))
         case TooManyRooms(limit):
             return reason(too_many_rooms=reason.TooManyRooms(limit=limit))
+        case QuotaReached(quota, limit):
+            return reason(quota_reached=reason.QuotaReached(quota=QUOTAS[quota], limit=limit))
         case NoSuchRecord():
             return reason(no_such_record=reason.NoSuchRecord())
         case InvalidCursor(path):

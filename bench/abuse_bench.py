@@ -1,0 +1,134 @@
+"""What a few callers who ask as fast as they can take of the server: `python -m bench.abuse_bench`.
+
+Each kind of abuse runs for some seconds against a server in a process of its own, and the share of a core that the
+server used is printed, with how long an honest neighbour's `GetView` took meanwhile.
+"""
+
+import asyncio
+import multiprocessing
+import sys
+import tempfile
+import time
+from multiprocessing.synchronize import Barrier
+from pathlib import Path
+from statistics import median
+from typing import Final
+
+import grpc
+import psutil
+
+from erqiwang_grpc.client import Platform
+from erqiwang_grpc.client.calls import bearer
+from erqiwang_grpc.v1 import bidding_pb2, room_pb2, seat_service_pb2 as pb, seat_service_pb2_grpc as rpc
+from tests.service.processes import ServerProcess, serving
+from tests.service.tables import attached, play, seated
+
+SECONDS: Final = 6.0
+ID: Final = "x" * 65
+VIEWS: Final = "GetView"
+RECORDS: Final = "GetRecord of 12 deals"
+
+REQUESTS: Final = {
+    "heartbeats": pb.PlayRequest(heartbeat=pb.Heartbeat()),
+    "empty requests": pb.PlayRequest(),
+    "over-long ids": pb.PlayRequest(command_id=ID, command=pb.Command(pass_bid=bidding_pb2.PassBid())),
+    "refused commands": pb.PlayRequest(command=pb.Command(pass_bid=bidding_pb2.PassBid())),
+    "repeats": pb.PlayRequest(command_id="one", command=pb.Command(bid=bidding_pb2.Bid(points=70))),
+}
+
+
+async def flood(address: str, token: str, request: pb.PlayRequest) -> None:
+    """Send as fast as the stream takes it, and open the stream again when it ends."""
+    async with grpc.aio.insecure_channel(address, options=(("grpc.use_local_subchannel_pool", 1),)) as channel:
+        while True:
+            call = rpc.SeatServiceStub(channel).Play(metadata=bearer(token))
+            reading = asyncio.create_task(drain(call))
+            try:
+                await call.write(pb.PlayRequest(attach=pb.Attach()))
+                while True:
+                    await call.write(request)
+            except (grpc.aio.AioRpcError, asyncio.InvalidStateError):
+                await asyncio.sleep(0.05)
+            finally:
+                reading.cancel()
+
+
+async def drain(call: grpc.aio.StreamStreamCall[pb.PlayRequest, pb.PlayResponse]) -> None:
+    try:
+        async for _ in call:
+            pass
+    except grpc.aio.AioRpcError:
+        pass
+
+
+async def ask(address: str, token: str, record: bool) -> None:
+    """Ask for the record, or the view, one answer after the other."""
+    async with grpc.aio.insecure_channel(address, options=(("grpc.use_local_subchannel_pool", 1),)) as channel:
+        stub = rpc.SeatServiceStub(channel)
+        while True:
+            try:
+                if record:
+                    await stub.GetRecord(pb.GetRecordRequest(), metadata=bearer(token))
+                else:
+                    await stub.GetView(pb.GetViewRequest(), metadata=bearer(token))
+            except grpc.aio.AioRpcError:
+                await asyncio.sleep(0.02)
+
+
+def attacker(address: str, token: str, kind: str, ready: Barrier) -> None:
+    ready.wait()
+    if kind in REQUESTS:
+        asyncio.run(flood(address, token, REQUESTS[kind]))
+    else:
+        asyncio.run(ask(address, token, kind == RECORDS))
+
+
+async def measured(server: ServerProcess, kind: str, tokens: tuple[str, ...], honest: str) -> str:
+    spawning = multiprocessing.get_context("spawn")
+    ready = spawning.Barrier(len(tokens) + 1)
+    children = [spawning.Process(target=attacker, args=(server.address, token, kind, ready)) for token in tokens]
+    for child in children:
+        child.start()
+    await asyncio.to_thread(ready.wait)
+    process = psutil.Process(server.process.pid)
+    before, began, waits = process.cpu_times(), time.perf_counter(), list[float]()
+    async with grpc.aio.insecure_channel(server.address) as channel:
+        stub = rpc.SeatServiceStub(channel)
+        while time.perf_counter() - began < SECONDS:
+            asked = time.perf_counter()
+            await stub.GetView(pb.GetViewRequest(), metadata=bearer(honest))
+            waits.append(time.perf_counter() - asked)
+            await asyncio.sleep(0.1)
+    after = process.cpu_times()
+    used = (after.user + after.system - before.user - before.system) / (time.perf_counter() - began)
+    for child in children:
+        child.terminate()
+        child.join()
+    return f"{len(tokens)} x {kind:24} {used:5.2f} cores   neighbour's GetView {1000 * median(waits):6.1f} ms"
+
+
+async def played(folder: Path) -> tuple[str, ...]:
+    """The tokens of a match of twelve deals that has been played on a server without limits."""
+    async with (
+        serving(folder, "--commands-per-second", "100000") as server,
+        grpc.aio.insecure_channel(server.address) as channel,
+    ):
+        table = await seated(server.speaking(channel).platform, room_pb2.RoomOptions(deals=12))
+        async with attached(channel, table) as seats:
+            await asyncio.gather(*(play(seat) for seat in seats))
+        return table.tokens
+
+
+async def main(kinds: list[str]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        long = await played(Path(folder))
+        async with serving(Path(folder)) as server, grpc.aio.insecure_channel(server.address) as channel:
+            platform = Platform(channel, server.key)
+            *tables, neighbour = [await seated(platform, command_id=f"{number}") for number in range(5)]
+            first = tuple(table.tokens[0] for table in tables)
+            for kind in kinds or (*REQUESTS, VIEWS, RECORDS):
+                print(await measured(server, kind, long if kind == RECORDS else first, neighbour.tokens[1]), flush=True)
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1:]))

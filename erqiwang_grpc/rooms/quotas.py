@@ -1,0 +1,84 @@
+"""Quotas: how much of one server a platform may have, so that none of them can fill it for all."""
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final, final
+
+from erqiwang_grpc.clocks import Monotonic
+from erqiwang_grpc.rooms.limits import Limits
+from erqiwang_grpc.rooms.rate_limit import Allowance
+from erqiwang_grpc.rooms.refusals import Quota, QuotaReached
+
+_ROOMS_WAIT: Final = 60.0
+_STREAMS_WAIT: Final = 5.0
+"""Seconds after which a place may have become free."""
+
+
+@final
+class Quotas:
+    """What each platform has of this server now."""
+
+    def __init__(self, limits: Limits, monotonic: Monotonic) -> None:
+        self._limits = limits
+        self._monotonic = monotonic
+        self._streams: Counter[str] = Counter()
+        self._watchers: Counter[str] = Counter()
+        self._calls: dict[str, Allowance] = {}
+
+    def call(self, platform: str, cost: float) -> QuotaReached | None:
+        """Pay for a call with a platform's key, or say that it has had its share for now."""
+        wait = self._calls_of(platform).take(cost, self._monotonic())
+        if not wait:
+            return None
+        return QuotaReached(Quota.CALLS, self._limits.platform_calls_per_second, wait)
+
+    def owe(self, platform: str, cost: float) -> None:
+        """Pay for work whose amount is known only once it is done."""
+        self._calls_of(platform).spend(cost, self._monotonic())
+
+    def _calls_of(self, platform: str) -> Allowance:
+        # Only a platform with a key gets as far as this, so there are few.
+        allowance = self._calls.get(platform)
+        if allowance is None:
+            allowance = Allowance(self._limits.platform_calls_per_second, self._monotonic())
+            self._calls[platform] = allowance
+        return allowance
+
+    def room(self, has: int) -> QuotaReached | None:
+        """Why a platform that has so many open rooms may open no more."""
+        most = self._limits.rooms_of_platform
+        return QuotaReached(Quota.ROOMS, most, _ROOMS_WAIT) if has >= most else None
+
+    def stream(self, platform: str) -> QuotaReached | None:
+        """Why no more streams of the platform's seats are opened."""
+        most = self._limits.streams_of_platform
+        return QuotaReached(Quota.STREAMS, most, _STREAMS_WAIT) if self._streams[platform] >= most else None
+
+    def watcher(self, platform: str) -> QuotaReached | None:
+        """Why the platform may watch with no more streams."""
+        most = self._limits.watchers_of_platform
+        return QuotaReached(Quota.WATCHERS, most, _STREAMS_WAIT) if self._watchers[platform] >= most else None
+
+    @contextmanager
+    def streaming(self, platform: str) -> Iterator[None]:
+        """Count a stream of one of the platform's seats until the context is left."""
+        with _counted(self._streams, platform):
+            yield
+
+    @contextmanager
+    def watching(self, platform: str) -> Iterator[None]:
+        """Count a stream of `WatchRooms` until the context is left."""
+        with _counted(self._watchers, platform):
+            yield
+
+
+@contextmanager
+def _counted(counter: Counter[str], platform: str) -> Iterator[None]:
+    counter[platform] += 1
+    try:
+        yield
+    finally:
+        counter[platform] -= 1
+        if not counter[platform]:
+            del counter[platform]

@@ -1,0 +1,228 @@
+"""Quotas: a platform that takes all it can get meets its own quota, while another works on the same server."""
+
+import asyncio
+from collections.abc import Awaitable
+from dataclasses import replace
+from pathlib import Path
+
+import grpc
+import pytest
+
+from erqiwang_grpc.client import CallRefused, Platform, refusal_of
+from erqiwang_grpc.client.calls import bearer, retry_delay
+from erqiwang_grpc.rooms.costs import Work
+from erqiwang_grpc.rooms.limits import MINUTE, Limits
+from erqiwang_grpc.store.memory import MemoryStore
+from erqiwang_grpc.store.port import RoomId
+from erqiwang_grpc.v1 import refusal_pb2, room_pb2, room_service_pb2 as pb
+from tests.service.clocks import HandMonotonic
+from tests.service.processes import serving
+from tests.service.tables import PATIENCE, ROOMY, RawSeat, Service, Table, seated, served, step
+
+ROOMS = refusal_pb2.Refusal.QUOTA_ROOMS
+WATCHERS = refusal_pb2.Refusal.QUOTA_WATCHERS
+STREAMS = refusal_pb2.Refusal.QUOTA_STREAMS
+CALLS = refusal_pb2.Refusal.QUOTA_CALLS
+
+
+def reached(refused: CallRefused | None) -> tuple[refusal_pb2.Refusal.Quota.ValueType, int]:
+    """Which quota was reached, and its size."""
+    assert refused is not None
+    assert (refused.code, refused.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "QUOTA_REACHED")
+    assert refused.refusal is not None
+    return refused.refusal.quota_reached.quota, refused.refusal.quota_reached.limit
+
+
+async def refusal_to(call: Awaitable[object]) -> CallRefused:
+    with pytest.raises(CallRefused) as refused:
+        await call
+    return refused.value
+
+
+def other(service: Service) -> Platform:
+    return Platform(service.channel, service.tenant("other"))
+
+
+@pytest.mark.parametrize(("total", "share"), [(1, 1), (2, 1), (3, 2), (20_000, 10_000)])
+def test_a_platform_may_have_half_of_every_total_where_nothing_else_is_said(total: int, share: int) -> None:
+    limits = Limits(rooms=total, streams=total, watchers=total)
+    assert (limits.rooms_of_platform, limits.streams_of_platform, limits.watchers_of_platform) == (share,) * 3
+
+
+async def test_a_platform_that_opens_rooms_meets_its_quota_while_another_opens_its_own(tmp_path: Path) -> None:
+    async with served(tmp_path, limits=replace(ROOMY, rooms=4)) as service:
+        for number in range(2):
+            await service.platform.create_room("alice", command_id=f"{number}")
+        third = await refusal_to(service.platform.create_room("alice", command_id="2"))
+        assert reached(third) == (ROOMS, 2)
+        assert (await service.platform.create_room("alice", command_id="1")).version == 1, "one that is there already"
+        for number in range(2):
+            await other(service).create_room("zoe", command_id=f"{number}")
+
+
+async def test_a_quota_is_set_by_its_flag(tmp_path: Path) -> None:
+    async with (
+        serving(tmp_path, "--platform-rooms", "1") as server,
+        grpc.aio.insecure_channel(server.address) as channel,
+    ):
+        platform = server.speaking(channel).platform
+        await platform.create_room("alice", command_id="0")
+        assert reached(await refusal_to(platform.create_room("alice", command_id="1"))) == (ROOMS, 1)
+
+
+async def test_rooms_opened_at_once_do_not_slip_past_the_quota(tmp_path: Path) -> None:
+    async with served(tmp_path, limits=replace(ROOMY, platform_rooms=3)) as service:
+        creating = (service.platform.create_room("alice", command_id=f"{number}") for number in range(20))
+        answers = await asyncio.gather(*creating, return_exceptions=True)
+        assert sum(isinstance(answer, room_pb2.Room) for answer in answers) == 3
+
+
+async def test_rooms_that_wait_for_their_seats_count_though_they_are_not_in_memory(tmp_path: Path) -> None:
+    clock, wall = HandMonotonic(), [1_700_000_000_000_000_000]
+    limits = replace(ROOMY, platform_rooms=2)
+    async with served(tmp_path, limits=limits, monotonic=clock, now=lambda: wall[0]) as service:
+        first = await service.platform.create_room("alice", command_id="0")
+        await service.platform.create_room("alice", command_id="1")
+        clock.forward(30.1)
+        service.kept.put_away()
+        assert (service.kept.live, service.kept.open) == ((), 2)
+        third = await refusal_to(service.platform.create_room("alice", command_id="2"))
+        assert reached(third) == (ROOMS, 2)
+        await service.platform.disband_room(first.room_id)
+        clock.forward(30.1)
+        service.kept.put_away()
+        await service.platform.create_room("alice", command_id="2")
+        wall[0] += limits.fill_minutes * MINUTE
+        await service.kept.expire()
+        clock.forward(30.1)
+        service.kept.put_away()
+        for number in range(3, 5):
+            await service.platform.create_room("alice", command_id=f"{number}")
+
+
+async def test_a_room_that_failed_to_open_is_not_counted(tmp_path: Path) -> None:
+    async with served(tmp_path, limits=replace(ROOMY, platform_rooms=1)) as service:
+        await service.platform.create_room("alice", command_id="0")
+        refused = await refusal_to(service.platform.create_room("bob", command_id="0"))
+        assert refused.reason == "COMMAND_ID_REUSED"
+        assert reached(await refusal_to(service.platform.create_room("alice", command_id="1"))) == (ROOMS, 1)
+        await service.platform.disband_room((await service.platform.rooms())[0].room_id)
+        service.kept.forget([RoomId(room.id) for room in service.kept.live])
+        await service.platform.create_room("alice", command_id="1")
+
+
+async def test_a_platform_that_watches_meets_its_quota_while_another_watches(tmp_path: Path) -> None:
+    async with served(tmp_path, limits=replace(ROOMY, watchers=2)) as service:
+        await service.platform.create_room("alice")
+        rival = other(service)
+        await rival.create_room("zoe")
+        watching = service.rooms.WatchRooms(pb.WatchRoomsRequest(), metadata=bearer(service.key))
+        await watching.read()
+        assert reached(await refusal_to(anext(service.platform.watch()))) == (WATCHERS, 1)
+        assert (await anext(rival.watch())).created.owner == "zoe"
+        watching.cancel()
+        async with asyncio.timeout(PATIENCE):
+            while not await is_watching(service.platform):
+                pass
+
+
+async def is_watching(platform: Platform) -> bool:
+    """Whether one more stream was taken, which is not before the server knows that the last one has left."""
+    try:
+        return (await anext(platform.watch())).created.owner == "alice"
+    except CallRefused:
+        return False
+
+
+async def test_the_seats_of_a_platform_meet_its_quota_of_streams_while_anothers_play(tmp_path: Path) -> None:
+    async with served(tmp_path, limits=replace(ROOMY, platform_streams=2)) as service:
+        table = await seated(service.platform)
+        taken = [RawSeat(service, token) for token in table.tokens[:2]]
+        for stream in taken:
+            await stream.attach()
+        third = RawSeat(service, table.tokens[2])
+        await third.rest()
+        assert reached(third.refused) == (STREAMS, 2)
+        theirs: Table = await seated(other(service))
+        for token in theirs.tokens[:2]:
+            await RawSeat(service, token).attach()
+        await taken[0].call.done_writing()
+        await taken[0].rest()
+        await RawSeat(service, table.tokens[2]).attach()
+
+
+async def test_a_platform_that_calls_meets_its_quota_while_another_calls(tmp_path: Path) -> None:
+    clock = HandMonotonic()
+    async with served(tmp_path, limits=Limits(platform_calls_per_second=10), monotonic=clock) as service:
+        room = await service.platform.create_room("alice")
+        for _ in range(19):
+            await service.platform.room(room.room_id)
+        assert reached(await refusal_to(service.platform.room(room.room_id))) == (CALLS, 10)
+        with pytest.raises(grpc.aio.AioRpcError) as error:
+            await service.rooms.QuoteRoom(pb.QuoteRoomRequest(), metadata=bearer(service.key))
+        assert reached(refusal_of(error.value)) == (CALLS, 10)
+        assert retry_delay(error.value) == 0.1
+        assert reached(await refusal_to(anext(service.platform.watch()))) == (CALLS, 10)
+        await seated(other(service))
+        clock.forward(0.0999)
+        assert reached(await refusal_to(service.platform.room(room.room_id))) == (CALLS, 10)
+        clock.forward(0.0001)
+        await service.platform.room(room.room_id)
+        clock.forward(3_600)
+        for _ in range(20):
+            await service.platform.room(room.room_id)
+        assert reached(await refusal_to(service.platform.room(room.room_id))) == (CALLS, 10), "an hour buys a burst"
+
+
+async def test_a_list_is_paid_for_by_the_rooms_that_are_read_for_it(tmp_path: Path) -> None:
+    clock, log = HandMonotonic(), MemoryStore()
+    limits = replace(ROOMY, platform_calls_per_second=10)
+    async with served(tmp_path, events=log) as before:
+        for number in range(8):
+            table = await seated(before.platform, command_id=f"{number}")
+            await before.platform.disband_room(table.room_id)
+    async with served(tmp_path, events=log, limits=limits, monotonic=clock) as service:
+        assert len(await service.platform.rooms()) == 8
+        owed = Work.CALL.units + 8 * Work.ROW.units - 20
+        assert await wait_for_a_list(service) == pytest.approx((owed + 1) / 10)
+        clock.forward((owed + 1) / 10 - 0.001)
+        assert await wait_for_a_list(service) == pytest.approx(0.001)
+        clock.forward(0.001)
+        assert len([summary async for summary in service.platform.records()]) == 8
+        assert await wait_for_a_list(service) == pytest.approx((8 * Work.ROW.units + 1) / 10)
+
+
+async def test_a_record_is_paid_for_by_the_deals_that_are_read_for_it(tmp_path: Path) -> None:
+    clock, log = HandMonotonic(), MemoryStore()
+    async with served(tmp_path, events=log) as before:
+        table = await seated(before.platform)
+        while (await before.platform.record(table.room_id)).summary.settled_deals < 2:
+            await step(before, table)
+    limits = replace(ROOMY, platform_calls_per_second=10)
+    async with served(tmp_path, events=log, limits=limits, monotonic=clock) as service:
+        assert len((await service.platform.record(table.room_id)).deals) == 2
+        anew = Work.RECORD.units + 2 * Work.DEAL.units
+        for _ in range(int((20 - anew) / Work.RECORD.units)):
+            await service.platform.record(table.room_id)
+        assert reached(await refusal_to(service.platform.record(table.room_id))) == (CALLS, 10)
+
+
+async def wait_for_a_list(service: Service) -> float:
+    """In how many seconds the platform may ask for a list that is refused now."""
+    with pytest.raises(grpc.aio.AioRpcError) as error:
+        await service.rooms.ListRooms(pb.ListRoomsRequest(), metadata=bearer(service.key))
+    assert reached(refusal_of(error.value)) == (CALLS, 10)
+    delay = retry_delay(error.value)
+    assert delay is not None
+    return delay
+
+
+async def test_the_client_waits_as_it_is_asked_to_and_has_the_whole_list(tmp_path: Path) -> None:
+    log = MemoryStore()
+    async with served(tmp_path, events=log) as before:
+        for number in range(40):
+            await before.platform.create_room("alice", command_id=f"{number}")
+    async with served(tmp_path, events=log, limits=replace(ROOMY, platform_calls_per_second=50)) as service:
+        # The first list leaves more than a second's worth to be paid, so the second one is refused at first.
+        assert [len(await service.platform.rooms()) for _ in range(2)] == [40, 40]
+        assert service.server.counts.refused["quota_reached"] > 0
