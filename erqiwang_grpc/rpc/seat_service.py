@@ -26,6 +26,7 @@ from erqiwang_grpc.rooms.refusals import InvalidOption, NoSuchRoom
 from erqiwang_grpc.rooms.room import Attachment, Room
 from erqiwang_grpc.rpc.access import Access
 from erqiwang_grpc.rpc.errors import contained, end, failed, reasoned, refuse
+from erqiwang_grpc.rpc.places import Places
 from erqiwang_grpc.rpc.wire import encode, requests as decode
 from erqiwang_grpc.store import RoomId
 from erqiwang_grpc.v1 import seat_service_pb2 as pb, seat_service_pb2_grpc as rpc
@@ -49,8 +50,7 @@ class SeatServicer(rpc.SeatServiceServicer):
         self.streams = 0
         """How many streams are open."""
         self._of_seat: Counter[tuple[RoomId, Seat]] = Counter()
-        self.draining = False
-        """Whether the server is leaving and takes no more."""
+        self._unattached = Places(limits.unattached, "streams that have not attached", limits.attach_seconds)
 
     @contained
     async def Play(
@@ -81,6 +81,10 @@ class SeatServicer(rpc.SeatServiceServicer):
                 del self._of_seat[seat]
         await self._part(closing, context)
 
+    def drain(self) -> None:
+        """The server is leaving: take no more streams, and end those that have not attached."""
+        self._unattached.close()
+
     async def _admit(
         self, seat: tuple[RoomId, Seat], context: grpc.aio.ServicerContext[pb.PlayRequest, pb.PlayResponse]
     ) -> None:
@@ -92,7 +96,7 @@ class SeatServicer(rpc.SeatServiceServicer):
 
     async def _turn_away_if_draining(self, context: grpc.aio.ServicerContext[pb.PlayRequest, pb.PlayResponse]) -> None:
         """Whoever attaches once the others were told to go would not be told."""
-        if self.draining:
+        if self._unattached.closed:
             await self._part(Closing.DRAINING, context)
 
     async def _attach_request(
@@ -102,9 +106,10 @@ class SeatServicer(rpc.SeatServiceServicer):
     ) -> int | None:
         """The `last_version` of the `Attach` that every stream begins with."""
         try:
-            async with asyncio.timeout(self._limits.attach_seconds):
+            async with self._unattached.place(context):
                 first = await anext(requests, None)
         except TimeoutError:
+            await self._turn_away_if_draining(context)
             first = None
         except DecodeError:
             await end(context, _malformed())
