@@ -3,14 +3,42 @@
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
+from typing import Final
 
 import grpc
 import pytest
-from grpc_health.v1 import health_pb2, health_pb2_grpc
-from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+from grpc_health.v1 import health_pb2
+from grpc_reflection.v1alpha import reflection_pb2
 
 from erqiwang_grpc.client import NotAttached, SeatClient
 from tests.service.tables import PATIENCE, ROOMY, RawSeat, eventually, seated, served
+
+
+def watch(channel: grpc.aio.Channel) -> grpc.aio.UnaryStreamCall[bytes, health_pb2.HealthCheckResponse]:
+    """Watch the server's health."""
+    watching: grpc.aio.UnaryStreamMultiCallable[bytes, health_pb2.HealthCheckResponse] = channel.unary_stream(
+        "/grpc.health.v1.Health/Watch", response_deserializer=health_pb2.HealthCheckResponse.FromString
+    )
+    return watching(b"")
+
+
+def reflect(channel: grpc.aio.Channel) -> grpc.aio.StreamStreamCall[bytes, reflection_pb2.ServerReflectionResponse]:
+    """A stream of reflection."""
+    reflecting: grpc.aio.StreamStreamMultiCallable[bytes, reflection_pb2.ServerReflectionResponse]
+    reflecting = channel.stream_stream(
+        "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
+        response_deserializer=reflection_pb2.ServerReflectionResponse.FromString,
+    )
+    return reflecting()
+
+
+def status(answer: object) -> health_pb2.HealthCheckResponse.ServingStatus:
+    """What a health watch says."""
+    assert isinstance(answer, health_pb2.HealthCheckResponse), answer
+    return answer.status
+
+
+LIST: Final = reflection_pb2.ServerReflectionRequest(list_services="").SerializeToString()
 
 
 async def test_each_kind_is_bounded(tmp_path: Path) -> None:
@@ -23,18 +51,16 @@ async def test_each_kind_is_bounded(tmp_path: Path) -> None:
         assert await second.rest() == []
         assert second.refused is not None
         assert second.refused.reason == "TOO_MANY_STREAMS"
-        health = health_pb2_grpc.HealthStub(service.channel)
-        watching = health.Watch(health_pb2.HealthCheckRequest())
-        assert (await watching.read()).status == health_pb2.HealthCheckResponse.SERVING
+        watching = watch(service.channel)
+        assert status(await watching.read()) == health_pb2.HealthCheckResponse.SERVING
         with pytest.raises(grpc.aio.AioRpcError) as refused:
-            await health.Watch(health_pb2.HealthCheckRequest()).read()
+            await watch(service.channel).read()
         assert refused.value.code() == grpc.StatusCode.RESOURCE_EXHAUSTED
-        reflection = reflection_pb2_grpc.ServerReflectionStub(service.channel)
-        asking = reflection.ServerReflectionInfo()
-        await asking.write(reflection_pb2.ServerReflectionRequest(list_services=""))
+        asking = reflect(service.channel)
+        await asking.write(LIST)
         await asking.read()
         with pytest.raises(grpc.aio.AioRpcError) as refused:
-            await reflection.ServerReflectionInfo().read()
+            await reflect(service.channel).read()
         assert refused.value.code() == grpc.StatusCode.RESOURCE_EXHAUSTED
 
 
@@ -43,15 +69,15 @@ async def test_none_holds_up_the_end(tmp_path: Path) -> None:
         table = await seated(service.platform)
         late = RawSeat(service, table.tokens[0])
         await eventually(lambda: service.server.seats.streams == 1)
-        watching = health_pb2_grpc.HealthStub(service.channel).Watch(health_pb2.HealthCheckRequest())
+        watching = watch(service.channel)
         await watching.read()
-        asking = reflection_pb2_grpc.ServerReflectionStub(service.channel).ServerReflectionInfo()
-        await asking.write(reflection_pb2.ServerReflectionRequest(list_services=""))
+        asking = reflect(service.channel)
+        await asking.write(LIST)
         await asking.read()
         began = monotonic()
         await service.server.stop(grace=PATIENCE)
         assert monotonic() - began < PATIENCE / 2
-        assert (await watching.read()).status == health_pb2.HealthCheckResponse.NOT_SERVING
+        assert status(await watching.read()) == health_pb2.HealthCheckResponse.NOT_SERVING
         await late.rest()
         assert late.refused is not None
         assert late.refused.reason == "DRAINING"
