@@ -32,7 +32,7 @@ def reflect(channel: grpc.aio.Channel) -> grpc.aio.StreamStreamCall[bytes, refle
     return reflecting()
 
 
-def status(answer: object) -> health_pb2.HealthCheckResponse.ServingStatus:
+def status(answer: object) -> int:
     """What a health watch says."""
     assert isinstance(answer, health_pb2.HealthCheckResponse), answer
     return answer.status
