@@ -2,7 +2,7 @@
 
 from erqiwang_grpc.client.calls import CallRefused, refusal_of
 from erqiwang_grpc.client.platform import Platform, Seated
-from erqiwang_grpc.client.seat import Ended, SeatClient
+from erqiwang_grpc.client.seat import Ended, NotAttached, SeatClient
 from erqiwang_grpc.client.verifying import deck_is_opened
 
-__all__ = ["CallRefused", "Ended", "Platform", "SeatClient", "Seated", "deck_is_opened", "refusal_of"]
+__all__ = ["CallRefused", "Ended", "NotAttached", "Platform", "SeatClient", "Seated", "deck_is_opened", "refusal_of"]

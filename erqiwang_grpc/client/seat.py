@@ -21,6 +21,7 @@ _FIRST_WAIT: Final = 0.1
 _LONGEST_WAIT: Final = 5.0
 _HEARTBEAT_SECONDS: Final = 20.0
 _PARTING_SECONDS: Final = 5.0
+_ATTACH_SECONDS: Final = 10.0
 _FOR_GOOD: Final = (
     grpc.StatusCode.ABORTED,
     grpc.StatusCode.UNAUTHENTICATED,
@@ -41,6 +42,16 @@ class Ended:
     why: str
 
 
+class NotAttached(Exception):
+    """No snapshot came in time."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(
+            f"the seat is not attached after {seconds:g} s: no server answers, or the connection carries as many streams as the "
+            "server takes on one; open another channel, with the option grpc.use_local_subchannel_pool"
+        )
+
+
 @final
 class SeatClient:
     """A seat's stream. `async with SeatClient(channel, token) as seat:` attaches and, at the end, detaches.
@@ -49,10 +60,11 @@ class SeatClient:
     reconnects and sends its unanswered commands again under the ids they had.
     """
 
-    def __init__(self, channel: grpc.aio.Channel, token: str) -> None:
+    def __init__(self, channel: grpc.aio.Channel, token: str, attach_seconds: float = _ATTACH_SECONDS) -> None:
         self._stub = rpc.SeatServiceStub(channel)
         self._metadata = bearer(token)
         self._call: grpc.aio.StreamStreamCall[pb.PlayRequest, pb.PlayResponse] | None = None
+        self._attach_seconds = attach_seconds
         self._unanswered: dict[str, pb.PlayRequest] = {}
         self._answers: dict[str, asyncio.Future[Answer | Ended]] = {}
         self._outgoing: asyncio.Queue[pb.PlayRequest] = asyncio.Queue()
@@ -71,7 +83,15 @@ class SeatClient:
 
     async def __aenter__(self) -> Self:
         self._running = asyncio.create_task(self._run())
-        await self.until(lambda: self.version > 0)
+        try:
+            await asyncio.wait_for(self.until(lambda: self.version > 0), self._attach_seconds)
+        except TimeoutError:
+            raise NotAttached(self._attach_seconds) from None
+        finally:
+            if not self.version and self.ended is None:
+                # Else the client would come back though nobody waits for it.
+                self._leaving = True
+                self._running.cancel()
         return self
 
     async def __aexit__(

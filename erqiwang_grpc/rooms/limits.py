@@ -30,6 +30,20 @@ class Limits:
     """Streams of `WatchRooms` of one platform at once; None for half of `watchers`."""
     platform_calls_per_second: int = 500
     """Calls of `RoomService` taken from one platform in the long run; twice as many in a burst. `costs` has their prices."""
+    unattached: int = 5_000
+    """Seat streams that have not said `Attach` yet, at once."""
+    health_watchers: int = 1_000
+    """Streams of `Health.Watch` at once: strangers may open them."""
+    reflections: int = 100
+    """Streams of reflection at once: strangers may open them."""
+    connections: int = 25_000
+    """Connections at once; further ones are closed as they come."""
+    streams_per_connection: int = 1_000
+    """Calls and streams of one connection at once; its client waits in silence with further ones."""
+    backlog: int = 5_000
+    """Calls that wait to be taken, of all connections; further ones are turned away, and come again."""
+    handshake_seconds: int = 10
+    """How long a connection may take for TLS and the first settings of HTTP/2."""
     commands_per_second: int = 20
     """Commands taken from one seat in the long run; twice as many in a burst. `costs` has what else counts as how many."""
     slowed_seconds: float = 10.0

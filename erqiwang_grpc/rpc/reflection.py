@@ -1,6 +1,6 @@
 """Reflection, under both of its names: tools find the services, their methods and their messages by asking the server."""
 
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
 from typing import Final, final
 
 import grpc
@@ -8,6 +8,8 @@ from google.protobuf import descriptor_pool, text_format
 from google.protobuf.descriptor import Descriptor, FieldDescriptor, FileDescriptor
 from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from grpc_reflection.v1alpha import reflection, reflection_pb2
+
+from erqiwang_grpc.rpc.places import Places
 
 V1ALPHA: Final = reflection.SERVICE_NAME
 V1: Final = V1ALPHA.replace("v1alpha", "v1")
@@ -40,12 +42,28 @@ class Symbols:
         return self._pool.FindAllExtensions(extended)
 
 
-def add_reflection(services: Iterable[str], server: grpc.aio.Server) -> None:
-    """Let `server` tell of `services`, by full name, and of reflection itself, as v1 and as v1alpha."""
+def add_reflection(services: Iterable[str], server: grpc.aio.Server, places: Places) -> None:
+    """Let `server` tell of `services`, by full name, and of reflection itself, as v1 and as v1alpha; to so many at once."""
     _declare_v1()
     servicer = reflection.aio.ReflectionServicer((*services, V1, V1ALPHA), pool=Symbols())
+
+    async def reflect(
+        requests: AsyncIterator[reflection_pb2.ServerReflectionRequest],
+        context: grpc.aio.ServicerContext[
+            reflection_pb2.ServerReflectionRequest, reflection_pb2.ServerReflectionResponse
+        ],
+    ) -> None:
+        try:
+            async with places.place(context):
+                answers: AsyncIterator[reflection_pb2.ServerReflectionResponse]
+                answers = servicer.ServerReflectionInfo(requests, context)  # type: ignore[assignment]  # the stub takes the generator for a coroutine
+                async for response in answers:
+                    await context.write(response)
+        except TimeoutError:
+            await places.send_away(context)
+
     handler = grpc.stream_stream_rpc_method_handler(
-        servicer.ServerReflectionInfo,
+        reflect,
         request_deserializer=reflection_pb2.ServerReflectionRequest.FromString,
         response_serializer=reflection_pb2.ServerReflectionResponse.SerializeToString,
     )

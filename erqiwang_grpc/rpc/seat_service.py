@@ -29,6 +29,7 @@ from erqiwang_grpc.rooms.refusals import InvalidField, NoSuchRoom, Refused, TooM
 from erqiwang_grpc.rooms.room import Attachment, Node, Room
 from erqiwang_grpc.rpc.access import Access
 from erqiwang_grpc.rpc.errors import contained, end, failed, reasoned, refuse
+from erqiwang_grpc.rpc.places import Places
 from erqiwang_grpc.rpc.wire import encode, requests as decode
 from erqiwang_grpc.rpc.wire.rulings import ruling
 from erqiwang_grpc.store import RoomId
@@ -59,8 +60,7 @@ class SeatServicer(rpc.SeatServiceServicer):
         self.streams = 0
         """How many streams are open."""
         self._of_seat: Counter[tuple[RoomId, Seat]] = Counter()
-        self.draining = False
-        """Whether the server is leaving and takes no more."""
+        self._unattached = Places(self._limits.unattached, "streams that have not attached")
 
     @contained
     async def Play(
@@ -105,6 +105,10 @@ class SeatServicer(rpc.SeatServiceServicer):
         finally:
             room.detach(attachment)
 
+    def drain(self) -> None:
+        """The server is leaving: take no more streams, and end those that have not attached."""
+        self._unattached.close()
+
     async def _admit(
         self, seat: tuple[RoomId, Seat], context: grpc.aio.ServicerContext[pb.PlayRequest, pb.PlayResponse]
     ) -> None:
@@ -116,7 +120,7 @@ class SeatServicer(rpc.SeatServiceServicer):
 
     async def _turn_away_if_draining(self, context: grpc.aio.ServicerContext[pb.PlayRequest, pb.PlayResponse]) -> None:
         """Whoever attaches once the others were told to go would not be told."""
-        if self.draining:
+        if self._unattached.closed:
             await self._part(Closing.DRAINING, context)
 
     async def _attach_request(
@@ -126,8 +130,10 @@ class SeatServicer(rpc.SeatServiceServicer):
     ) -> int | None:
         """The `last_version` of the `Attach` that every stream begins with."""
         try:
-            first = await within(self._monotonic, self._limits.attach_seconds, _next(requests))
+            async with self._unattached.place(context):
+                first = await within(self._monotonic, self._limits.attach_seconds, _next(requests))
         except TimeoutError:
+            await self._turn_away_if_draining(context)
             first = None
         except DecodeError:
             await end(context, _malformed())

@@ -14,7 +14,7 @@ from typing import Final, final
 import grpc
 from google.protobuf.duration_pb2 import Duration
 from grpc_channelz.v1 import channelz
-from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_health.v1 import health_pb2_grpc
 
 from erqiwang_grpc import shuffling
 from erqiwang_grpc.archive.matches import Archive
@@ -26,8 +26,10 @@ from erqiwang_grpc.rooms.outbox import Closing
 from erqiwang_grpc.rooms.quotas import Quotas
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Node, Room
+from erqiwang_grpc.rpc import health
 from erqiwang_grpc.rpc.access import Access
 from erqiwang_grpc.rpc.metrics import MetricsPort, ServerCollector
+from erqiwang_grpc.rpc.places import Places
 from erqiwang_grpc.rpc.reflection import add_reflection
 from erqiwang_grpc.rpc.room_service import RoomServicer
 from erqiwang_grpc.rpc.seat_service import SeatServicer
@@ -49,6 +51,8 @@ SERVICES: Final = (
 )
 _TICK_SECONDS: Final = 1.0
 _RETENTION_SECONDS: Final = 3600.0
+_REFLECTION_SECONDS: Final = 60.0
+"""Tools ask and are gone; who holds a stream open takes another's place."""
 
 
 @final
@@ -106,7 +110,8 @@ class Server:
         archive = Archive(settings.events)
         self.seats = SeatServicer(access, archive, quotas, around)
         self._platforms = RoomServicer(access, self.rooms, settings.keys, archive, quotas, around)
-        self._health = health.aio.HealthServicer()
+        self._health_watchers = Places(settings.limits.health_watchers, "health watches")
+        self._reflections = Places(settings.limits.reflections, "streams of reflection", _REFLECTION_SECONDS)
         self._server = grpc.aio.server(options=channel_options(settings.limits))
         self._tasks: list[asyncio.Task[None]] = []
         self.port = 0
@@ -118,9 +123,9 @@ class Server:
             self.metrics = MetricsPort(self._settings.host, self._settings.metrics_port, self._collector())
         seat_service_pb2_grpc.add_SeatServiceServicer_to_server(self.seats, self._server)
         room_service_pb2_grpc.add_RoomServiceServicer_to_server(self._platforms, self._server)
-        health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
+        health_pb2_grpc.add_HealthServicer_to_server(health.Health(SERVICES, self._health_watchers), self._server)
         channelz.add_channelz_servicer(self._server)
-        add_reflection((*SERVICES, health_pb2.DESCRIPTOR.services_by_name["Health"].full_name), self._server)
+        add_reflection((*SERVICES, health.NAME), self._server, self._reflections)
         address = f"{self._settings.host}:{self._settings.port}"
         tls = self._settings.tls
         if tls is None:
@@ -128,8 +133,6 @@ class Server:
         else:
             self.port = self._server.add_secure_port(address, _credentials(tls))
         await self._server.start()
-        for service in ("", *SERVICES):
-            await self._health.set(service, health_pb2.HealthCheckResponse.SERVING)
         self._tasks = [
             asyncio.create_task(self._every_tick()),
             asyncio.create_task(self._watch_stored()),
@@ -142,8 +145,9 @@ class Server:
 
     async def stop(self, grace: float = 5.0) -> None:
         """Take no more, tell every seat to come back elsewhere, finish what is under way, and close."""
-        self.seats.draining = True
-        await self._health.enter_graceful_shutdown()
+        self.seats.drain()
+        self._health_watchers.close()
+        self._reflections.close()
         delay = Duration()
         delay.FromMilliseconds(int(uniform(100, 2000)))
         goodbye = pb.Goodbye(reason=pb.Goodbye.REASON_DRAINING, retry_delay=delay)
@@ -208,9 +212,15 @@ def channel_options(limits: Limits) -> list[tuple[str, int]]:
     """The channel options that the measured traps of the stack call for."""
     ping = int(1000 * limits.frozen_seconds / 2)
     return [
-        # A burst of new streams is answered with bare CANCELLED beyond these.
-        ("grpc.server.max_pending_requests", 200_000),
-        ("grpc.server.max_pending_requests_hard_limit", 300_000),
+        # Calls that wait to be taken cost 14 KiB each, whoever makes them. More are answered with bare CANCELLED: by chance
+        # from the first number on, always from the second. The stack's own 1,000 are too few for a burst of players.
+        ("grpc.server.max_pending_requests", limits.backlog),
+        ("grpc.server.max_pending_requests_hard_limit", limits.backlog * 5 // 4),
+        # Unlimited by default: then one connection fills the memory with streams that it opens and resets, or leaves open.
+        ("grpc.max_concurrent_streams", limits.streams_per_connection),
+        ("grpc.max_allowed_incoming_connections", limits.connections),
+        # Two minutes by default, for TLS and the first settings of HTTP/2.
+        ("grpc.server_handshake_timeout_ms", 1000 * limits.handshake_seconds),
         # A frozen client on a direct connection is noticed within the two together; proxies answer pings themselves.
         ("grpc.keepalive_time_ms", ping),
         ("grpc.keepalive_timeout_ms", ping),
@@ -220,7 +230,6 @@ def channel_options(limits: Limits) -> list[tuple[str, int]]:
         ("grpc.http2.min_ping_interval_without_data_ms", 1_000),
         ("grpc.http2.min_recv_ping_interval_without_data_ms", 1_000),
         ("grpc.http2.max_ping_strikes", 0),
-        ("grpc.max_concurrent_streams", 2**31 - 1),
         ("grpc.max_receive_message_length", limits.message_bytes),
         # Two servers on one port would share its clients without sharing its rooms.
         ("grpc.so_reuseport", 0),

@@ -4,6 +4,7 @@ import asyncio
 import gc
 import signal
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack
 from itertools import count
 from pathlib import Path
 from time import monotonic
@@ -25,6 +26,8 @@ from erqiwang_grpc.v1 import room_service_pb2, seat_service_pb2 as pb, view_pb2
 from tests.service.processes import attached_elsewhere, serving
 from tests.service.tables import RawSeat, Served, Service, Table, attached, eventually, in_phase, play_all, seated, seen
 
+OWN: Final = (("grpc.use_local_subchannel_pool", 1),)
+"""A connection of its own."""
 STREAMS: Final = 3_000
 CALLS: Final = 10_000
 AT_ONCE: Final = 50
@@ -50,11 +53,14 @@ async def many(number: int, make: Callable[[int], Awaitable[None]], at_once: int
 async def test_a_burst_of_new_streams_fails_in_none(tmp_path: Path) -> None:
     """The server runs by itself, so that the streams come faster than it takes them."""
     roomy = ("--commands-per-second", "1000000", "--streams-per-seat", "1000")
-    async with (
-        serving(tmp_path, "--in-memory", *roomy) as server,
-        grpc.aio.insecure_channel(server.address) as channel,
-    ):
-        served = server.speaking(channel)
+    async with AsyncExitStack() as stack:
+        server = await stack.enter_async_context(serving(tmp_path, "--in-memory", *roomy))
+        # As many connections as the streams need: channels with the same arguments would share one.
+        speaking = [
+            server.speaking(await stack.enter_async_context(grpc.aio.insecure_channel(server.address, options=OWN)))
+            for _ in range(STREAMS // 1_000)
+        ]
+        served = speaking[0]
         tokens: list[str] = []
 
         async def open_room(_: int) -> None:
@@ -62,7 +68,9 @@ async def test_a_burst_of_new_streams_fails_in_none(tmp_path: Path) -> None:
 
         await many(STREAMS // 3, open_room)
         # Every one is open before the first is read.
-        calls = [served.seats.Play(metadata=bearer(token)) for token in tokens]
+        calls = [
+            speaking[number % len(speaking)].seats.Play(metadata=bearer(token)) for number, token in enumerate(tokens)
+        ]
         await asyncio.gather(*(call.write(ATTACH) for call in calls))
         first = await asyncio.gather(*(call.read() for call in calls), return_exceptions=True)
         failures = [repr(answer) for answer in first if not isinstance(answer, pb.PlayResponse)]

@@ -1,0 +1,58 @@
+"""Health: every service serves until the server leaves.
+
+The library's own servicer neither counts who watches nor sends anybody away, so that watchers would hold up the server's end.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from asyncio import Event
+from collections.abc import Iterable
+from typing import Final, final
+
+import grpc
+from grpc_health.v1 import health_pb2 as pb, health_pb2_grpc as rpc
+
+from erqiwang_grpc.rpc.places import Places
+
+NAME: Final = pb.DESCRIPTOR.services_by_name["Health"].full_name
+
+
+@final
+class Health(rpc.HealthServicer):
+    """The standard health service, of the server (whose name is empty) and of each service by its full name."""
+
+    def __init__(self, services: Iterable[str], watchers: Places) -> None:
+        self._services = frozenset(("", *services))
+        self._watchers = watchers
+
+    async def Check(
+        self,
+        request: pb.HealthCheckRequest,
+        context: grpc.aio.ServicerContext[pb.HealthCheckRequest, pb.HealthCheckResponse],
+    ) -> pb.HealthCheckResponse:
+        """How a service is now."""
+        if request.service not in self._services:
+            await context.abort(grpc.StatusCode.NOT_FOUND, "there is no service of this name")
+        return self._answer(request.service)
+
+    async def Watch(
+        self,
+        request: pb.HealthCheckRequest,
+        context: grpc.aio.ServicerContext[pb.HealthCheckRequest, pb.HealthCheckResponse],
+    ) -> None:
+        """How a service is now, and once more when the server leaves; then the stream ends."""
+        with contextlib.suppress(TimeoutError):
+            async with self._watchers.place(context):
+                await context.write(self._answer(request.service))
+                await Event().wait()
+        await context.write(self._answer(request.service))
+        await self._watchers.send_away(context)
+
+    def _answer(self, service: str) -> pb.HealthCheckResponse:
+        if service not in self._services:
+            return pb.HealthCheckResponse(status=pb.HealthCheckResponse.SERVICE_UNKNOWN)
+        left = self._watchers.closed
+        return pb.HealthCheckResponse(
+            status=pb.HealthCheckResponse.NOT_SERVING if left else pb.HealthCheckResponse.SERVING
+        )
