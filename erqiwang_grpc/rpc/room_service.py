@@ -30,7 +30,7 @@ from erqiwang_grpc.archive.matches import Archive, Search
 from erqiwang_grpc.archive.records import MatchRecord
 from erqiwang_grpc.auth.files import KeyFiles
 from erqiwang_grpc.auth.keys import PlatformId
-from erqiwang_grpc.auth.tokens import Epoch, PlayerId, SeatClaims, UnixSeconds, claims_for
+from erqiwang_grpc.auth.tokens import Epoch, SeatClaims, UnixSeconds, claims_for
 from erqiwang_grpc.events.index import created
 from erqiwang_grpc.events.model import RoomOpened
 from erqiwang_grpc.rooms.command import LONGEST_ID, PLATFORM, Accepted, command_key
@@ -191,7 +191,7 @@ class RoomServicer(rpc.RoomServiceServicer):
 
     def _claims(self, platform: PlatformId, room: Room, seat: Seat) -> SeatClaims:
         chair = room.match.chairs[seat]
-        player = PlayerId(chair.player or "")
+        player = Player(chair.player or "")
         return claims_for(platform, room.id, seat, player, Epoch(chair.epoch), UnixSeconds(int(time())))
 
     @contained

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import AsyncIterator
+from functools import partial
 from random import uniform
 from time import monotonic
 from typing import TypeVar, final
@@ -13,19 +14,25 @@ from typing import TypeVar, final
 import grpc
 from erqiwang_core.units import Seat
 from google.protobuf.message import DecodeError
-from google.rpc.status_pb2 import Status
 from grpc import StatusCode
 
 from erqiwang_grpc.archive.matches import Archive
 from erqiwang_grpc.archive.records import MatchRecord
 from erqiwang_grpc.auth.tokens import SeatClaims
-from erqiwang_grpc.rooms.command import LONGEST_ID, Accepted, Answer, Answered, Asked, command_key
+from erqiwang_grpc.events.model.actor import SeatActor
+from erqiwang_grpc.rooms.command import LONGEST_ID, Accepted, Answer, Answered, SeatAsks
+from erqiwang_grpc.rooms.counters import Counters
 from erqiwang_grpc.rooms.limits import Limits
-from erqiwang_grpc.rooms.outbox import Closing
-from erqiwang_grpc.rooms.refusals import InvalidOption, NoSuchRoom
-from erqiwang_grpc.rooms.room import Attachment, Room
+from erqiwang_grpc.rooms.refusals import InvalidOption, NoCommand
+from erqiwang_grpc.rooms.registry.audience import Attachment
+from erqiwang_grpc.rooms.registry.closing import Closing
+from erqiwang_grpc.rooms.registry.fingerprint import command_key
+from erqiwang_grpc.rooms.registry.listener import Beginning
+from erqiwang_grpc.rooms.room import Room
 from erqiwang_grpc.rpc.access import Access
-from erqiwang_grpc.rpc.errors import contained, end, failed, reasoned, refuse
+from erqiwang_grpc.rpc.closings import status
+from erqiwang_grpc.rpc.errors import contained, end, reasoned, refuse
+from erqiwang_grpc.rpc.seat_stream import SeatStream
 from erqiwang_grpc.rpc.wire import encode, requests as decode
 from erqiwang_grpc.store import RoomId
 from erqiwang_grpc.v1 import seat_service_pb2 as pb, seat_service_pb2_grpc as rpc
@@ -40,9 +47,10 @@ R = TypeVar("R")
 class SeatServicer(rpc.SeatServiceServicer):
     """Seats play here."""
 
-    def __init__(self, access: Access, archive: Archive, limits: Limits) -> None:
+    def __init__(self, access: Access, archive: Archive, counters: Counters, limits: Limits) -> None:
         self._access = access
         self._archive = archive
+        self._counters = counters
         self._limits = limits
         self._acting: set[asyncio.Task[Answer]] = set()
         self._listening: set[asyncio.Task[None]] = set()
@@ -66,12 +74,13 @@ class SeatServicer(rpc.SeatServiceServicer):
         self._of_seat[seat] += 1
         try:
             last_version = await self._attach_request(request_iterator, context)
-            # Found anew: while the client took its time, the room may have been put away or the seat given to another.
+            # Found again: while the client took its time, the room may have been put away or the seat given to another.
             room = await self._access.room(claims, context)
             await self._turn_away_if_draining(context)
-            attachment = room.attach(claims.seat, last_version)
+            stream = SeatStream(claims.seat, self._limits.outbox, partial(self._begin_again, room, claims.seat))
+            attachment = room.attach(claims.seat, stream, last_version)
             try:
-                closing = await self._converse(room, claims, attachment, request_iterator, context)
+                closing = await self._converse(room, claims, attachment, stream, request_iterator, context)
             finally:
                 room.detach(attachment)
         finally:
@@ -80,6 +89,10 @@ class SeatServicer(rpc.SeatServiceServicer):
             if not self._of_seat[seat]:
                 del self._of_seat[seat]
         await self._part(closing, context)
+
+    def _begin_again(self, room: Room, seat: Seat, last_version: int) -> Beginning:
+        self._counters.resyncs += 1
+        return room.audience.beginning(seat, last_version)
 
     async def _admit(
         self, seat: tuple[RoomId, Seat], context: grpc.aio.ServicerContext[pb.PlayRequest, pb.PlayResponse]
@@ -91,7 +104,7 @@ class SeatServicer(rpc.SeatServiceServicer):
             await end(context, reasoned(StatusCode.RESOURCE_EXHAUSTED, "TOO_MANY_STREAMS", why, uniform(1, 5)))
 
     async def _turn_away_if_draining(self, context: grpc.aio.ServicerContext[pb.PlayRequest, pb.PlayResponse]) -> None:
-        """Whoever attaches once the others were told to go would not be told."""
+        """Refuse new streams while draining: they would miss the goodbye."""
         if self.draining:
             await self._part(Closing.DRAINING, context)
 
@@ -107,7 +120,8 @@ class SeatServicer(rpc.SeatServiceServicer):
         except TimeoutError:
             first = None
         except DecodeError:
-            await end(context, _malformed())
+            await self._part(Closing.MALFORMED, context)
+            raise
         if first is None or first.WhichOneof("request") != "attach":
             await end(context, reasoned(StatusCode.INVALID_ARGUMENT, "NOT_ATTACHED", "a stream begins with Attach"))
         return first.attach.last_version if first.attach.HasField("last_version") else None
@@ -117,107 +131,107 @@ class SeatServicer(rpc.SeatServiceServicer):
         room: Room,
         claims: SeatClaims,
         attachment: Attachment,
+        stream: SeatStream,
         requests: AsyncIterator[pb.PlayRequest],
         context: grpc.aio.ServicerContext[pb.PlayRequest, pb.PlayResponse],
     ) -> Closing:
         """Listen in a task of its own, and write here: one writer a stream, never cancelled by us."""
-        listener = asyncio.create_task(self._listen(room, claims, attachment, requests))
-        # The listener ends with the stream by itself: cancelling it could lose a command that is half carried out.
-        self._listening.add(listener)
-        listener.add_done_callback(self._listening.discard)
-        outbox = attachment.outbox
+        listening = asyncio.create_task(self._listen(room, claims, attachment, stream, requests))
+        # The task ends with the stream by itself: cancelling it could lose a command that is half carried out.
+        self._listening.add(listening)
+        listening.add_done_callback(self._listening.discard)
         while True:
-            response = await outbox.take()
+            response = await stream.take()
             if response.messages:
                 attachment.written = monotonic()
                 await context.write(response)
-            elif outbox.closing is not None:
-                return outbox.closing
+            elif stream.outbox.closing is not None:
+                return stream.outbox.closing
 
     async def _listen(
-        self, room: Room, claims: SeatClaims, attachment: Attachment, requests: AsyncIterator[pb.PlayRequest]
+        self,
+        room: Room,
+        claims: SeatClaims,
+        attachment: Attachment,
+        stream: SeatStream,
+        requests: AsyncIterator[pb.PlayRequest],
     ) -> None:
-        """Hear the seat out; then the stream ends. Whatever it says, no stream stays open that nobody listens to."""
+        """Hear the seat out; then its stream ends. No stream stays open that nobody listens to."""
         try:
-            await self._hear_out(room, claims, attachment, requests)
+            await self._hear_out(room, claims, attachment, stream, requests)
         except DecodeError:
-            attachment.outbox.close(Closing.MALFORMED)
+            stream.end(Closing.MALFORMED)
         except grpc.aio.BaseError:
             # The call has ended on our side, and the reason is known already.
             pass
         except Exception:
             log.exception("stream failed", extra={"room": room.id, "version": room.version})
-            attachment.outbox.close(Closing.FAILED)
+            stream.end(Closing.FAILED)
         else:
-            attachment.outbox.close(Closing.DETACHED)
+            stream.end(Closing.DETACHED)
 
     async def _hear_out(
-        self, room: Room, claims: SeatClaims, attachment: Attachment, requests: AsyncIterator[pb.PlayRequest]
+        self,
+        room: Room,
+        claims: SeatClaims,
+        attachment: Attachment,
+        stream: SeatStream,
+        requests: AsyncIterator[pb.PlayRequest],
     ) -> None:
         """Carry out what the seat says, one after the other, until it has nothing more to say."""
         async for request in requests:
-            if attachment.outbox.closing is not None:
+            if stream.outbox.closing is not None:
                 # Displaced or unseated, though the client may not have read it: it has no say any more.
                 return
-            room.hear(attachment)
+            room.audience.hear(attachment)
             match request.WhichOneof("request"):
                 case "command":
-                    await self._command(room, claims, attachment, request)
+                    message = await self._command(room, claims, request)
+                    if message is not None:
+                        stream.outbox.put(message)
                 case "detach":
                     return
                 case "attach":
-                    attachment.outbox.put(_snapshot_again(room, claims.seat, request))
+                    stream.outbox.put(_snapshot_again(room, claims.seat, request))
                 case "heartbeat" | None:
                     pass
 
-    async def _command(self, room: Room, claims: SeatClaims, attachment: Attachment, request: pb.PlayRequest) -> None:
-        asked = _asked(request)
-        answer = asked if isinstance(asked, InvalidOption) else await room.act(claims.seat, claims.player, asked)
-        message = _answered(request.command_id, answer, room)
-        if message is not None:
-            attachment.outbox.put(message)
+    async def _command(self, room: Room, claims: SeatClaims, request: pb.PlayRequest) -> pb.SeatMessage | None:
+        asked = _asked(claims, request)
+        refused = room.spend(claims.seat)
+        if refused is not None or isinstance(asked, InvalidOption | NoCommand):
+            return _answered(request.command_id, refused or asked, room)
+        return _answered(request.command_id, await room.carry_out(asked), room)
 
     async def _part(self, closing: Closing, context: grpc.aio.ServicerContext[pb.PlayRequest, pb.PlayResponse]) -> None:
         """End a stream with the status that its closing has: OK where the client has nothing more to say."""
-        match closing:
-            case Closing.DETACHED:
-                return
-            case Closing.DISPLACED:
-                why = "a newer stream of this seat has taken over: do not reconnect by yourself"
-                await end(context, reasoned(StatusCode.ABORTED, "DISPLACED", why))
-            case Closing.DRAINING:
-                why = "the server is leaving: reconnect after the delay"
-                await end(context, reasoned(StatusCode.UNAVAILABLE, "DRAINING", why, uniform(0.1, 2)))
-            case Closing.UNSEATED:
-                why = "the seat was left or taken anew: ask the platform for a fresh token"
-                await end(context, reasoned(StatusCode.UNAUTHENTICATED, "UNSEATED", why))
-            case Closing.DELETED:
-                await refuse(context, NoSuchRoom())
-            case Closing.MALFORMED:
-                await end(context, _malformed())
-            case Closing.FAILED:
-                await end(context, failed())
+        ended = status(closing)
+        if ended is not None:
+            await end(context, ended)
 
     @contained
     async def Act(
         self, request: pb.ActRequest, context: grpc.aio.ServicerContext[pb.ActRequest, pb.ActResponse]
     ) -> pb.ActResponse:
         """One command, without a stream."""
-        claims, room = await self._access.seat(context)
-        asked = _asked(request)
-        if isinstance(asked, InvalidOption):
+        claims, room = await self._looking(context)
+        asked = _asked(claims, request)
+        if isinstance(asked, InvalidOption | NoCommand):
             await refuse(context, asked)
         # A caller that gives up must not leave a command half carried out.
-        acting = asyncio.create_task(room.act(claims.seat, claims.player, asked))
+        acting = asyncio.create_task(room.carry_out(asked))
         self._acting.add(acting)
         acting.add_done_callback(self._acting.discard)
         answer = await asyncio.shield(acting)
-        if isinstance(answer, Accepted):
-            return pb.ActResponse(accepted=_accepted(request.command_id, answer), notices=answer.notices)
-        if isinstance(answer, Answered):
-            shown = answer.shown
-            return pb.ActResponse(trumps_shown=None if shown is None else encode.aside(shown).trumps_shown)
-        return await refuse(context, answer)
+        match answer:
+            case Accepted():
+                return pb.ActResponse(
+                    accepted=_accepted(request.command_id, answer), notices=_own_notices(answer, claims.seat)
+                )
+            case Answered(shown):
+                return pb.ActResponse(trumps_shown=None if shown is None else encode.trumps_shown(shown))
+            case _:
+                return await refuse(context, answer)
 
     @contained
     async def GetView(
@@ -226,7 +240,7 @@ class SeatServicer(rpc.SeatServiceServicer):
         """The seat's view now."""
         claims, room = await self._looking(context)
         last_version = request.last_version if request.HasField("last_version") else None
-        return pb.GetViewResponse(snapshot=room.snapshot(claims.seat, last_version))
+        return pb.GetViewResponse(snapshot=encode.snapshot(room.audience.beginning(claims.seat, last_version)))
 
     @contained
     async def GetRecord(
@@ -248,15 +262,11 @@ class SeatServicer(rpc.SeatServiceServicer):
         return claims, room
 
 
-def _malformed() -> Status:
-    return reasoned(StatusCode.INVALID_ARGUMENT, "MALFORMED", "what was sent is no request of this protocol")
-
-
 def _snapshot_again(room: Room, seat: Seat, request: pb.PlayRequest) -> pb.SeatMessage:
     """The answer to an `Attach` on a stream that is attached already: it costs as much as a command, so it counts as one."""
     refused = room.spend(seat)
     if refused is None:
-        return pb.SeatMessage(snapshot=room.snapshot(seat, _last_version(request)))
+        return pb.SeatMessage(snapshot=encode.snapshot(room.audience.beginning(seat, _last_version(request))))
     refusal = encode.refusal(refused)
     return pb.SeatMessage(refused=pb.Refused(command_id=request.command_id, refusal=refusal, version=room.version))
 
@@ -265,22 +275,32 @@ def _last_version(request: pb.PlayRequest) -> int | None:
     return request.attach.last_version if request.attach.HasField("last_version") else None
 
 
-def _asked(request: pb.PlayRequest | pb.ActRequest) -> Asked | InvalidOption:
+def _asked(claims: SeatClaims, request: pb.PlayRequest | pb.ActRequest) -> SeatAsks | InvalidOption | NoCommand:
     if len(request.command_id.encode()) > LONGEST_ID:
         return InvalidOption("command_id")
-    key = command_key(request.command_id, request.command.SerializeToString(deterministic=True))
+    command = decode.command(request.command)
+    if isinstance(command, NoCommand):
+        return command
     expected = request.expected_version if request.HasField("expected_version") else None
-    return Asked(decode.command(request.command), key, expected)
+    actor = SeatActor(claims.seat, claims.player)
+    return SeatAsks(actor, command, command_key(request.command_id, command), expected)
 
 
-def _answered(command_id: str, answer: Answer | InvalidOption, room: Room) -> pb.SeatMessage | None:
+def _answered(command_id: str, answer: Answer, room: Room) -> pb.SeatMessage | None:
     """What the sender alone is told; nothing after a signal."""
-    if isinstance(answer, Accepted):
-        return pb.SeatMessage(accepted=_accepted(command_id, answer))
-    if isinstance(answer, Answered):
-        return None if answer.shown is None else encode.aside(answer.shown)
-    refusal = encode.refusal(answer)
-    return pb.SeatMessage(refused=pb.Refused(command_id=command_id, refusal=refusal, version=room.version))
+    match answer:
+        case Accepted():
+            return pb.SeatMessage(accepted=_accepted(command_id, answer))
+        case Answered(shown):
+            return None if shown is None else encode.aside(shown)
+        case _:
+            refusal = encode.refusal(answer)
+            return pb.SeatMessage(refused=pb.Refused(command_id=command_id, refusal=refusal, version=room.version))
+
+
+def _own_notices(answer: Accepted, seat: Seat) -> list[pb.Notice]:
+    """What the sender is told of what it brought about."""
+    return [encode.notice(told.notice(seat), told.version, told.time, told.turn_began) for told in answer.told]
 
 
 def _accepted(command_id: str, answer: Accepted) -> pb.Accepted:

@@ -35,7 +35,7 @@ class Clock:
 
 
 def node_on(events: Store, limits: Limits | None = None, clock: Clock | None = None) -> Node:
-    """A server's node_on on that log, with shuffles that repeat."""
+    """A server's node on that log, with shuffles that repeat."""
     around = limits or Limits(commands_per_second=10_000)
     return Node(events, ProcessWakeup(), clock or Clock(), seeded(7), around)
 

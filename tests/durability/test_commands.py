@@ -12,7 +12,7 @@ from random import Random
 
 import pytest
 from erqiwang_core.hand import EMPTY
-from erqiwang_core.match import Disband, Running, evolve
+from erqiwang_core.match import Disband, Player, Running, evolve
 from erqiwang_core.notices import Led
 from erqiwang_core.parts import View
 from erqiwang_core.players import Policy, RandomLegal, contest, shuffles
@@ -27,7 +27,7 @@ from erqiwang_grpc import events as stored
 from erqiwang_grpc.__main__ import main
 from erqiwang_grpc.archive.retention import delete_old_matches
 from erqiwang_grpc.auth.files import FIRST_PLATFORM, PLATFORM_KEYS, SIGNING_KEYS, Opened, open_key_files
-from erqiwang_grpc.auth.tokens import Epoch, PlayerId, UnixSeconds, claims_for
+from erqiwang_grpc.auth.tokens import Epoch, UnixSeconds, claims_for
 from erqiwang_grpc.commands import backup, export
 from erqiwang_grpc.events.index import ENDED
 from erqiwang_grpc.rooms.command import PLATFORM, Accepted
@@ -360,7 +360,7 @@ def test_after_a_rotation_older_tokens_stay_good_for_as_long_as_is_said(
 ) -> None:
     opened = open_key_files(tmp_path, None, None)
     assert isinstance(opened, Opened)
-    claims = claims_for(FIRST_PLATFORM, RoomId("room"), Seat(0), PlayerId("alice"), Epoch(1), UnixSeconds(0))
+    claims = claims_for(FIRST_PLATFORM, RoomId("room"), Seat(0)("alice"), Epoch(1), UnixSeconds(0))
     token = opened.files.current.tokens.issue(claims)
     for still_good in (True, False):
         said(capsys, "keys", "rotate-signing", "--keep", "1", "--data", str(tmp_path))

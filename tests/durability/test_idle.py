@@ -7,9 +7,9 @@ from pathlib import Path
 from erqiwang_core import match as matches
 from erqiwang_core.refusals import Phase
 from erqiwang_core.units import Seat
+from erqiwang_grpc.rooms.outbox import Closing
 
 from erqiwang_grpc.rooms.limits import MINUTE, Limits
-from erqiwang_grpc.rooms.outbox import Closing
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Room
 from erqiwang_grpc.store import RoomId

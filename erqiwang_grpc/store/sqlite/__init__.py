@@ -55,12 +55,12 @@ __all__ = [
     "OpenRefused",
     "OutOfReach",
     "ReadOnly",
-    "SqliteReader",
     "SqliteStore",
+    "SqliteReader",
     "advice",
     "back_up",
-    "open_reader",
     "open_store",
+    "open_reader",
 ]
 
 T = TypeVar("T")
