@@ -156,7 +156,7 @@ def _claims(payload: bytes) -> SeatClaims | None:
             **others,
         } if issuer == _ISSUER and not others and _are_counts(seat, epoch, expires):
             return SeatClaims(
-                PlatformId(platform), RoomId(room), Seat(seat)(player), Epoch(epoch), UnixSeconds(expires)
+                PlatformId(platform), RoomId(room), Seat(seat), Player(player), Epoch(epoch), UnixSeconds(expires)
             )
         case _:
             return None

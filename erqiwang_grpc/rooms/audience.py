@@ -9,8 +9,8 @@ from erqiwang_core.match import Match
 from erqiwang_core.playing import Signalled
 from erqiwang_core.units import Seat
 
-from erqiwang_grpc.rooms.registry.closing import Closing
-from erqiwang_grpc.rooms.registry.listener import Beginning, Heartbeat, Listener, Missed, Presence, Told
+from erqiwang_grpc.rooms.closing import Closing
+from erqiwang_grpc.rooms.listener import Beginning, Heartbeat, Listener, Missed, Presence, Told
 from erqiwang_grpc.rooms.state import State
 from erqiwang_grpc.store import RoomId
 

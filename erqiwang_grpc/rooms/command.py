@@ -7,9 +7,9 @@ from erqiwang_core import match as matches
 from erqiwang_core.match import HouseCommand
 from erqiwang_core.playing import Request, TrumpsShown
 
-from erqiwang_grpc.events.model.actor import HouseActor, PlatformActor, SeatActor
+from erqiwang_grpc.events.actor import HouseActor, PlatformActor, SeatActor
+from erqiwang_grpc.rooms.listener import Told
 from erqiwang_grpc.rooms.refusals import Refused
-from erqiwang_grpc.rooms.registry.listener import Told
 from erqiwang_grpc.store import CommandKey, Version
 
 LONGEST_ID: Final = 64

@@ -7,8 +7,8 @@ from typing import Final, final
 
 from erqiwang_core.match import Disband, Gathering
 
+from erqiwang_grpc.events.actor import HOUSE
 from erqiwang_grpc.events.index import ENDED, OPENED, STARTED
-from erqiwang_grpc.events.model.actor import HOUSE
 from erqiwang_grpc.rooms.command import Accepted, HouseAsks
 from erqiwang_grpc.rooms.limits import MINUTE
 from erqiwang_grpc.rooms.registry import Rooms

@@ -8,7 +8,7 @@ from erqiwang_core.parts import View
 from erqiwang_core.playing import Signalled
 from erqiwang_core.units import Seat
 
-from erqiwang_grpc.rooms.registry.closing import Closing
+from erqiwang_grpc.rooms.closing import Closing
 from erqiwang_grpc.store import RoomId, TimeNs, Version
 
 

@@ -13,18 +13,18 @@ from erqiwang_core.rules import RULES_VERSION
 
 from erqiwang_grpc import events
 from erqiwang_grpc.events import RoomOpened
+from erqiwang_grpc.events.actor import PLATFORM, stored
 from erqiwang_grpc.events.index import opening_tags
-from erqiwang_grpc.events.model.actor import PLATFORM, stored
+from erqiwang_grpc.rooms.closing import Closing
 from erqiwang_grpc.rooms.limits import MINUTE
 from erqiwang_grpc.rooms.refusals import (
     CommandIdReused,
+    LogUnavailable,
     NoSuchRoom,
     Refused,
     RoomQuarantined,
-    StoreUnavailable,
     TooManyRooms,
 )
-from erqiwang_grpc.rooms.registry.closing import Closing
 from erqiwang_grpc.rooms.room import Node, Room
 from erqiwang_grpc.rooms.state import State, Unopenable, opened, replay
 from erqiwang_grpc.store import (
@@ -145,8 +145,8 @@ class Rooms:
             case Damaged(version=version):
                 return RoomQuarantined(Version(version - 1))
             case Unavailable(why):
-                log.error("store unavailable", extra={"room": room, "version": 0, "why": why})
-                return StoreUnavailable()
+                log.error("log unavailable", extra={"room": room, "version": 0, "why": why})
+                return LogUnavailable()
 
     # What other nodes append
 

@@ -19,22 +19,22 @@ from erqiwang_core.rules import RULES_VERSION, rules
 from erqiwang_core.units import Seat
 
 from erqiwang_grpc import events
+from erqiwang_grpc.events.actor import Actor, SeatActor, stored
 from erqiwang_grpc.events.index import tags
-from erqiwang_grpc.events.model.actor import Actor, SeatActor, stored
+from erqiwang_grpc.rooms.audience import Attachment, Audience
 from erqiwang_grpc.rooms.command import Accepted, Answer, Answered, Asked, HouseAsks, SeatAsks
 from erqiwang_grpc.rooms.counters import Counters
 from erqiwang_grpc.rooms.limits import Limits
+from erqiwang_grpc.rooms.listener import Listener, Told
 from erqiwang_grpc.rooms.rate_limit import Allowance
 from erqiwang_grpc.rooms.refusals import (
     CommandIdReused,
+    LogUnavailable,
     Refused,
     RoomQuarantined,
     StaleVersion,
-    StoreUnavailable,
     TooManyCommands,
 )
-from erqiwang_grpc.rooms.registry.audience import Attachment, Audience
-from erqiwang_grpc.rooms.registry.listener import Listener, Told
 from erqiwang_grpc.rooms.state import Brought, State
 from erqiwang_grpc.shuffling import Shuffler
 from erqiwang_grpc.store import (
@@ -200,8 +200,8 @@ class Room:
                 case Damaged(why=why):
                     return self._damaged(why)
                 case Unavailable(why):
-                    log.error("store unavailable", extra={"room": self.id, "version": self.version, "why": why})
-                    return StoreUnavailable()
+                    log.error("log unavailable", extra={"room": self.id, "version": self.version, "why": why})
+                    return LogUnavailable()
         raise RuntimeError("a room that is decided again and again never settles")
 
     def _decide(self, asked: Asked) -> tuple[matches.Event, ...] | Reply | Refused:

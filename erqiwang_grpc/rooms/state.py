@@ -14,7 +14,7 @@ from erqiwang_core.units import Seat
 
 from erqiwang_grpc import events
 from erqiwang_grpc.events import RoomOpened, Unreadable
-from erqiwang_grpc.events.model.actor import Actor, read as actor_of
+from erqiwang_grpc.events.actor import Actor, read as actor_of
 from erqiwang_grpc.store import CommandId, CommandKey, Entry, TimeNs, Version
 
 

@@ -9,7 +9,7 @@ from google.protobuf.duration_pb2 import Duration
 from google.rpc.status_pb2 import Status
 from grpc import StatusCode
 
-from erqiwang_grpc.rooms.registry.closing import Closing
+from erqiwang_grpc.rooms.closing import Closing
 from erqiwang_grpc.rpc.errors import reasoned
 from erqiwang_grpc.v1 import seat_service_pb2 as pb
 

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from typing import final
 
-from erqiwang_grpc.rooms.registry.closing import Closing
+from erqiwang_grpc.rooms.closing import Closing
 from erqiwang_grpc.v1 import seat_service_pb2 as pb
 
 

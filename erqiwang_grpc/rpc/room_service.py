@@ -31,9 +31,11 @@ from erqiwang_grpc.archive.records import MatchRecord
 from erqiwang_grpc.auth.files import KeyFiles
 from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.auth.tokens import Epoch, SeatClaims, UnixSeconds, claims_for
+from erqiwang_grpc.events.actor import PLATFORM
 from erqiwang_grpc.events.index import created
 from erqiwang_grpc.events.model import RoomOpened
-from erqiwang_grpc.rooms.command import LONGEST_ID, PLATFORM, Accepted, command_key
+from erqiwang_grpc.rooms.command import LONGEST_ID, Accepted, Answered, HouseAsks
+from erqiwang_grpc.rooms.fingerprint import command_key
 from erqiwang_grpc.rooms.limits import SECOND, Limits
 from erqiwang_grpc.rooms.refusals import InvalidCursor, InvalidOption, LogUnavailable, NoSuchRoom
 from erqiwang_grpc.rooms.registry import Rooms
@@ -44,7 +46,7 @@ from erqiwang_grpc.rpc.cursors import page_token, read_cursor, read_page_token
 from erqiwang_grpc.rpc.errors import contained, end, reasoned, refuse
 from erqiwang_grpc.rpc.wire import encode, requests as decode
 from erqiwang_grpc.rpc.wire.encode.parts import timestamp
-from erqiwang_grpc.store import Mark, Period, Position, RoomId, Store, TimeNs, Unavailable, Wakeup
+from erqiwang_grpc.store import NOTHING, Mark, Period, Position, RoomId, Store, TimeNs, Unavailable, Wakeup
 from erqiwang_grpc.v1 import room_pb2, room_service_pb2 as pb, room_service_pb2_grpc as rpc
 
 T = TypeVar("T")
@@ -93,9 +95,10 @@ class RoomServicer(rpc.RoomServiceServicer):
         options = decode.room_choice(request.choice)
         if isinstance(options, InvalidOption):
             await refuse(context, options)
-        key = command_key(request.command_id, request.SerializeToString(deterministic=True))
+        opening = RoomOpened(platform, request.owner, options)
+        key = command_key(request.command_id, opening)
         assert key is not None, "the command_id is required"
-        room = await self._finish(self._rooms.create(RoomOpened(platform, request.owner, options), key))
+        room = await self._finish(self._rooms.create(opening, key))
         if not isinstance(room, Room):
             await refuse(context, room)
         return pb.CreateRoomResponse(room=self._status(room), cost=encode.card_cost(card_cost(options)))
@@ -253,7 +256,7 @@ class RoomServicer(rpc.RoomServiceServicer):
     def drain(self) -> None:
         """The server is leaving: end the streams of whoever watches."""
         self._draining = True
-        self._wakeup.hint(RoomId(""))
+        self._wakeup.hint(RoomId(""), NOTHING)
 
     @contained
     async def GetMatchRecord(
@@ -309,8 +312,9 @@ class RoomServicer(rpc.RoomServiceServicer):
         wrong = _long_id(request.command_id)
         if wrong is not None:
             await refuse(context, wrong)
-        key = command_key(request.command_id, request.SerializeToString(deterministic=True))
-        answer = await self._finish(room.administer(PLATFORM, command, key))
+        asked = HouseAsks(PLATFORM, command, command_key(request.command_id, command))
+        answer = await self._finish(room.carry_out(asked))
+        assert not isinstance(answer, Answered), "the house makes no request"
         if not isinstance(answer, Accepted):
             await refuse(context, answer)
 

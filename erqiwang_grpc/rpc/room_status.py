@@ -19,7 +19,7 @@ def status(room: Room, deadline: TimeNs) -> room_pb2.Room:
         owner=ledger.opened.owner,
         options=encode.room_options(match.options),
         seats=[
-            room_pb2.SeatStatus(seat=seat, player=chair.player or "", present=room.present(seat))
+            room_pb2.SeatStatus(seat=seat, player=chair.player or "", present=room.audience.present(seat))
             for seat, chair in match.chairs.items()
         ],
         deal=_deal_number(match),

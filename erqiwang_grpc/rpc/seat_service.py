@@ -19,15 +19,15 @@ from grpc import StatusCode
 from erqiwang_grpc.archive.matches import Archive
 from erqiwang_grpc.archive.records import MatchRecord
 from erqiwang_grpc.auth.tokens import SeatClaims
-from erqiwang_grpc.events.model.actor import SeatActor
+from erqiwang_grpc.events.actor import SeatActor
+from erqiwang_grpc.rooms.audience import Attachment
+from erqiwang_grpc.rooms.closing import Closing
 from erqiwang_grpc.rooms.command import LONGEST_ID, Accepted, Answer, Answered, SeatAsks
 from erqiwang_grpc.rooms.counters import Counters
+from erqiwang_grpc.rooms.fingerprint import command_key
 from erqiwang_grpc.rooms.limits import Limits
+from erqiwang_grpc.rooms.listener import Beginning
 from erqiwang_grpc.rooms.refusals import InvalidOption, NoCommand
-from erqiwang_grpc.rooms.registry.audience import Attachment
-from erqiwang_grpc.rooms.registry.closing import Closing
-from erqiwang_grpc.rooms.registry.fingerprint import command_key
-from erqiwang_grpc.rooms.registry.listener import Beginning
 from erqiwang_grpc.rooms.room import Room
 from erqiwang_grpc.rpc.access import Access
 from erqiwang_grpc.rpc.closings import status
@@ -197,11 +197,9 @@ class SeatServicer(rpc.SeatServiceServicer):
                     pass
 
     async def _command(self, room: Room, claims: SeatClaims, request: pb.PlayRequest) -> pb.SeatMessage | None:
-        asked = _asked(claims, request)
-        refused = room.spend(claims.seat)
-        if refused is not None or isinstance(asked, InvalidOption | NoCommand):
-            return _answered(request.command_id, refused or asked, room)
-        return _answered(request.command_id, await room.carry_out(asked), room)
+        asked = room.spend(claims.seat) or _asked(claims, request)
+        answer = await room.carry_out(asked) if isinstance(asked, SeatAsks) else asked
+        return _answered(request.command_id, answer, room)
 
     async def _part(self, closing: Closing, context: grpc.aio.ServicerContext[pb.PlayRequest, pb.PlayResponse]) -> None:
         """End a stream with the status that its closing has: OK where the client has nothing more to say."""

@@ -8,12 +8,10 @@ import gc
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from random import uniform
 from time import time_ns
 from typing import Final, final
 
 import grpc
-from google.protobuf.duration_pb2 import Duration
 from grpc_channelz.v1 import channelz
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
@@ -21,8 +19,9 @@ from erqiwang_grpc import shuffling
 from erqiwang_grpc.archive.matches import Archive
 from erqiwang_grpc.archive.retention import delete_old_matches
 from erqiwang_grpc.auth.files import KeyFiles
+from erqiwang_grpc.rooms.closing import Closing
+from erqiwang_grpc.rooms.housekeeping import Housekeeping
 from erqiwang_grpc.rooms.limits import DAY, Limits
-from erqiwang_grpc.rooms.outbox import Closing
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Node, Room
 from erqiwang_grpc.rpc.access import Access
@@ -87,11 +86,12 @@ class Server:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._wakeup = ProcessWakeup()
-        around = Node(settings.events, self._wakeup, settings.now, settings.shuffle, settings.limits)
-        self.counts = around.counts
-        self.rooms = Rooms(around)
+        node = Node(settings.events, self._wakeup, settings.now, settings.shuffle, settings.limits)
+        self.counters = node.counters
+        self.rooms = Rooms(node)
+        self.housekeeping = Housekeeping(self.rooms, node)
         access = Access(settings.keys, self.rooms)
-        self.seats = SeatServicer(access, Archive(settings.events), settings.limits)
+        self.seats = SeatServicer(access, Archive(settings.events), node.counters, settings.limits)
         self._platforms = RoomServicer(
             access, self.rooms, settings.keys, settings.events, self._wakeup, settings.limits
         )
@@ -133,12 +133,10 @@ class Server:
         """Take no more, tell every seat to come back elsewhere, finish what is under way, and close."""
         self.seats.draining = True
         await self._health.enter_graceful_shutdown()
-        delay = Duration()
-        delay.FromMilliseconds(int(uniform(100, 2000)))
-        goodbye = pb.Goodbye(reason=pb.Goodbye.REASON_DRAINING, retry_delay=delay)
-        self.rooms.close_streams(Closing.DRAINING, pb.SeatMessage(goodbye=goodbye))
+        self.rooms.end_streams(Closing.DRAINING)
         self._platforms.drain()
         await self._server.stop(grace)
+        self.rooms.close()
         for task in self._tasks:
             task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -150,7 +148,7 @@ class Server:
     def _collector(self) -> ServerCollector:
         rooms = self.rooms
         return ServerCollector(
-            self.counts,
+            self.counters,
             (
                 ("rooms", "Rooms in memory.", lambda: len(rooms.live)),
                 ("rooms_quarantined", "Rooms set apart because of an error.", lambda: sum(map(_is_apart, rooms.live))),
@@ -161,7 +159,7 @@ class Server:
 
     async def _watch_stored(self) -> None:
         try:
-            await self.rooms.watch_stored()
+            await self.housekeeping.watch_stored()
         except Exception:
             log.exception("rooms left open by the last server are not watched")
 
@@ -180,9 +178,7 @@ class Server:
         while True:
             await asyncio.sleep(_TICK_SECONDS)
             try:
-                self.rooms.look_after_streams()
-                await self.rooms.expire()
-                self.rooms.put_away()
+                await self.housekeeping.tick()
             except Exception:
                 log.exception("housekeeping failed")
 

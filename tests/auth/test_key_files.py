@@ -24,7 +24,7 @@ from erqiwang_grpc.auth.keys import PlatformId, PlatformKeys, digest, new_platfo
 from erqiwang_grpc.auth.tokens import Epoch, Fault, SeatClaims, TokenRefused, UnixSeconds
 from erqiwang_grpc.store import RoomId
 
-CLAIMS = SeatClaims(PlatformId("p"), RoomId("r"), Seat(0)("a"), Epoch(0), UnixSeconds(9))
+CLAIMS = SeatClaims(PlatformId("p"), RoomId("r"), Seat(0), Player("a"), Epoch(0), UnixSeconds(9))
 NOW = UnixSeconds(1)
 
 

@@ -26,7 +26,7 @@ from erqiwang_grpc.store import RoomId
 OLD, NEW, FOREIGN = (SigningKey(KeyId(name), bytes([byte]) * 32) for byte, name in enumerate(["old", "new", "foreign"]))
 TOKENS = SeatTokens(SigningKeys((OLD,), NEW))
 NOW = UnixSeconds(1_800_000_000)
-CLAIMS = claims_for(PlatformId("p1"), RoomId("r1"), Seat(2)("alice"), Epoch(3), NOW)
+CLAIMS = claims_for(PlatformId("p1"), RoomId("r1"), Seat(2), Player("alice"), Epoch(3), NOW)
 TOKEN = TOKENS.issue(CLAIMS)
 
 TEXT = st.text(max_size=40)
@@ -176,7 +176,7 @@ def test_the_newest_key_signs_and_all_verify_until_they_are_gone() -> None:
 
 def test_names_too_long_for_a_token_are_refused_when_it_is_made() -> None:
     with pytest.raises(ValueError, match="too long"):
-        TOKENS.issue(claims_for(PlatformId("p"), RoomId("r" * LONGEST), Seat(0)("a"), Epoch(0), NOW))
+        TOKENS.issue(claims_for(PlatformId("p"), RoomId("r" * LONGEST), Seat(0), Player("a"), Epoch(0), NOW))
 
 
 def test_no_secret_shows_in_a_representation() -> None:

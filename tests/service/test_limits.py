@@ -189,7 +189,7 @@ async def test_silent_streams_are_told_that_the_server_is_there_and_silent_seats
         async with asyncio.timeout(PATIENCE):
             while (await other.hear("presence")).presence.present[0]:
                 await other.say(pb.PlayRequest(heartbeat=pb.Heartbeat()))
-        assert not service.room(table.room_id).present(Seat(0))
+        assert not service.room(table.room_id).audience.present(Seat(0))
         await silent.say(pb.PlayRequest(heartbeat=pb.Heartbeat()))
         while not (await other.hear("presence")).presence.present[0]:
             pass

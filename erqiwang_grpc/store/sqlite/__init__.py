@@ -55,12 +55,12 @@ __all__ = [
     "OpenRefused",
     "OutOfReach",
     "ReadOnly",
-    "SqliteStore",
     "SqliteReader",
+    "SqliteStore",
     "advice",
     "back_up",
-    "open_store",
     "open_reader",
+    "open_store",
 ]
 
 T = TypeVar("T")
@@ -153,6 +153,8 @@ class SqliteReader:
 @final
 class SqliteStore(SqliteReader):
     """`Store` in a file that nobody else writes. For the event loop it was opened in."""
+
+    shared: Final = False
 
     def __init__(self, file: OpenFile, connections: tuple[sqlite3.Connection, ...]) -> None:
         super().__init__(connections)

@@ -12,7 +12,7 @@ from erqiwang_core.notices import BuriedBy, Cause, DealEnded, Dealt, Led, MatchO
 from erqiwang_core.playing import CardsFollowed, Signalled, TrumpsShown
 from erqiwang_core.units import Seat
 
-from erqiwang_grpc.rooms.registry.listener import Aside, Beginning, Heartbeat, Missed, Presence, Told
+from erqiwang_grpc.rooms.listener import Aside, Beginning, Heartbeat, Missed, Presence, Told
 from erqiwang_grpc.rpc.wire.encode.cards import put_lead, statements
 from erqiwang_grpc.rpc.wire.encode.parts import put_part, put_time, view
 from erqiwang_grpc.rpc.wire.numbers import NAMED, SIGNALS
