@@ -11,7 +11,7 @@ from erqiwang_core.contract import BidMade, BidPassed
 from erqiwang_core.deal import Deal
 from erqiwang_core.dealing import Shuffled, dealt
 from erqiwang_core.naming import Naming, TrumpNamed
-from erqiwang_core.playing import Aside, CardsFollowed, CardsLed, Playing, Request
+from erqiwang_core.playing import CardsFollowed, CardsLed, Playing, Reply, Request
 from erqiwang_core.refusals import (
     NoSuchSeat,
     Phase,
@@ -250,7 +250,7 @@ def _account(match: Match, by_deal: tuple[BySeat[Chips], ...], *, disbanded: boo
     return Account(disbanded, by_deal, totals(len(match.chairs), by_deal))
 
 
-def answer(match: Match, seat: Seat, request: Request) -> Aside | Refusal:
+def answer(match: Match, seat: Seat, request: Request) -> Reply | Refusal:
     """What a seat's `request` is answered with, and to whom; nothing of it is logged (rules §12, §13)."""
     if not 0 <= seat < len(match.chairs):
         return NoSuchSeat(seat)

@@ -4,7 +4,7 @@ The cause is the event as this seat may know it. The parts are whole: whoever pu
 holds the seat's view, without knowing a rule.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias, final
 
@@ -119,15 +119,31 @@ class Notice:
     """Exactly the parts of the seat's view that the event changed."""
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """What several seats are told of one event: the parts they share, and each seat's notice of its own parts."""
+
+    shared: tuple[Part, ...]
+    """The parts that changed and that every seat sees alike, built once."""
+    own: dict[Seat, Notice]
+    """By seat: the cause as this seat may know it, and the parts that changed for this seat alone."""
+
+    def notice(self, seat: Seat) -> Notice:
+        """What one of the seats is told, whole."""
+        own = self.own[seat]
+        return Notice(own.cause, (*self.shared, *own.changed))
+
+
 def notice(before: Match, event: Event, after: Match, seat: Seat) -> Notice:
     """What `seat` is told of `event`, which led from `before` to `after`."""
-    return notices(before, event, after, (seat,))[0]
+    return telling(before, event, after, (seat,)).notice(seat)
 
 
-def notices(before: Match, event: Event, after: Match, seats: tuple[Seat, ...]) -> tuple[Notice, ...]:
-    """What each of `seats` is told of `event`, as `notice` says it; what all of them see alike is built once."""
-    alike = _changed_alike(before, event, after)
-    return tuple(Notice(cause(before, event, seat), (*alike, *_changed(before, event, after, seat))) for seat in seats)
+def telling(before: Match, event: Event, after: Match, seats: Iterable[Seat]) -> Telling:
+    """What each of `seats` is told of `event`, which led from `before` to `after`; what all see alike is built once."""
+    own = {seat: Notice(cause(before, event, seat), _changed(before, event, after, seat)) for seat in seats}
+    return Telling(_changed_alike(before, event, after), own)
 
 
 def cause(match: Match, event: Event, seat: Seat) -> Cause:

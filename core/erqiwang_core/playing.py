@@ -182,7 +182,7 @@ class TrumpsShown:
     trumps: tuple[tuple[Seat, CardSet], ...]
 
 
-Aside: TypeAlias = Signalled | TrumpsShown
+Reply: TypeAlias = Signalled | TrumpsShown
 
 
 def begin(
@@ -390,7 +390,7 @@ def counts_open(state: Playing) -> bool:
     return state.rules.counts_trumps and bool(state.void)
 
 
-def answer(state: Playing, seat: Seat, request: Request) -> Aside | Refusal:
+def answer(state: Playing, seat: Seat, request: Request) -> Reply | Refusal:
     """What `request` by `seat` is answered with, and to whom (rules §12, §13)."""
     match request:
         case Signal(number):

@@ -8,16 +8,17 @@ from typing import Final
 from erqiwang_core.match import DealStarted, MatchEnded, SeatLeft, SeatTaken
 from erqiwang_core.settled import DealSettled
 
-from erqiwang_grpc import events as stored
 from erqiwang_grpc.clocks import Monotonic, within
-from erqiwang_grpc.events import Unreadable
+from erqiwang_grpc.events import Unreadable, read
+from erqiwang_grpc.events.actor import HOUSE, stored
 from erqiwang_grpc.events.index import is_public, public
-from erqiwang_grpc.events.model import HOUSE, RoomOpened, StoredEvent
+from erqiwang_grpc.events.model import RoomOpened, StoredEvent
 from erqiwang_grpc.rooms.refusals import LogUnavailable
 from erqiwang_grpc.rpc.cursors import cursor
 from erqiwang_grpc.rpc.wire import encode
 from erqiwang_grpc.rpc.wire.encode.parts import timestamp
 from erqiwang_grpc.store import Damaged, Entry, Mark, Position, StoreReader, Unavailable, Version, Wakeup
+from erqiwang_grpc.store.wakeup import Bell
 from erqiwang_grpc.v1 import room_pb2, room_service_pb2 as pb
 
 _PAGE: Final = 100
@@ -42,7 +43,8 @@ async def feed(
     # A cursor inside a batch begins with that batch again, without the events already told.
     after = Position(position - 1) if told else position
     spoke = monotonic()
-    with wakeup.subscribe(None) as bell:
+    bell = Bell()
+    with wakeup.listen(bell.ring):
         while not is_leaving():
             marks = await events.feed(after, _PAGE, public(platform))
             if isinstance(marks, Unavailable):
@@ -72,7 +74,7 @@ async def _events_of(events: StoreReader, mark: Mark) -> list[pb.RoomEvent]:
         return []
     found: list[pb.RoomEvent] = []
     for entry in entries[: mark.version - mark.first + 1]:
-        event = stored.read(entry.body, entry.rules_version)
+        event = read(entry.body, entry.rules_version)
         if isinstance(event, Unreadable):
             # Set apart, the room may still be ended, and no end goes untold.
             continue
@@ -98,6 +100,6 @@ def _public(entry: Entry, event: StoredEvent, place: str) -> pb.RoomEvent:
     elif isinstance(event, DealSettled):
         message.deal_settled.CopyFrom(pb.DealSettled(deal=event.number, settlement=encode.settlement(event.settlement)))
     elif isinstance(event, MatchEnded):
-        settled = pb.MatchSettled(account=encode.account(event.account), expired=entry.actor == HOUSE)
+        settled = pb.MatchSettled(account=encode.account(event.account), expired=entry.actor == stored(HOUSE))
         message.match_settled.CopyFrom(settled)
     return message

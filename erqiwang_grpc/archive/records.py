@@ -19,8 +19,9 @@ from erqiwang_core.units import CardSet, Chips, Seat
 
 from erqiwang_grpc import events as stored
 from erqiwang_grpc.events import Unreadable
+from erqiwang_grpc.events.actor import HOUSE, stored as stored_actor
 from erqiwang_grpc.events.history import Logged, RoomLog, UnreadableEntry, read, read_later
-from erqiwang_grpc.events.model import HOUSE, RoomOpened, StoredEvent
+from erqiwang_grpc.events.model import RoomOpened, StoredEvent
 from erqiwang_grpc.store import Entry, RoomId, TimeNs, Version
 
 
@@ -216,7 +217,7 @@ def _after(summary: MatchSummary, logged: Logged) -> MatchSummary:
             deal=dealt,
             settled_deals=dealt - (event.cut_short is not None),
             disbanded=account.disbanded,
-            expired=logged.entry.actor == HOUSE,
+            expired=logged.entry.actor == stored_actor(HOUSE),
             ended=time,
         )
     return summary

@@ -17,12 +17,12 @@ from enum import Enum
 from typing import Final, NewType, final
 
 import jwt
+from erqiwang_core.match import Player
 from erqiwang_core.units import Seat
 
 from erqiwang_grpc.auth.keys import PlatformId, SigningKey, SigningKeys
 from erqiwang_grpc.store.port import RoomId
 
-PlayerId = NewType("PlayerId", str)
 """A player as the platform names them."""
 Epoch = NewType("Epoch", int)
 """How many times a seat has been given out; a token of an earlier epoch is dead, which the room knows."""
@@ -48,7 +48,7 @@ class SeatClaims:
     platform: PlatformId
     room: RoomId
     seat: Seat
-    player: PlayerId
+    player: Player
     epoch: Epoch
     expires: UnixSeconds
 
@@ -102,7 +102,7 @@ class SeatTokens:
 
 
 def claims_for(
-    platform: PlatformId, room: RoomId, seat: Seat, player: PlayerId, epoch: Epoch, now: UnixSeconds
+    platform: PlatformId, room: RoomId, seat: Seat, player: Player, epoch: Epoch, now: UnixSeconds
 ) -> SeatClaims:
     """The claims of a token given out `now`, with the usual lifetime."""
     return SeatClaims(platform, room, seat, player, epoch, UnixSeconds(now + LIFETIME))
@@ -156,7 +156,7 @@ def _claims(payload: bytes) -> SeatClaims | None:
             **others,
         } if issuer == _ISSUER and not others and _are_counts(seat, epoch, expires):
             return SeatClaims(
-                PlatformId(platform), RoomId(room), Seat(seat), PlayerId(player), Epoch(epoch), UnixSeconds(expires)
+                PlatformId(platform), RoomId(room), Seat(seat), Player(player), Epoch(epoch), UnixSeconds(expires)
             )
         case _:
             return None

@@ -1,7 +1,10 @@
-"""What is on disk: the events of a room as bytes, and back."""
+"""What a room logs: `model` says the events, `encode` and `decode` turn them into bytes and back, `index` finds them.
+
+`actor` says who brings an event about, `history` reads a room's events with their circumstances.
+"""
 
 from erqiwang_grpc.events.decode import Unreadable, read
 from erqiwang_grpc.events.encode import write
-from erqiwang_grpc.events.model import StoredEvent
+from erqiwang_grpc.events.model import RoomOpened, StoredEvent
 
-__all__ = ["StoredEvent", "Unreadable", "read", "write"]
+__all__ = ["RoomOpened", "StoredEvent", "Unreadable", "read", "write"]

@@ -2,11 +2,10 @@
 
 from collections.abc import Sequence
 
-from erqiwang_core.match import DealStarted, Event, MatchEnded, SeatLeft, SeatTaken
+from erqiwang_core.match import DealStarted, Event, Gathering, Match, MatchEnded, SeatLeft, SeatTaken
 from erqiwang_core.settled import DealSettled
 
 from erqiwang_grpc.events.model import RoomOpened, StoredEvent
-from erqiwang_grpc.rooms.state import State
 from erqiwang_grpc.store import Tag
 
 ENDED = Tag("ended", "")
@@ -47,15 +46,15 @@ def opening_tags(opened: RoomOpened) -> tuple[Tag, ...]:
     return OPENED, created(opened.platform), public(opened.platform)
 
 
-def tags(ledger: State, events: Sequence[Event]) -> tuple[Tag, ...]:
-    """The tags of a batch that a room is about to log."""
-    platform = ledger.opened.platform
+def tags(opened: RoomOpened, match: Match, events: Sequence[Event]) -> tuple[Tag, ...]:
+    """The tags of a batch that a room, standing at `match`, is about to log."""
+    platform = opened.platform
     found = [public(platform)] if any(is_public(event) for event in events) else []
     if any(isinstance(event, DealStarted) and event.number == 1 for event in events):
         found.append(STARTED)
     if any(isinstance(event, MatchEnded) for event in events):
         found.append(ENDED)
-    if any(isinstance(event, MatchEnded) for event in events) and ledger.started is not None:
-        players = {chair.player for chair in ledger.match.chairs if chair.player is not None}
+    if any(isinstance(event, MatchEnded) for event in events) and not isinstance(match, Gathering):
+        players = {chair.player for chair in match.chairs if chair.player is not None}
         found += [finished(platform), *(played(platform, player) for player in sorted(players))]
     return tuple(found)

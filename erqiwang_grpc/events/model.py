@@ -1,15 +1,10 @@
 """What a room's log holds: its opening, and then everything that the match brings about."""
 
 from dataclasses import dataclass
-from typing import Final, TypeAlias, final
+from typing import TypeAlias, final
 
 from erqiwang_core.match import Event
 from erqiwang_core.rules import RoomOptions
-
-from erqiwang_grpc.store import Actor
-
-HOUSE: Final = Actor("house")
-"""Who ends a room that nobody fills."""
 
 
 @final

@@ -1,63 +1,68 @@
-"""Asking: a command as it is sent, who sends it, and what it comes to."""
+"""A command as a room is asked it, and what it comes to."""
 
-import hashlib
 from dataclasses import dataclass
-from typing import Final, TypeAlias, final
+from typing import TypeAlias, final
 
 from erqiwang_core import match as matches
-from erqiwang_core.playing import ShowTrumps, Signal, TrumpsShown
-from erqiwang_core.units import Seat
+from erqiwang_core.match import HouseCommand
+from erqiwang_core.playing import Request, TrumpsShown
 
-from erqiwang_grpc.rooms.refusals import NoCommand, Refused
-from erqiwang_grpc.store import Actor, CommandId, CommandKey, Version
-from erqiwang_grpc.v1 import seat_service_pb2 as pb
+from erqiwang_grpc.events.actor import HouseActor, PlatformActor, SeatActor
+from erqiwang_grpc.rooms.listener import Told
+from erqiwang_grpc.rooms.refusals import Refused
+from erqiwang_grpc.store import CommandKey, Version
 
-PLATFORM: Final = Actor("platform")
-
-SeatCommand: TypeAlias = matches.Command | Signal | ShowTrumps | NoCommand
+SeatCommand: TypeAlias = matches.Command | Request
+"""What a seat may ask for: something that the match brings about, or a request that is answered aside."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A command as it was sent."""
+class SeatAsks:
+    """A command or request of the player on a seat."""
 
+    actor: SeatActor
     command: SeatCommand
     key: CommandKey | None = None
+    """What makes it recognisable when it is sent again; None for a command without an id."""
     expected_version: int | None = None
+    """The version at which the sender means it; None for any."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class HouseAsks:
+    """A command of the platform or of the house."""
+
+    actor: PlatformActor | HouseActor
+    command: HouseCommand
+    key: CommandKey | None = None
+    """As a seat's."""
+
+
+Asked: TypeAlias = SeatAsks | HouseAsks
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """A command has brought the versions `first` to `last`; both are 0 where it stands but there was nothing to do."""
+    """A command has brought the versions `first` to `last`. Both are 0 if it stands but there was nothing to do."""
 
     first: Version
     last: Version
     repeated: bool
-    """Whether it had been accepted before, and nothing was done now."""
-    notices: tuple[pb.Notice, ...] = ()
-    """What the sender is told of it, in order; nothing for a repeated command."""
+    """Whether it had been accepted before, so that nothing was done now."""
+    told: tuple[Told, ...] = ()
+    """The events, in order, as the listeners and the sender are told them; empty for a repeated command."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A request was answered; nothing is logged of it."""
+    """A request was answered aside: nothing of it is logged."""
 
     shown: TrumpsShown | None = None
+    """The trumps that were asked for; None after a signal, of which the sender hears nothing."""
 
 
 Answer: TypeAlias = Accepted | Answered | Refused
-
-
-def command_key(command_id: str, payload: bytes) -> CommandKey | None:
-    """What makes a command recognisable when it is sent again; None for one without an id."""
-    if not command_id:
-        return None
-    return CommandKey(CommandId(command_id), hashlib.blake2b(payload, digest_size=16).digest())
-
-
-def seat_actor(seat: Seat, player: str) -> Actor:
-    """Who sends a seat's commands: another player on the same seat is another actor."""
-    return Actor(f"seat {seat} {player}")

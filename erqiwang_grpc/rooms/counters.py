@@ -4,6 +4,9 @@ from bisect import bisect_left
 from collections import Counter
 from typing import Final, final
 
+from erqiwang_grpc.rooms.command import Accepted, Answer, Answered
+from erqiwang_grpc.rooms.refusals import kind
+
 BOUNDS: Final = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 """Seconds: the upper bounds of the classes that durations are counted in; one more class takes what is longer."""
 
@@ -17,10 +20,10 @@ class Counters:
         """Commands that brought something about, and are on disk."""
         self.repeated = 0
         """Commands that had been accepted before."""
-        self.whispered = 0
+        self.answered = 0
         """Signals passed on and trumps shown."""
-        self.refused: Counter[str] = Counter()
-        """Refused commands, by reason."""
+        self.refused: Counter[type[object]] = Counter()
+        """Refused commands, by the type of the refusal."""
         self.resyncs = 0
         """How often a client was too slow, and one snapshot took the place of what it had not read."""
         self.seconds = 0.0
@@ -28,7 +31,15 @@ class Counters:
         self.durations = [0] * (len(BOUNDS) + 1)
         """How many commands took so long, by class."""
 
-    def took(self, seconds: float) -> None:
+    def count(self, answer: Answer, seconds: float) -> None:
         """One more command is answered, after so many seconds."""
+        match answer:
+            case Accepted(repeated=repeated):
+                self.accepted += not repeated
+                self.repeated += repeated
+            case Answered():
+                self.answered += 1
+            case _:
+                self.refused[kind(answer)] += 1
         self.seconds += seconds
         self.durations[bisect_left(BOUNDS, seconds)] += 1

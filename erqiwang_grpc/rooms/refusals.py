@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeAlias, final
 
-from erqiwang_core.refusals import Refusal
+from erqiwang_core.refusals import IllegalFollow, IllegalLead, Refusal
 
 from erqiwang_grpc.store.port import Version
 
@@ -170,3 +170,14 @@ ServiceRefusal: TypeAlias = (
 
 Refused: TypeAlias = Refusal | ServiceRefusal
 """Everything that a command may be refused for."""
+
+
+def kind(refused: Refused) -> type[object]:
+    """What a refusal is counted and ruled as: its type, or for an illegal lead or follow the type of what is wrong."""
+    match refused:
+        case IllegalLead(fault=fault):
+            return type(fault)
+        case IllegalFollow(breach=breach):
+            return type(breach)
+        case _:
+            return type(refused)

@@ -1,10 +1,10 @@
-"""What a room's log says: the match and its times, which command brought what, and what happened last.
+"""What a room's events say: the match and its times, what each command brought, and what happened last.
 
-A ledger only ever takes events in, so a room opened from its log equals the room that wrote it.
+A state only ever takes events in, so a room opened from the store equals the room that wrote it.
 """
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, final
 
@@ -13,10 +13,10 @@ from erqiwang_core.match import DealStarted, Match, MatchEnded, SeatLeft, SeatRe
 from erqiwang_core.notices import Cause
 from erqiwang_core.units import Seat
 
-from erqiwang_grpc import events as stored
-from erqiwang_grpc.events import Unreadable
-from erqiwang_grpc.events.model import RoomOpened
-from erqiwang_grpc.store import Actor, CommandId, CommandKey, Entry, TimeNs, Version
+from erqiwang_grpc import events
+from erqiwang_grpc.events import RoomOpened, Unreadable
+from erqiwang_grpc.events.actor import Actor, read as actor_of
+from erqiwang_grpc.store import CommandId, CommandKey, Entry, TimeNs, Version
 
 
 @final
@@ -52,15 +52,17 @@ class State:
     match: Match
     version: Version
     created: TimeNs
-    turn_began: TimeNs
     time: TimeNs
-    """When the last event happened; the next one's time is never before it, whatever the wall clock says."""
+    """When the last event happened. The next one's time is never before it, whatever the wall clock says."""
+    turn_began: TimeNs
     started: TimeNs | None = None
     ended: TimeNs | None = None
     ended_by: Actor | None = None
-    commands: dict[tuple[Actor, CommandId], Brought] = field(default_factory=dict)
+    brought: dict[tuple[Actor, CommandId], Brought] = field(default_factory=dict)
     lately: deque[Happened] = field(default_factory=lambda: deque(maxlen=LOOKED_BACK))
     """The last events of the present deal, or of the last one; none before the first."""
+    fault: str | None = None
+    """Why the room stands still, quarantined; None if it does not."""
 
     def take(self, event: matches.Event, time: TimeNs, actor: Actor) -> None:
         """One more event."""
@@ -81,7 +83,7 @@ class State:
     def remember(self, actor: Actor, command: CommandKey | None, first: Version) -> None:
         """The command that brought the versions from `first` to the present one."""
         if command is not None:
-            self.commands[actor, command.id] = Brought(first, self.version, command.fingerprint)
+            self.brought[actor, command.id] = Brought(first, self.version, command.fingerprint)
 
     def missed(self, seat: Seat, after: int) -> list[tuple[Happened, Cause]]:
         """What has happened in this deal after a version, as far as `seat` may look back; nothing after one to come."""
@@ -89,68 +91,80 @@ class State:
         may_look = list(self.lately)[len(self.lately) - len(told) :]
         return [pair for pair in zip(may_look, told, strict=True) if pair[0].version > after]
 
+    def follow(self, entry: Entry) -> "Followed | None":
+        """Take in the stored entry that is the room's next version; None if that is not possible.
+
+        The room then stands still with a `fault`. Its end, once stored, is believed all the same: it needs nothing of
+        what came before.
+        """
+        before = self.match
+        taken = self._taken(entry)
+        # Counted though it is not followed: the end of the room is stored behind it.
+        self.version = entry.version
+        self.time = max(self.time, entry.time)
+        if isinstance(taken, Unfollowable):
+            self.fault = self.fault or taken.why
+            return None
+        return Followed(before, taken)
+
+    def _taken(self, entry: Entry) -> "matches.Event | Unfollowable":
+        event = events.read(entry.body, entry.rules_version)
+        if isinstance(event, Unreadable):
+            return Unfollowable(event.why)
+        if isinstance(event, RoomOpened):
+            return Unfollowable("a room is opened twice")
+        if self.fault is not None and not isinstance(event, MatchEnded):
+            return Unfollowable(self.fault)
+        try:
+            actor = actor_of(entry.actor)
+            self.take(event, entry.time, actor)
+        except Exception as error:  # noqa: BLE001  # a rule's bug, in one room: it must not reach another
+            return Unfollowable(f"event {entry.version} cannot be followed: {type(error).__name__}")
+        known = self.brought.get((actor, entry.command.id)) if entry.command else None
+        self.remember(actor, entry.command, known.first if known else entry.version)
+        return event
+
 
 @final
 @dataclass(frozen=True, slots=True)
-class Broken:
-    """A log that cannot be followed to its end: the ledger up to there, and why."""
+class Followed:
+    """An entry was taken in: the match before it, and its event."""
 
-    ledger: State
+    before: Match
+    event: matches.Event
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Unfollowable:
+    """An entry that cannot be followed, and why."""
+
     why: str
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class NoLedger:
-    """A log whose first event is not readable: nothing can be said of the room."""
+class Unopenable:
+    """A room whose first event is not readable: nothing can be said of it."""
 
     why: str
 
 
 def opened(event: RoomOpened, time: TimeNs) -> State:
-    """The ledger of a room that was just opened."""
+    """The state of a room that was just opened."""
     return State(event, matches.begin(event.options), Version(1), time, time, time)
 
 
-def replay(entries: tuple[Entry, ...]) -> State | Broken | NoLedger:
-    """The ledger of a room from its whole log, which holds one entry at least."""
-    first = stored.read(entries[0].body, entries[0].rules_version)
-    if isinstance(first, Unreadable):
-        return NoLedger(first.why)
-    if not isinstance(first, RoomOpened):
-        return NoLedger("its first event does not open a room")
-    ledger = opened(first, entries[0].time)
-    ledger.remember(entries[0].actor, entries[0].command, Version(1))
-    return follow(ledger, entries[1:])
-
-
-def follow(ledger: State, entries: Iterable[Entry]) -> State | Broken:
-    """The ledger after more entries, the first of which is its next version.
-
-    Where one cannot be followed the room stands still there, but its end, once logged, is believed: it needs nothing of
-    what came before.
-    """
-    broken: str | None = None
-    for entry in entries:
-        event = stored.read(entry.body, entry.rules_version)
-        if broken is None or isinstance(event, MatchEnded):
-            broken = _taken(ledger, entry, event) or broken
-        # Counted though it is not followed: whoever ends the room does so behind it.
-        ledger.version = entry.version
-        ledger.time = max(ledger.time, entry.time)
-    return ledger if broken is None else Broken(ledger, broken)
-
-
-def _taken(ledger: State, entry: Entry, event: stored.StoredEvent | Unreadable) -> str | None:
-    """Take the entry's event in; or say why that is not possible."""
+def replay(entries: Sequence[Entry]) -> State | Unopenable:
+    """The state of a room from all its entries, of which there is one at least."""
+    first = entries[0]
+    event = events.read(first.body, first.rules_version)
     if isinstance(event, Unreadable):
-        return event.why
-    if isinstance(event, RoomOpened):
-        return "a room is opened twice"
-    try:
-        ledger.take(event, entry.time, entry.actor)
-    except Exception as error:  # noqa: BLE001  # a rule's bug, in one room: it must not reach another
-        return f"event {entry.version} cannot be followed: {type(error).__name__}"
-    known = ledger.commands.get((entry.actor, entry.command.id)) if entry.command else None
-    ledger.remember(entry.actor, entry.command, known.first if known else entry.version)
-    return None
+        return Unopenable(event.why)
+    if not isinstance(event, RoomOpened):
+        return Unopenable("its first event does not open a room")
+    state = opened(event, first.time)
+    state.remember(actor_of(first.actor), first.command, Version(1))
+    for entry in entries[1:]:
+        state.follow(entry)
+    return state

@@ -1,6 +1,6 @@
-"""Metrics for dashboards: what the server counts, in the text format that Prometheus scrapes.
+"""Metrics for dashboards: what the server counters, in the text format that Prometheus scrapes.
 
-Nothing is measured for it but what `counts` holds; everything else is looked up when somebody asks.
+Nothing is measured for it but what `counters` holds; everything else is looked up when somebody asks.
 """
 
 from collections.abc import Callable, Iterator
@@ -12,6 +12,7 @@ from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamil
 from prometheus_client.registry import Collector
 
 from erqiwang_grpc.rooms.counters import BOUNDS, Counters
+from erqiwang_grpc.rpc.wire.rulings import RULINGS
 
 Gauge = tuple[str, str, Callable[[], float]]
 """A name, what it says, and its value now."""
@@ -23,8 +24,8 @@ _PREFIX: Final = "erqiwang_"
 class ServerCollector(Collector):
     """The metrics of one server."""
 
-    def __init__(self, counts: Counters, gauges: tuple[Gauge, ...]) -> None:
-        self._counts = counts
+    def __init__(self, counters: Counters, gauges: tuple[Gauge, ...]) -> None:
+        self._counters = counters
         self._gauges = gauges
 
     def collect(self) -> Iterator[Metric]:
@@ -34,22 +35,23 @@ class ServerCollector(Collector):
         yield self._answers()
         yield self._refusals()
         yield CounterMetricFamily(
-            _PREFIX + "resyncs", "Snapshots in place of what a slow client did not read.", value=self._counts.resyncs
+            _PREFIX + "resyncs", "Snapshots in place of what a slow client did not read.", value=self._counters.resyncs
         )
         yield self._durations()
 
     def _answers(self) -> Metric:
         family = CounterMetricFamily(_PREFIX + "commands", "Commands by answer.", labels=("answer",))
-        counts = self._counts
-        family.add_metric(("accepted",), counts.accepted)
-        family.add_metric(("repeated",), counts.repeated)
-        family.add_metric(("whispered",), counts.whispered)
-        family.add_metric(("refused",), sum(counts.refused.copy().values()))
+        counters = self._counters
+        family.add_metric(("accepted",), counters.accepted)
+        family.add_metric(("repeated",), counters.repeated)
+        family.add_metric(("answered",), counters.answered)
+        family.add_metric(("refused",), sum(counters.refused.copy().values()))
         return family
 
     def _refusals(self) -> Metric:
         family = CounterMetricFamily(_PREFIX + "refusals", "Refused commands by reason.", labels=("reason",))
-        for reason, number in sorted(self._counts.refused.copy().items()):
+        refused = {RULINGS[refusal].reason: number for refusal, number in self._counters.refused.copy().items()}
+        for reason, number in sorted(refused.items()):
             family.add_metric((reason,), number)
         return family
 
@@ -58,8 +60,8 @@ class ServerCollector(Collector):
         return HistogramMetricFamily(
             _PREFIX + "command_seconds",
             "From a command's turn in its room to its answer, the flush to disk included.",
-            buckets=list(zip(bounds, accumulate(self._counts.durations), strict=True)),
-            sum_value=self._counts.seconds,
+            buckets=list(zip(bounds, accumulate(self._counters.durations), strict=True)),
+            sum_value=self._counters.seconds,
         )
 
 

@@ -28,15 +28,17 @@ from erqiwang_grpc.archive import feed as watching
 from erqiwang_grpc.archive.matches import Archive, Recorded, Search
 from erqiwang_grpc.auth.files import KeyFiles
 from erqiwang_grpc.auth.keys import PlatformId
-from erqiwang_grpc.auth.tokens import Epoch, PlayerId, SeatClaims, UnixSeconds, claims_for
+from erqiwang_grpc.auth.tokens import Epoch, SeatClaims, UnixSeconds, claims_for
+from erqiwang_grpc.events.actor import PLATFORM
 from erqiwang_grpc.events.index import created
 from erqiwang_grpc.events.model import RoomOpened
 from erqiwang_grpc.rooms.bounds import LONGEST_NAME, choice_fault, id_fault, length_fault, name_fault
-from erqiwang_grpc.rooms.command import PLATFORM, Accepted, command_key
+from erqiwang_grpc.rooms.command import Accepted, Answered, HouseAsks
 from erqiwang_grpc.rooms.costs import Work
+from erqiwang_grpc.rooms.fingerprint import command_key
 from erqiwang_grpc.rooms.limits import SECOND
 from erqiwang_grpc.rooms.quotas import Quotas
-from erqiwang_grpc.rooms.refusals import InvalidCursor, InvalidField, LogUnavailable, Refused, RoomFull
+from erqiwang_grpc.rooms.refusals import InvalidCursor, InvalidField, LogUnavailable, Refused, RoomFull, kind
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Node, Room
 from erqiwang_grpc.rpc import room_status
@@ -45,8 +47,7 @@ from erqiwang_grpc.rpc.cursors import page_token, read_cursor, read_page_token
 from erqiwang_grpc.rpc.errors import contained, end, reasoned, refuse
 from erqiwang_grpc.rpc.wire import encode, requests as decode
 from erqiwang_grpc.rpc.wire.encode.parts import timestamp
-from erqiwang_grpc.rpc.wire.rulings import ruling
-from erqiwang_grpc.store import Mark, Period, Position, RoomId, TimeNs, Unavailable
+from erqiwang_grpc.store import NOTHING, Mark, Period, Position, RoomId, TimeNs, Unavailable
 from erqiwang_grpc.v1 import room_pb2, room_service_pb2 as pb, room_service_pb2_grpc as rpc
 
 T = TypeVar("T")
@@ -66,17 +67,17 @@ class RoomServicer(rpc.RoomServiceServicer):
     """Platforms open, fill, watch and end rooms here."""
 
     def __init__(
-        self, access: Access, rooms: Rooms, keys: KeyFiles, archive: Archive, quotas: Quotas, around: Node
+        self, access: Access, rooms: Rooms, keys: KeyFiles, archive: Archive, quotas: Quotas, node: Node
     ) -> None:
         self._access = access
         self._rooms = rooms
         self._keys = keys
         self._archive = archive
         self._quotas = quotas
-        self._around = around
-        self._events = around.events
-        self._wakeup = around.wakeup
-        self._limits = around.limits
+        self._node = node
+        self._events = node.store
+        self._wakeup = node.wakeup
+        self._limits = node.limits
         self.watchers = 0
         """How many streams watch."""
         self._draining = False
@@ -96,9 +97,10 @@ class RoomServicer(rpc.RoomServiceServicer):
         options = decode.room_choice(request.choice)
         if isinstance(options, InvalidField):
             await refuse(context, options)
-        key = command_key(request.command_id, request.SerializeToString(deterministic=True))
+        opening = RoomOpened(platform, request.owner, options)
+        key = command_key(request.command_id, opening)
         assert key is not None, "the command_id is required"
-        room = await self._finish(self._rooms.create(RoomOpened(platform, request.owner, options), key))
+        room = await self._finish(self._rooms.create(opening, key))
         if not isinstance(room, Room):
             await refuse(context, room)
         return pb.CreateRoomResponse(room=self._status(room), cost=encode.card_cost(card_cost(options)))
@@ -215,8 +217,8 @@ class RoomServicer(rpc.RoomServiceServicer):
 
     def _claims(self, platform: PlatformId, room: Room, seat: Seat) -> SeatClaims:
         chair = room.match.chairs[seat]
-        player = PlayerId(chair.player or "")
-        now = UnixSeconds(self._around.now() // SECOND)
+        player = Player(chair.player or "")
+        now = UnixSeconds(self._node.now() // SECOND)
         return claims_for(platform, room.id, seat, player, Epoch(chair.epoch), now)
 
     @contained
@@ -260,7 +262,7 @@ class RoomServicer(rpc.RoomServiceServicer):
             await end(context, reasoned(StatusCode.RESOURCE_EXHAUSTED, "TOO_MANY_STREAMS", why, uniform(1, 5)))
         reached = self._quotas.watcher(platform)
         if reached is not None:
-            self._around.counts.refused[ruling(reached).reason] += 1
+            self._node.counters.refused[kind(reached)] += 1
             await refuse(context, reached)
         self.watchers += 1
         try:
@@ -275,8 +277,8 @@ class RoomServicer(rpc.RoomServiceServicer):
         cursor: tuple[Position, int],
         context: grpc.aio.ServicerContext[pb.WatchRoomsRequest, pb.WatchRoomsResponse],
     ) -> None:
-        around = self._around
-        feed = watching.feed(around.events, around.wakeup, platform, cursor, lambda: self._draining, around.monotonic)
+        node = self._node
+        feed = watching.feed(node.store, node.wakeup, platform, cursor, lambda: self._draining, node.monotonic)
         async with contextlib.aclosing(feed) as responses:
             async for response in responses:
                 if isinstance(response, LogUnavailable):
@@ -288,7 +290,7 @@ class RoomServicer(rpc.RoomServiceServicer):
     def drain(self) -> None:
         """The server is leaving: end the streams of whoever watches."""
         self._draining = True
-        self._wakeup.hint(RoomId(""))
+        self._wakeup.hint(RoomId(""), NOTHING)
 
     @contained
     async def GetMatchRecord(
@@ -332,7 +334,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         platform = await self._access.platform(context)
         reached = self._quotas.call(platform, Work.CALL.units)
         if reached is not None:
-            self._around.counts.refused[ruling(reached).reason] += 1
+            self._node.counters.refused[kind(reached)] += 1
             await refuse(context, reached)
         return platform
 
@@ -356,8 +358,10 @@ class RoomServicer(rpc.RoomServiceServicer):
         wrong = id_fault(request.command_id)
         if wrong is not None:
             return wrong
-        key = command_key(request.command_id, request.SerializeToString(deterministic=True))
-        return await self._finish(room.administer(PLATFORM, command, key))
+        asked = HouseAsks(PLATFORM, command, command_key(request.command_id, command))
+        answer = await self._finish(room.carry_out(asked))
+        assert not isinstance(answer, Answered), "the house makes no request"
+        return answer
 
     async def _finish(self, work: Coroutine[object, object, T]) -> T:
         """Do it to the end even if the caller gives up: what is durable must also be told."""

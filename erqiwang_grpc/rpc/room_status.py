@@ -2,7 +2,7 @@
 
 from erqiwang_core.match import Gathering, Match, Over, Running, scores, totals
 
-from erqiwang_grpc.events.model import HOUSE
+from erqiwang_grpc.events.actor import HOUSE
 from erqiwang_grpc.rooms.room import Room
 from erqiwang_grpc.rpc.wire import encode
 from erqiwang_grpc.rpc.wire.encode.parts import timestamp
@@ -20,7 +20,7 @@ def status(room: Room, deadline: TimeNs) -> room_pb2.Room:
         owner=ledger.opened.owner,
         options=encode.room_options(match.options),
         seats=[
-            room_pb2.SeatStatus(seat=seat, player=chair.player or "", present=room.present(seat))
+            room_pb2.SeatStatus(seat=seat, player=chair.player or "", present=room.audience.present(seat))
             for seat, chair in match.chairs.items()
         ],
         deal=_deal_number(match),

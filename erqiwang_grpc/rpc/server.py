@@ -8,11 +8,9 @@ import gc
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from random import uniform
 from typing import Final, final
 
 import grpc
-from google.protobuf.duration_pb2 import Duration
 from grpc_channelz.v1 import channelz
 from grpc_health.v1 import health_pb2_grpc
 
@@ -21,8 +19,9 @@ from erqiwang_grpc.archive.matches import Archive
 from erqiwang_grpc.archive.retention import delete_old_matches
 from erqiwang_grpc.auth.files import KeyFiles
 from erqiwang_grpc.clocks import Monotonic, SystemMonotonic, system_wall
+from erqiwang_grpc.rooms.closing import Closing
+from erqiwang_grpc.rooms.housekeeping import Housekeeping
 from erqiwang_grpc.rooms.limits import DAY, Limits
-from erqiwang_grpc.rooms.outbox import Closing
 from erqiwang_grpc.rooms.quotas import Quotas
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Node, Room
@@ -95,7 +94,7 @@ class Server:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._wakeup = ProcessWakeup()
-        around = Node(
+        node = Node(
             settings.events,
             self._wakeup,
             settings.now,
@@ -104,12 +103,13 @@ class Server:
             monotonic=settings.monotonic,
         )
         quotas = Quotas(settings.limits, settings.monotonic)
-        self.counts = around.counts
-        self.rooms = Rooms(around, quotas)
+        self.counters = node.counters
+        self.rooms = Rooms(node, quotas)
+        self.housekeeping = Housekeeping(self.rooms)
         access = Access(settings.keys, self.rooms, settings.events, settings.now)
         archive = Archive(settings.events)
-        self.seats = SeatServicer(access, archive, quotas, around)
-        self._platforms = RoomServicer(access, self.rooms, settings.keys, archive, quotas, around)
+        self.seats = SeatServicer(access, archive, quotas, node)
+        self._platforms = RoomServicer(access, self.rooms, settings.keys, archive, quotas, node)
         self._health_watchers = Places(settings.limits.health_watchers, "health watches")
         self._reflections = Places(settings.limits.reflections, "streams of reflection", _REFLECTION_SECONDS)
         self._server = grpc.aio.server(options=channel_options(settings.limits))
@@ -148,12 +148,10 @@ class Server:
         self.seats.drain()
         self._health_watchers.close()
         self._reflections.close()
-        delay = Duration()
-        delay.FromMilliseconds(int(uniform(100, 2000)))
-        goodbye = pb.Goodbye(reason=pb.Goodbye.REASON_DRAINING, retry_delay=delay)
-        self.rooms.close_streams(Closing.DRAINING, pb.SeatMessage(goodbye=goodbye))
+        self.rooms.end_streams(Closing.DRAINING)
         self._platforms.drain()
         await self._server.stop(grace)
+        self.rooms.close()
         for task in self._tasks:
             task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -165,7 +163,7 @@ class Server:
     def _collector(self) -> ServerCollector:
         rooms = self.rooms
         return ServerCollector(
-            self.counts,
+            self.counters,
             (
                 ("rooms", "Rooms in memory.", lambda: len(rooms.live)),
                 ("rooms_open", "Rooms in memory, or waiting for their seats.", lambda: rooms.open),
@@ -177,7 +175,7 @@ class Server:
 
     async def _watch_stored(self) -> None:
         try:
-            await self.rooms.watch_stored()
+            await self.housekeeping.watch_stored()
         except Exception:
             log.exception("rooms left open by the last server are not watched")
 
@@ -197,9 +195,7 @@ class Server:
         while True:
             await asyncio.sleep(_TICK_SECONDS)
             try:
-                self.rooms.look_after_streams()
-                await self.rooms.expire()
-                self.rooms.put_away()
+                await self.housekeeping.tick()
             except Exception:
                 log.exception("housekeeping failed")
 

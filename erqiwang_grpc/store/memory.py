@@ -53,7 +53,9 @@ class _Placed:
 class MemoryStore:
     """`Store` in memory. Listings go through everything there is: it is not meant to hold much."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, shared: bool = False) -> None:
+        """`shared` if several nodes of this process are to serve the same rooms."""
+        self.shared = shared
         self._all: list[_Placed] = []
         self._rooms: dict[RoomId, list[_Placed]] = {}
         self._known: dict[tuple[RoomId, Actor, CommandId], Duplicate] = {}

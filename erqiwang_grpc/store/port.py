@@ -6,6 +6,7 @@ What one command brought about is one `Batch`, which is in the log whole or not 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Final, NewType, Protocol, TypeAlias, final
@@ -190,6 +191,10 @@ class StoreReader(Protocol):
 class Store(StoreReader, Protocol):
     """Rooms, each a sequence of payloads that only grows until the room is deleted whole."""
 
+    @property
+    def shared(self) -> bool:
+        """Whether other nodes may append, too: then what a node knows of a room may be behind the store."""
+
     async def append(self, room: RoomId, expected: Version, batch: Batch) -> AppendAnswer:
         """Put `batch` behind version `expected` of the room, all or nothing, durable once answered.
 
@@ -207,18 +212,11 @@ class Store(StoreReader, Protocol):
         """Finish what was handed in, then let go of everything. Appends after it are `Unavailable`."""
 
 
-class Bell(Protocol):
-    """Rings when there may be something new. Rings that nobody waited for count as one."""
-
-    async def wait(self) -> None:
-        """Return at the next ring, or at once if it rang since the last time."""
-
-
 class Wakeup(Protocol):
-    """Hints that rooms have grown. A hint may be lost or false: whoever waits also looks from time to time."""
+    """Hints that rooms have grown. A hint may be lost or false: whoever listens also looks from time to time."""
 
-    def hint(self, room: RoomId) -> None:
-        """Tell everyone who waits for this room, here or on other nodes, to look."""
+    def hint(self, room: RoomId, version: Version) -> None:
+        """Tell everyone who listens, here and on other nodes, that the room has reached a version."""
 
-    def subscribe(self, room: RoomId | None) -> AbstractContextManager[Bell]:
-        """A bell for one room, or with None for all rooms, until the context is left."""
+    def listen(self, hear: Callable[[RoomId, Version], None]) -> AbstractContextManager[None]:
+        """Have `hear` called at every hint, on the event loop, until the context is left."""

@@ -1,18 +1,18 @@
-"""Wakeup for one process: bells in a dictionary."""
+"""Wakeup for one process, and the bell with which a task waits for one."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import final
 
-from erqiwang_grpc.store.port import RoomId
+from erqiwang_grpc.store.port import RoomId, Version
 
 
 @final
-class ProcessBell:
-    """A bell of this process."""
+class Bell:
+    """Rings at every hint. Rings that nobody waited for count as one."""
 
     def __init__(self) -> None:
         self._rung = asyncio.Event()
@@ -22,8 +22,8 @@ class ProcessBell:
         await self._rung.wait()
         self._rung.clear()
 
-    def ring(self) -> None:
-        """Wake whoever waits."""
+    def ring(self, room: RoomId | None = None, version: Version | None = None) -> None:  # as it is called
+        """Wake whoever waits, whatever room it is about."""
         self._rung.set()
 
 
@@ -32,26 +32,18 @@ class ProcessWakeup:
     """`Wakeup` for the tasks of one event loop."""
 
     def __init__(self) -> None:
-        self._bells: dict[RoomId | None, set[ProcessBell]] = {}
+        self._hearing: list[Callable[[RoomId, Version], None]] = []
 
-    def hint(self, room: RoomId) -> None:
-        """Ring every bell of the room and every bell of all rooms. To be called on the event loop."""
-        for subject in (room, None):
-            for bell in self._bells.get(subject, ()):
-                bell.ring()
+    def hint(self, room: RoomId, version: Version) -> None:
+        """Tell everyone who listens. To be called on the event loop."""
+        for hear in tuple(self._hearing):
+            hear(room, version)
 
     @contextmanager
-    def subscribe(self, room: RoomId | None) -> Iterator[ProcessBell]:
-        """A bell for one room, or with None for all rooms, until the context is left."""
-        bell = ProcessBell()
-        self._bells.setdefault(room, set()).add(bell)
+    def listen(self, hear: Callable[[RoomId, Version], None]) -> Iterator[None]:
+        """Have `hear` called at every hint until the context is left."""
+        self._hearing.append(hear)
         try:
-            yield bell
+            yield
         finally:
-            self._remove(room, bell)
-
-    def _remove(self, room: RoomId | None, bell: ProcessBell) -> None:
-        bells = self._bells[room]
-        bells.remove(bell)
-        if not bells:  # a server sees more rooms in its life than it could remember
-            del self._bells[room]
+            self._hearing.remove(hear)

@@ -5,6 +5,7 @@ import stat
 from pathlib import Path
 
 import pytest
+from erqiwang_core.match import Player
 from erqiwang_core.units import Seat
 from hypothesis import given, strategies as st
 
@@ -20,10 +21,10 @@ from erqiwang_grpc.auth.files import (
     open_key_files,
 )
 from erqiwang_grpc.auth.keys import PlatformId, PlatformKeys, digest, new_platform_key, platform_id
-from erqiwang_grpc.auth.tokens import Epoch, Fault, PlayerId, SeatClaims, TokenRefused, UnixSeconds
+from erqiwang_grpc.auth.tokens import Epoch, Fault, SeatClaims, TokenRefused, UnixSeconds
 from erqiwang_grpc.store import RoomId
 
-CLAIMS = SeatClaims(PlatformId("p"), RoomId("r"), Seat(0), PlayerId("a"), Epoch(0), UnixSeconds(9))
+CLAIMS = SeatClaims(PlatformId("p"), RoomId("r"), Seat(0), Player("a"), Epoch(0), UnixSeconds(9))
 NOW = UnixSeconds(1)
 
 

@@ -5,6 +5,7 @@ import json
 
 import jwt
 import pytest
+from erqiwang_core.match import Player
 from erqiwang_core.units import Seat
 from hypothesis import assume, example, given, strategies as st
 
@@ -14,7 +15,6 @@ from erqiwang_grpc.auth.tokens import (
     LONGEST,
     Epoch,
     Fault,
-    PlayerId,
     SeatClaims,
     SeatTokens,
     TokenRefused,
@@ -26,7 +26,7 @@ from erqiwang_grpc.store import RoomId
 OLD, NEW, FOREIGN = (SigningKey(KeyId(name), bytes([byte]) * 32) for byte, name in enumerate(["old", "new", "foreign"]))
 TOKENS = SeatTokens(SigningKeys((OLD,), NEW))
 NOW = UnixSeconds(1_800_000_000)
-CLAIMS = claims_for(PlatformId("p1"), RoomId("r1"), Seat(2), PlayerId("alice"), Epoch(3), NOW)
+CLAIMS = claims_for(PlatformId("p1"), RoomId("r1"), Seat(2), Player("alice"), Epoch(3), NOW)
 TOKEN = TOKENS.issue(CLAIMS)
 
 TEXT = st.text(max_size=40)
@@ -35,7 +35,7 @@ ANY_CLAIMS = st.builds(
     platform=TEXT.map(PlatformId),
     room=TEXT.map(RoomId),
     seat=st.integers(0, 3).map(Seat),
-    player=TEXT.map(PlayerId),
+    player=TEXT.map(Player),
     epoch=st.integers(0, 2**40).map(Epoch),
     expires=st.integers(1, 2**40).map(UnixSeconds),
 )
@@ -176,7 +176,7 @@ def test_the_newest_key_signs_and_all_verify_until_they_are_gone() -> None:
 
 def test_names_too_long_for_a_token_are_refused_when_it_is_made() -> None:
     with pytest.raises(ValueError, match="too long"):
-        TOKENS.issue(claims_for(PlatformId("p"), RoomId("r" * LONGEST), Seat(0), PlayerId("a"), Epoch(0), NOW))
+        TOKENS.issue(claims_for(PlatformId("p"), RoomId("r" * LONGEST), Seat(0), Player("a"), Epoch(0), NOW))
 
 
 def test_no_secret_shows_in_a_representation() -> None:

@@ -2,16 +2,20 @@
 
 from random import Random
 
-from erqiwang_core.match import Command, Match, Over, Player, Ready, TakeSeat
+from erqiwang_core.match import Command, HouseCommand, Match, Over, Player, Ready, TakeSeat
 from erqiwang_core.players import RandomLegal
 from erqiwang_core.rules import RoomOptions
 from erqiwang_core.units import Seat
 from erqiwang_core.view import turn, view
 
 from erqiwang_grpc.clocks import Monotonic, SystemMonotonic
+from erqiwang_grpc.events.actor import PLATFORM, SeatActor
 from erqiwang_grpc.events.model import RoomOpened
-from erqiwang_grpc.rooms.command import PLATFORM, Accepted, Asked, command_key
+from erqiwang_grpc.rooms.closing import Closing
+from erqiwang_grpc.rooms.command import Accepted, Answer, HouseAsks, SeatAsks, SeatCommand
+from erqiwang_grpc.rooms.fingerprint import command_key
 from erqiwang_grpc.rooms.limits import Limits
+from erqiwang_grpc.rooms.listener import Aside, Beginning, Told
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Node, Room
 from erqiwang_grpc.shuffling import seeded
@@ -38,17 +42,53 @@ class Clock:
 def node_on(
     events: Store, limits: Limits | None = None, clock: Clock | None = None, monotonic: Monotonic | None = None
 ) -> Node:
-    """A server's node_on on that log, with shuffles that repeat."""
+    """A server's node on that log, with shuffles that repeat."""
     around = limits or Limits(commands_per_second=10_000)
     steady = SystemMonotonic() if monotonic is None else monotonic
     return Node(events, ProcessWakeup(), clock or Clock(), seeded(7), around, monotonic=steady)
 
 
+async def act(
+    room: Room, seat: Seat, command: SeatCommand, command_id: str = "", expected: int | None = None
+) -> Answer:
+    """What the player on a seat is answered."""
+    actor = SeatActor(seat, Player(PLAYERS[seat]))
+    return await room.carry_out(SeatAsks(actor, command, command_key(command_id, command), expected))
+
+
+async def administer(room: Room, command: HouseCommand, command_id: str = "") -> Answer:
+    """What the platform is answered."""
+    return await room.carry_out(HouseAsks(PLATFORM, command, command_key(command_id, command)))
+
+
+class Ear:
+    """A listener that keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.begun: list[Beginning] = []
+        self.told: list[Told] = []
+        self.asides: list[Aside] = []
+        self.ended: Closing | None = None
+
+    def begin(self, beginning: Beginning) -> None:
+        self.begun.append(beginning)
+
+    def tell(self, told: Told) -> None:
+        self.told.append(told)
+
+    def aside(self, aside: Aside) -> None:
+        self.asides.append(aside)
+
+    def end(self, closing: Closing) -> None:
+        self.ended = self.ended or closing
+
+
 async def opened(rooms: Rooms, name: str = "room", options: RoomOptions | None = None) -> Room:
     """A room in which nobody sits yet."""
-    key = command_key(name, b"create")
+    opening = RoomOpened("local", "alice", options or RoomOptions())
+    key = command_key(name, opening)
     assert key is not None
-    room = await rooms.create(RoomOpened("local", "alice", options or RoomOptions()), key)
+    room = await rooms.create(opening, key)
     assert isinstance(room, Room), room
     return room
 
@@ -57,7 +97,7 @@ async def seated(rooms: Rooms, name: str = "room", options: RoomOptions | None =
     """A room whose seats are all taken: its first deal is dealt."""
     room = await opened(rooms, name, options)
     for seat in room.match.chairs.seats():
-        taken = await room.administer(PLATFORM, TakeSeat(seat, Player(PLAYERS[seat])), command_key(f"seat {seat}", b""))
+        taken = await administer(room, TakeSeat(seat, Player(PLAYERS[seat])), f"seat {seat}")
         assert isinstance(taken, Accepted), taken
     return room
 
@@ -81,5 +121,5 @@ async def play(room: Room, steps: int, luck: Random | None = None) -> None:
         if isinstance(room.match, Over):
             return
         seat, command = next_command(room.match, chance)
-        answer = await room.act(seat, PLAYERS[seat], Asked(command, command_key(f"{room.version} {number}", b"")))
+        answer = await act(room, seat, command, f"{room.version} {number}")
         assert isinstance(answer, Accepted), answer

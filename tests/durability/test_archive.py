@@ -10,14 +10,14 @@ from erqiwang_grpc.archive.matches import Archive, Recorded
 from erqiwang_grpc.archive.records import MatchRecord, match_record
 from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.events.index import ENDED
-from erqiwang_grpc.rooms.command import PLATFORM, Accepted
+from erqiwang_grpc.rooms.command import Accepted
 from erqiwang_grpc.rooms.refusals import NoSuchRecord
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rpc.wire import encode
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.store.port import RoomId, TimeNs
 from erqiwang_grpc.v1 import record_pb2
-from tests.durability.played import node_on, opened, play, seated
+from tests.durability.played import administer, node_on, opened, play, seated
 
 LOCAL = PlatformId("local")
 
@@ -45,7 +45,7 @@ async def test_a_match_that_is_asked_for_while_it_goes_on_is_told_as_if_it_were_
         assert record.message == await read_anew(log, room.id)
         read += record.read
         await play(room, steps, luck)
-    await room.administer(PLATFORM, Disband(), None)
+    await administer(room, Disband())
     last = await told(archive, room.id)
     assert last.message == await read_anew(log, room.id)
     assert read + last.read == len(last.message.deals), "each deal was read once"
@@ -59,7 +59,7 @@ async def test_a_room_that_nobody_filled_is_told_as_it_is() -> None:
     room = await opened(rooms)
     for _ in range(2):
         assert (await told(archive, room.id)).message == await read_anew(log, room.id)
-    assert isinstance(await room.administer(PLATFORM, Disband(), None), Accepted)
+    assert isinstance(await administer(room, Disband()), Accepted)
     assert (await told(archive, room.id)).message == await read_anew(log, room.id)
 
 

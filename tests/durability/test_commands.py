@@ -12,7 +12,7 @@ from random import Random
 
 import pytest
 from erqiwang_core.hand import EMPTY
-from erqiwang_core.match import Disband, Running, evolve
+from erqiwang_core.match import Disband, Player, Running, evolve
 from erqiwang_core.notices import Led
 from erqiwang_core.parts import View
 from erqiwang_core.players import Policy, RandomLegal, contest, shuffles
@@ -27,10 +27,10 @@ from erqiwang_grpc import events as stored
 from erqiwang_grpc.__main__ import main
 from erqiwang_grpc.archive.retention import delete_old_matches
 from erqiwang_grpc.auth.files import FIRST_PLATFORM, PLATFORM_KEYS, SIGNING_KEYS, Opened, open_key_files
-from erqiwang_grpc.auth.tokens import Epoch, PlayerId, UnixSeconds, claims_for
+from erqiwang_grpc.auth.tokens import Epoch, UnixSeconds, claims_for
 from erqiwang_grpc.commands import backup, export
 from erqiwang_grpc.events.index import ENDED
-from erqiwang_grpc.rooms.command import PLATFORM, Accepted
+from erqiwang_grpc.rooms.command import Accepted
 from erqiwang_grpc.rooms.limits import DAY
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Room
@@ -42,7 +42,7 @@ from erqiwang_grpc.store.sqlite import LOG_FILE, SqliteStore, open_store
 from erqiwang_grpc.tools.replay import Audience, public_view
 from erqiwang_grpc.v1 import record_pb2
 from tests.deals.walk import Change
-from tests.durability.played import Clock, node_on, play, seated
+from tests.durability.played import Clock, administer, node_on, play, seated
 from tests.durability.test_records import recorded
 from tests.service.tables import eventually
 
@@ -271,7 +271,7 @@ async def ended_matches(events: Store, clock: Clock, number: int) -> list[Room]:
     rooms, found = Rooms(node_on(events, clock=clock)), list[Room]()
     for day in range(number):
         found.append(await seated(rooms, f"day {day}"))
-        assert isinstance(await found[-1].administer(PLATFORM, Disband(), None), Accepted)
+        assert isinstance(await administer(found[-1], Disband()), Accepted)
         clock.forward(DAY)
     return found
 
@@ -360,7 +360,7 @@ def test_after_a_rotation_older_tokens_stay_good_for_as_long_as_is_said(
 ) -> None:
     opened = open_key_files(tmp_path, None, None)
     assert isinstance(opened, Opened)
-    claims = claims_for(FIRST_PLATFORM, RoomId("room"), Seat(0), PlayerId("alice"), Epoch(1), UnixSeconds(0))
+    claims = claims_for(FIRST_PLATFORM, RoomId("room"), Seat(0), Player("alice"), Epoch(1), UnixSeconds(0))
     token = opened.files.current.tokens.issue(claims)
     for still_good in (True, False):
         said(capsys, "keys", "rotate-signing", "--keep", "1", "--data", str(tmp_path))

@@ -8,14 +8,14 @@ from erqiwang_core import match as matches
 from erqiwang_core.refusals import Phase
 from erqiwang_core.units import Seat
 
+from erqiwang_grpc.rooms.housekeeping import Housekeeping
 from erqiwang_grpc.rooms.limits import MINUTE, Limits
-from erqiwang_grpc.rooms.outbox import Closing
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Room
 from erqiwang_grpc.store import RoomId
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.v1.room_pb2 import ROOM_STATE_DISBANDED, ROOM_STATE_PLAYING
-from tests.durability.played import Clock, node_on, opened, play, seated
+from tests.durability.played import Clock, Ear, node_on, opened, play, seated
 from tests.service.tables import (
     RawSeat,
     Service,
@@ -57,9 +57,8 @@ async def test_a_room_that_is_put_away_leaves_no_trace_and_comes_back_as_it_was(
 async def test_a_room_with_a_stream_stays_and_one_whose_stream_has_ended_goes() -> None:
     rooms = Rooms(node_on(MemoryStore(), AT_ONCE))
     room = await seated(rooms)
-    attachment = room.attach(Seat(1), None)
+    attachment = room.attach(Seat(1), Ear(), None)
     assert rooms.put_away() == 0
-    attachment.outbox.close(Closing.DETACHED)
     room.detach(attachment)
     assert rooms.put_away() == 1
 
@@ -78,16 +77,18 @@ async def test_a_starting_server_opens_no_room_but_those_that_nobody_filled_in_t
     unfilled = await opened(before, "unfilled")
     clock.forward(before.deadline(unfilled.state) - unfilled.state.created)
     later = await opened(before, "may still be filled")
-    rooms = Rooms(node_on(log, clock=clock))
-    await rooms.watch_stored()
+    node = node_on(log, clock=clock)
+    rooms = Rooms(node)
+    housekeeping = Housekeeping(rooms)
+    await housekeeping.watch_stored()
     assert in_memory(rooms) == set()
-    await rooms.expire()
+    await housekeeping.expire()
     assert in_memory(rooms) == {unfilled.id}
     ended = await rooms.find(unfilled.id)
     assert isinstance(ended, Room)
     assert matches.phase(ended.match) is Phase.OVER
     clock.forward(30 * MINUTE)
-    await rooms.expire()
+    await housekeeping.expire()
     assert in_memory(rooms) == {unfilled.id, later.id}
 
 

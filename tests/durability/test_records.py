@@ -18,14 +18,14 @@ from erqiwang_grpc import shuffling
 from erqiwang_grpc.archive.audit import mismatch
 from erqiwang_grpc.archive.records import DealRecord, MatchRecord, match_record, match_summary
 from erqiwang_grpc.client.calls import CallRefused
-from erqiwang_grpc.rooms.command import PLATFORM, Accepted
+from erqiwang_grpc.rooms.command import Accepted
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Room
 from erqiwang_grpc.rpc.wire import encode
 from erqiwang_grpc.store import Entry
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.v1 import record_pb2, room_pb2, room_service_pb2, seat_service_pb2 as pb
-from tests.durability.played import node_on, opened, play, seated
+from tests.durability.played import administer, node_on, opened, play, seated
 from tests.service.tables import Service, Table, attached, play_all, seated as seated_over_the_wire, served, step
 
 GAMES = [
@@ -111,7 +111,7 @@ async def test_a_deal_cut_short_is_recorded_as_far_as_it_went(steps: int) -> Non
     match = room.match
     assert isinstance(match, Running)
     assert not isinstance(match.deal, Settled)
-    assert isinstance(await room.administer(PLATFORM, Disband(), None), Accepted)
+    assert isinstance(await administer(room, Disband()), Accepted)
     record = recorded(await entries_of(log, room))
     assert record.summary.disbanded
     assert record.summary.settled_deals == 0
@@ -126,7 +126,7 @@ async def test_a_room_that_was_never_filled_has_a_record_without_deals() -> None
     log = MemoryStore()
     room = await opened(Rooms(node_on(log)))
     assert recorded(await entries_of(log, room)).deals == ()
-    assert isinstance(await room.administer(PLATFORM, Disband(), None), Accepted)
+    assert isinstance(await administer(room, Disband()), Accepted)
     record = recorded(await entries_of(log, room))
     assert record.deals == ()
     assert record.summary.started is None

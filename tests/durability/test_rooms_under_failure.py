@@ -7,12 +7,14 @@ from random import Random
 import pytest
 from erqiwang_core import match as matches
 from erqiwang_core.bidding import Bid
-from erqiwang_core.match import Disband, HouseCommand, LeaveSeat, Over, Player, TakeSeat
+from erqiwang_core.match import Command, Disband, HouseCommand, LeaveSeat, Over, Player, TakeSeat
 from erqiwang_core.playing import ShowTrumps, Signal
 from erqiwang_core.refusals import Phase, SeatFree, SeatOccupied
 from erqiwang_core.units import Points, Seat
 
-from erqiwang_grpc.rooms.command import PLATFORM, Accepted, Asked, SeatCommand, command_key
+from erqiwang_grpc.rooms.closing import Closing
+from erqiwang_grpc.rooms.command import Accepted, SeatCommand
+from erqiwang_grpc.rooms.housekeeping import Housekeeping
 from erqiwang_grpc.rooms.limits import MINUTE
 from erqiwang_grpc.rooms.refusals import LogUnavailable, RoomQuarantined, StaleVersion
 from erqiwang_grpc.rooms.registry import Rooms
@@ -21,7 +23,7 @@ from erqiwang_grpc.rooms.state import State, replay
 from erqiwang_grpc.store import AppendAnswer, Batch, RoomId, Store, Unavailable, Version
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.store.port import Actor
-from tests.durability.played import PLAYERS, Clock, next_command, node_on, opened, play, seated
+from tests.durability.played import PLAYERS, Clock, Ear, act, administer, next_command, node_on, opened, play, seated
 from tests.store.passing_on import PassingOn
 
 
@@ -73,10 +75,10 @@ async def is_as_stored(events: Store, room: Room) -> None:
     assert room.state == await stored(events, room)
 
 
-def asked_for(room: Room) -> tuple[Seat, Asked]:
+def asked_for(room: Room) -> tuple[Seat, Command, str]:
     """The next command of the match, with an id."""
     seat, command = next_command(room.match, Random(5))
-    return seat, Asked(command, command_key(f"once {room.version}", b"payload"))
+    return seat, command, f"once {room.version}"
 
 
 @pytest.mark.parametrize("fails", ["fails_before", "fails_after"])
@@ -84,13 +86,13 @@ async def test_a_command_whose_fate_is_unknown_is_told_from_the_log_when_it_is_s
     log = FailingLog(MemoryStore())
     room = await seated(Rooms(node_on(log)))
     await play(room, 20)
-    seat, asked = asked_for(room)
+    asked = asked_for(room)
     setattr(log, fails, True)
     version = room.version
-    assert await room.act(seat, PLAYERS[seat], asked) == LogUnavailable()
+    assert await act(room, *asked) == LogUnavailable()
     assert room.version == version
     setattr(log, fails, False)
-    again = await room.act(seat, PLAYERS[seat], asked)
+    again = await act(room, *asked)
     assert isinstance(again, Accepted)
     assert again.first == version + 1
     assert again.repeated == (fails == "fails_after")
@@ -103,34 +105,31 @@ async def test_a_command_whose_fate_is_unknown_is_told_from_the_log_when_it_is_s
 async def test_a_command_of_another_seat_too_is_decided_on_what_was_stored_after_all() -> None:
     log = FailingLog(MemoryStore())
     room = await seated(Rooms(node_on(log)))
-    seat, asked = asked_for(room)
+    asked = asked_for(room)
     log.fails_after = True
-    assert await room.act(seat, PLAYERS[seat], asked) == LogUnavailable()
+    assert await act(room, *asked) == LogUnavailable()
     log.fails_after = False
-    attachment = room.attach(Seat(2), None)
-    before = (await attachment.outbox.take()).messages[0].snapshot.version
+    ear = Ear()
+    room.attach(Seat(2), ear, None)
+    version = room.version
     other, command = next_command((await stored(log, room)).match, Random(5))
-    assert isinstance(await room.act(other, PLAYERS[other], Asked(command)), Accepted)
-    told = (await attachment.outbox.take()).messages
-    assert [message.WhichOneof("message") for message in told] == ["snapshot", "notice"]
-    assert told[0].snapshot.version == told[1].notice.version - 1
-    missed = [notice.version for notice in told[0].snapshot.missed]
-    assert missed == list(range(before + 1, told[0].snapshot.version + 1)), "what it tells of was not told here"
+    assert isinstance(await act(room, other, command), Accepted)
+    assert [told.version for told in ear.told] == [version + 1, version + 2], "of both it is told as of any event"
     await is_as_stored(log, room)
 
 
 async def test_a_cancelled_caller_leaves_no_command_half_taken_in() -> None:
     log = SlowLog(MemoryStore())
     room = await seated(Rooms(node_on(log)))
-    seat, asked = asked_for(room)
+    asked = asked_for(room)
     log.waits = True
-    caller = asyncio.create_task(room.act(seat, PLAYERS[seat], asked))
+    caller = asyncio.create_task(act(room, *asked))
     await log.waiting.wait()
     caller.cancel()
     with pytest.raises(asyncio.CancelledError):
         await caller
     log.waits = False
-    again = await room.act(seat, PLAYERS[seat], asked)
+    again = await act(room, *asked)
     assert isinstance(again, Accepted)
     assert again.repeated
     await is_as_stored(log, room)
@@ -144,15 +143,15 @@ async def test_a_command_that_waited_while_its_seat_was_given_away_is_nobodys(ne
     log = SlowLog(MemoryStore())
     room = await opened(Rooms(node_on(log)))
     for seat in (0, 1):
-        assert isinstance(await room.administer(PLATFORM, TakeSeat(seat, Player(PLAYERS[seat])), None), Accepted)
+        assert isinstance(await administer(room, TakeSeat(seat, Player(PLAYERS[seat]))), Accepted)
     log.waits = True
     house: list[HouseCommand] = [LeaveSeat(0)]
     if next_player is not None:
         house += [TakeSeat(0, Player(next_player)), TakeSeat(2, Player(PLAYERS[2]))]
-    administered = [asyncio.create_task(room.administer(PLATFORM, command, None)) for command in house]
+    administered = [asyncio.create_task(administer(room, command)) for command in house]
     await log.waiting.wait()
     commands: list[SeatCommand] = [Bid(Points(70)), Signal(1), ShowTrumps()]
-    late = [asyncio.create_task(room.act(Seat(0), PLAYERS[0], Asked(command))) for command in commands]
+    late = [asyncio.create_task(act(room, Seat(0), command)) for command in commands]
     log.go_on.set()
     assert all(isinstance(answer, Accepted) for answer in await asyncio.gather(*administered))
     lost = SeatFree(Seat(0)) if next_player is None else SeatOccupied(Seat(0))
@@ -161,7 +160,7 @@ async def test_a_command_that_waited_while_its_seat_was_given_away_is_nobodys(ne
 
 
 async def test_two_nodes_that_serve_one_room_agree() -> None:
-    log = MemoryStore()
+    log = MemoryStore(shared=True)
     room = await seated(Rooms(node_on(log)))
     elsewhere = await Rooms(node_on(log)).find(room.id)
     assert isinstance(elsewhere, Room)
@@ -170,9 +169,9 @@ async def test_two_nodes_that_serve_one_room_agree() -> None:
     while not isinstance(here.match, Over):
         # The one that knows decides; the other finds out when it wants to log something itself.
         seat, command = next_command(here.match, luck)
-        key = command_key(f"{here.version}", b"")
-        first = await here.act(seat, PLAYERS[seat], Asked(command, key))
-        second = await there.act(seat, PLAYERS[seat], Asked(command, key))
+        key = f"{here.version}"
+        first = await act(here, seat, command, key)
+        second = await act(there, seat, command, key)
         assert isinstance(first, Accepted)
         assert isinstance(second, Accepted)
         assert (first.first, first.last) == (second.first, second.last)
@@ -183,28 +182,30 @@ async def test_two_nodes_that_serve_one_room_agree() -> None:
 
 
 async def test_who_expects_a_version_is_not_decided_on_a_later_one_that_came_in_between() -> None:
-    log = MemoryStore()
+    log = MemoryStore(shared=True)
     room = await seated(Rooms(node_on(log)))
     elsewhere = await Rooms(node_on(log)).find(room.id)
     assert isinstance(elsewhere, Room)
-    retaken = await elsewhere.administer(PLATFORM, TakeSeat(2, Player(PLAYERS[2])), None)
+    retaken = await administer(elsewhere, TakeSeat(2, Player(PLAYERS[2])))
     assert isinstance(retaken, Accepted)
     seat, command = next_command(room.match, Random(5))
-    answer = await room.act(seat, PLAYERS[seat], Asked(command, None, room.version))
+    answer = await act(room, seat, command, expected=room.version)
     assert answer == StaleVersion(Version(retaken.last))
     await is_as_stored(log, room)
 
 
 async def test_a_seat_that_was_taken_anew_elsewhere_loses_its_stream() -> None:
-    log = MemoryStore()
+    log = MemoryStore(shared=True)
     room = await seated(Rooms(node_on(log)))
     elsewhere = await Rooms(node_on(log)).find(room.id)
     assert isinstance(elsewhere, Room)
-    room.attach(Seat(2), None)
-    assert isinstance(await elsewhere.administer(PLATFORM, TakeSeat(2, Player(PLAYERS[2])), None), Accepted)
+    ear = Ear()
+    room.attach(Seat(2), ear, None)
+    assert isinstance(await administer(elsewhere, TakeSeat(2, Player(PLAYERS[2]))), Accepted)
     seat, command = next_command(room.match, Random(5))
-    assert isinstance(await room.act(seat, PLAYERS[seat], Asked(command)), Accepted)
-    assert room.attachments == ()
+    assert isinstance(await act(room, seat, command), Accepted)
+    assert ear.ended is Closing.UNSEATED
+    assert not room.audience
 
 
 UNFOLLOWABLE = [
@@ -224,13 +225,13 @@ async def spoilt(log: MemoryStore, room: Room, body: bytes, rules_version: int) 
 async def test_nothing_is_decided_after_what_another_node_wrote_and_this_one_cannot_follow(
     body: Callable[[], bytes], rules_version: int
 ) -> None:
-    log = MemoryStore()
+    log = MemoryStore(shared=True)
     room = await seated(Rooms(node_on(log)))
     await spoilt(log, room, body(), rules_version)
     head = await log.head(room.id)
-    seat, asked = asked_for(room)
-    assert await room.act(seat, PLAYERS[seat], asked) == RoomQuarantined(head)
-    assert await room.administer(PLATFORM, LeaveSeat(1), None) == RoomQuarantined(head)
+    asked = asked_for(room)
+    assert await act(room, *asked) == RoomQuarantined(head)
+    assert await administer(room, LeaveSeat(1)) == RoomQuarantined(head)
     assert await log.head(room.id) == head
 
 
@@ -246,19 +247,19 @@ async def test_a_quarantined_room_is_readable_and_can_be_disbanded_and_stays_so(
     room = await rooms.find(written.id)
     assert isinstance(room, Room)
     assert room.fault is not None
-    snapshot = room.snapshot(Seat(0))
-    assert snapshot.version == written.version + 1
-    assert snapshot.view.parts.hand == written.snapshot(Seat(0)).view.parts.hand
-    seat, asked = asked_for(written)
-    assert isinstance(await room.act(seat, PLAYERS[seat], asked), RoomQuarantined)
-    assert isinstance(await room.administer(PLATFORM, Disband(), command_key("end", b"")), Accepted)
+    beginning = room.audience.beginning(Seat(0), None)
+    assert beginning.version == written.version + 1
+    assert beginning.view.hand == written.audience.beginning(Seat(0), None).view.hand
+    asked = asked_for(written)
+    assert isinstance(await act(room, *asked), RoomQuarantined)
+    assert isinstance(await administer(room, Disband(), "end"), Accepted)
     assert isinstance(room.match, Over)
     later = await Rooms(node_on(log)).find(written.id)
     assert isinstance(later, Room)
     assert later.match == room.match
     assert later.version == room.version
     # Sent again after the restart, the end is still known.
-    again = await later.administer(PLATFORM, Disband(), command_key("end", b""))
+    again = await administer(later, Disband(), "end")
     assert isinstance(again, Accepted)
     assert again.repeated
 
@@ -280,14 +281,16 @@ async def test_a_room_created_and_looked_for_at_once_is_one_room() -> None:
 
 async def test_an_unfilled_room_is_ended_as_soon_as_the_log_takes_its_end() -> None:
     log, clock = FailingLog(MemoryStore()), Clock()
-    rooms = Rooms(node_on(log, clock=clock))
+    node = node_on(log, clock=clock)
+    rooms = Rooms(node)
+    housekeeping = Housekeeping(rooms)
     room = await opened(rooms)
     clock.forward(rooms.deadline(room.state) - room.state.created)
     log.fails_before = True
-    await rooms.expire()
+    await housekeeping.expire()
     assert matches.phase(room.match) is Phase.OPEN
     log.fails_before = False
     clock.forward(MINUTE)
-    await rooms.expire()
+    await housekeeping.expire()
     assert matches.phase(room.match) is Phase.OVER
     await is_as_stored(log, room)

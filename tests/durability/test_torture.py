@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from random import Random
 
@@ -10,15 +11,16 @@ import pytest
 from erqiwang_core.match import Over
 from erqiwang_core.units import Seat
 
-from erqiwang_grpc.rooms.command import Accepted, Asked, command_key
+from erqiwang_grpc.rooms.command import Accepted
+from erqiwang_grpc.rooms.fingerprint import command_key
 from erqiwang_grpc.rooms.registry import Rooms
-from erqiwang_grpc.rooms.room import Attachment
+from erqiwang_grpc.rpc.seat_stream import SeatStream
 from erqiwang_grpc.store import Actor, CommandId, CommandKey, Damaged, Entry, TimeNs, Version
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.tools.torture.checking import faults
 from erqiwang_grpc.tools.torture.command import torture
 from erqiwang_grpc.tools.torture.told import Answered, Digest, RoomTold, SeatTold
-from tests.durability.played import PLAYERS, next_command, node_on, seated
+from tests.durability.played import PLAYERS, act, next_command, node_on, seated
 
 SECONDS = 20.0
 TABLES = 40
@@ -35,8 +37,8 @@ def test_a_server_killed_at_any_moment_loses_repeats_and_invents_nothing(
     assert report.connections > 3 * TABLES, "clients came back by themselves"
 
 
-async def hear(attachment: Attachment, told: SeatTold) -> None:
-    for message in (await attachment.outbox.take()).messages:
+async def hear(stream: SeatStream, told: SeatTold) -> None:
+    for message in (await stream.outbox.take()).messages:
         told.hear(message)
 
 
@@ -46,19 +48,21 @@ async def testimony() -> tuple[RoomTold, tuple[Entry, ...]]:
     room = await seated(Rooms(node_on(log)))
     told = RoomTold(room.id, PLAYERS[:3], (SeatTold(), SeatTold(), SeatTold()))
     told.house |= {"room", "seat 0", "seat 1", "seat 2"}
-    attached = [room.attach(Seat(seat), None) for seat in range(3)]
+    streams = [SeatStream(Seat(seat), 256, partial(room.audience.beginning, Seat(seat))) for seat in range(3)]
+    for seat, stream in enumerate(streams):
+        room.attach(Seat(seat), stream, None)
     luck = Random(2)
     for number in range(150):
         assert not isinstance(room.match, Over)
         seat, command = next_command(room.match, luck)
-        key = command_key(f"{number}", b"payload")
+        key = command_key(f"{number}", command)
         assert key is not None
-        answer = await room.act(seat, PLAYERS[seat], Asked(command, key))
+        answer = await act(room, seat, command, key.id)
         assert isinstance(answer, Accepted)
         sent = Answered(key.id, key.fingerprint, answer.first, answer.last, repeated=False)
         told.answers.setdefault(seat, []).append(sent)
-        for attachment in attached:
-            await hear(attachment, told.seats[attachment.seat])
+        for stream, heard in zip(streams, told.seats, strict=True):
+            await hear(stream, heard)
     return told, await log.read(room.id)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import fields
 
 from erqiwang_core.match import Disband
-from erqiwang_core.notices import fold, notice, notices
+from erqiwang_core.notices import fold, notice, telling
 from erqiwang_core.parts import View
 from erqiwang_core.view import view
 from hypothesis import given
@@ -22,8 +22,9 @@ def difference(old: View, new: View) -> Iterator[object]:
 def check(step: Step) -> None:
     for change in step.changes:
         seats = change.after.chairs.seats()
-        together = notices(change.before, change.event, change.after, seats)
-        for seat, told in zip(seats, together, strict=True):
+        together = telling(change.before, change.event, change.after, seats)
+        for seat in seats:
+            told = together.notice(seat)
             old, new = view(change.before, seat), view(change.after, seat)
             assert sorted(told.changed, key=repr) == sorted(difference(old, new), key=repr)
             assert fold(old, told) == new

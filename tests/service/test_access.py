@@ -9,12 +9,13 @@ from typing import Final
 
 import grpc
 import pytest
+from erqiwang_core.match import Player
 from erqiwang_core.units import Seat
 from google.protobuf.descriptor import MethodDescriptor
 
 from erqiwang_grpc.auth.files import Opened, open_key_files
 from erqiwang_grpc.auth.keys import PlatformId
-from erqiwang_grpc.auth.tokens import Epoch, PlayerId, SeatClaims, UnixSeconds
+from erqiwang_grpc.auth.tokens import Epoch, SeatClaims, UnixSeconds
 from erqiwang_grpc.client import CallRefused, Platform, refusal_of
 from erqiwang_grpc.store import RoomId
 from erqiwang_grpc.v1 import room_service_pb2, seat_service_pb2
@@ -66,7 +67,7 @@ def signed(service: Service, said: dict[str, object]) -> str:
             platform=PlatformId(str(said["platform"])),
             room=RoomId(str(said["room"])),
             seat=Seat(int(str(said["seat"]))),
-            player=PlayerId(str(said["sub"])),
+            player=Player(str(said["sub"])),
             epoch=Epoch(int(str(said["epoch"]))),
             expires=UnixSeconds(int(str(said["exp"]))),
         )

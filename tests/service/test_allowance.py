@@ -16,6 +16,7 @@ from erqiwang_grpc.rooms.limits import Limits
 from erqiwang_grpc.rooms.rate_limit import Allowance, AtOnce, Later, Pace, TooLong
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.v1 import bidding_pb2, playing_pb2, seat_service_pb2 as pb
+from tests.durability.played import Ear
 from tests.service.clocks import HandMonotonic
 from tests.service.tables import RawSeat, Service, Table, act, eventually, seated, seen, served, step
 
@@ -186,7 +187,7 @@ async def test_whatever_a_stream_sends_is_paid_for_and_no_more_is_read_than_is_p
         for _ in range(within + 1):
             await stream.say(request)
         refused = await told_too_many(stream)
-        assert refused.refusal.too_many_commands == 3
+        assert refused.refusal.too_many_commands.per_second == 3
         assert refused.command_id == request.command_id
         assert clock.is_waited_for(work.units / 3)
         clock.forward(1.0)
@@ -213,7 +214,7 @@ async def test_a_stream_beyond_its_allowance_is_read_slowly_told_once_a_second_a
         while (message := await next_moving(stream, clock)) is not None:
             last = message
         assert clock() - began == pytest.approx(10.0)
-        assert service.server.counts.refused == {"first_bidder_must_bid": 7 + 30, "too_many_commands": 10}
+        assert service.server.counters.refused == {"first_bidder_must_bid": 7 + 30, "too_many_commands": 10}
         assert last.goodbye.reason == pb.Goodbye.REASON_TOO_FAST
         assert 1 <= last.goodbye.retry_delay.seconds < 5
         assert stream.refused is not None
@@ -249,7 +250,7 @@ async def test_a_displaced_stream_that_is_held_back_has_no_say_any_more(tmp_path
         await old.say(pb.PlayRequest(command_id="late", command=BID))
         await eventually(lambda: clock.is_waited_for(0.25))
         room = service.room(table.room_id)
-        displacing = room.attach(room.attachments[0].seat, None)
+        displacing = room.attach(next(iter(room.audience)).seat, Ear(), None)
         clock.forward(0.25)
         await old.rest()
         assert old.refused is not None
@@ -269,7 +270,7 @@ async def retry_after(call: Awaitable[object]) -> float:
     refused = refusal_of(error.value)
     assert (refused.code, refused.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "TOO_MANY_COMMANDS")
     assert refused.refusal is not None
-    assert refused.refusal.too_many_commands == 2
+    assert refused.refusal.too_many_commands.per_second == 2
     delay = retry_delay(error.value)
     assert delay is not None
     return delay

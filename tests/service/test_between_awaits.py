@@ -14,14 +14,23 @@ from erqiwang_core.rules import RULES_VERSION
 from erqiwang_core.units import Points, Seat
 
 from erqiwang_grpc.client import Platform
-from erqiwang_grpc.rooms.command import PLATFORM, Accepted, Asked
+from erqiwang_grpc.rooms.command import Accepted
+from erqiwang_grpc.rooms.housekeeping import Housekeeping
 from erqiwang_grpc.rooms.limits import Limits
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.store import NOTHING, Actor, AppendAnswer, Appended, Batch, RoomId, TimeNs, Version
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.store.sqlite import LOG_FILE, SqliteStore, open_store
 from erqiwang_grpc.v1 import bidding_pb2, seat_service_pb2 as pb
-from tests.durability.played import PLAYERS, Clock, node_on, opened, seated as seated_in_memory
+from tests.durability.played import (
+    PLAYERS,
+    Clock,
+    act as act_in_memory,
+    administer,
+    node_on,
+    opened,
+    seated as seated_in_memory,
+)
 from tests.service.tables import PATIENCE, RawSeat, Service, act, eventually, seated, served
 from tests.store.holding import HoldingLog
 from tests.store.passing_on import PassingOn
@@ -123,7 +132,7 @@ async def test_a_room_for_which_a_command_waits_is_not_put_away() -> None:
     room = await seated_in_memory(rooms)
     put_away: list[int] = []
     log.behind = lambda: put_away.append(rooms.put_away())
-    commands = [asyncio.create_task(room.act(Seat(0), PLAYERS[0], Asked(Bid(Points(70))))) for _ in range(2)]
+    commands = [asyncio.create_task(act_in_memory(room, Seat(0), Bid(Points(70)))) for _ in range(2)]
     await log.held.wait()
     log.go_on.set()
     await asyncio.gather(*commands)
@@ -139,12 +148,12 @@ async def test_a_room_that_is_filled_while_its_end_waits_is_not_ended() -> None:
     rooms = Rooms(node_on(log, clock=clock))
     room = await opened(rooms)
     for seat in (0, 1):
-        assert isinstance(await room.administer(PLATFORM, TakeSeat(seat, Player(PLAYERS[seat])), None), Accepted)
+        assert isinstance(await administer(room, TakeSeat(seat, Player(PLAYERS[seat]))), Accepted)
     log.holds_appends = True
-    last = asyncio.create_task(room.administer(PLATFORM, TakeSeat(2, Player(PLAYERS[2])), None))
+    last = asyncio.create_task(administer(room, TakeSeat(2, Player(PLAYERS[2]))))
     await log.held.wait()
     clock.forward(rooms.deadline(room.state) - room.state.created)
-    expiring = asyncio.create_task(rooms.expire())
+    expiring = asyncio.create_task(Housekeeping(rooms).expire())
     await asyncio.sleep(0)  # one turn of the loop brings it to the room's lock
     log.go_on.set()
     assert isinstance(await last, Accepted)

@@ -109,7 +109,7 @@ async def test_a_room_whose_creator_gives_up_is_opened_and_expires(tmp_path: Pat
         room = service.room(again.room.room_id)
         assert (await anext(service.platform.watch())).room_id == room.id
         clock += ROOMY.fill_minutes * MINUTE
-        await service.kept.expire()
+        await service.server.housekeeping.expire()
         assert (await service.platform.room(room.id)).state == room_pb2.ROOM_STATE_EXPIRED
 
 
@@ -144,5 +144,5 @@ async def test_a_room_whose_only_finder_gives_up_is_in_memory_and_keeps_its_dead
         log.go_on.set()
         await eventually(lambda: [room.id for room in service.kept.live] == [room_id])
         clock += ROOMY.fill_minutes * MINUTE
-        await service.kept.expire()
+        await service.server.housekeeping.expire()
         assert (await service.platform.room(room_id)).state == room_pb2.ROOM_STATE_EXPIRED

@@ -14,14 +14,17 @@ from erqiwang_core.units import Seat
 
 from erqiwang_grpc.client.calls import bearer
 from erqiwang_grpc.clocks import within
+from erqiwang_grpc.events.actor import HOUSE
+from erqiwang_grpc.rooms.audience import Attachment
+from erqiwang_grpc.rooms.housekeeping import Housekeeping
 from erqiwang_grpc.rooms.limits import DAY, MINUTE, SECOND, Limits
-from erqiwang_grpc.rooms.outbox import Outbox
+from erqiwang_grpc.rooms.listener import Heartbeat
 from erqiwang_grpc.rooms.registry import Rooms
-from erqiwang_grpc.rooms.room import Attachment, Room
+from erqiwang_grpc.rooms.room import Room
 from erqiwang_grpc.store import NOTHING, Damaged, Entry, RoomId, TimeNs, Version
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.v1 import bidding_pb2, room_service_pb2, seat_service_pb2 as pb
-from tests.durability.played import node_on, opened, play, seated as seated_room
+from tests.durability.played import Ear, node_on, opened, play, seated as seated_room
 from tests.service.clocks import HandMonotonic
 from tests.service.tables import PATIENCE, ROOMY, RawSeat, Service, act, eventually, seated, seen, served, step
 from tests.store.passing_on import PassingOn
@@ -67,11 +70,11 @@ async def test_a_wall_clock_that_jumps_by_an_hour_changes_nothing_for_who_plays(
         await other.attach()
         await act(service, table, 0, pb.Command(bid=bidding_pb2.Bid(points=70)))
         wall.at += jump
-        service.kept.look_after_streams()
+        service.server.housekeeping.look_after_streams()
         service.kept.put_away()
-        await service.kept.expire()
+        await service.server.housekeeping.expire()
         room = service.room(table.room_id)
-        assert [room.present(Seat(seat)) for seat in range(3)] == [True, True, False]
+        assert [room.audience.present(Seat(seat)) for seat in range(3)] == [True, True, False]
         for number in range(38):
             await stream.say(pb.PlayRequest(command_id=f"{number}", command=PASS))
             refused = (await stream.hear("refused")).refused
@@ -135,11 +138,11 @@ async def test_a_room_that_was_put_away_unfilled_expires_on_the_wall_clock(early
     clock.forward(30.1)
     assert rooms.put_away() == 1
     wall.at += 30 * MINUTE - early
-    await rooms.expire()
+    await Housekeeping(rooms).expire()
     found = await rooms.find(room.id)
     assert isinstance(found, Room)
     assert isinstance(found.match, Gathering) is not ends
-    assert (found.state.ended_by == "house") is ends
+    assert (found.state.ended_by == HOUSE) is ends
 
 
 async def test_a_room_that_is_opened_again_and_again_waits_for_one_deadline() -> None:
@@ -155,7 +158,7 @@ async def test_a_room_that_is_opened_again_and_again_waits_for_one_deadline() ->
     rooms.put_away()
     before = log.reads
     wall.at += 31 * MINUTE
-    await rooms.expire()
+    await Housekeeping(rooms).expire()
     assert log.reads == before + 1
 
 
@@ -168,7 +171,7 @@ async def test_a_match_that_has_begun_and_was_put_away_is_not_opened_again_at_it
     assert rooms.put_away() == 1
     before = log.reads
     wall.at += HOUR
-    await rooms.expire()
+    await Housekeeping(rooms).expire()
     assert (log.reads, rooms.live) == (before, ())
 
 
@@ -194,7 +197,7 @@ async def test_a_room_that_nobody_fills_stays_in_memory_for_half_a_minute(
     await opened(rooms)
     if is_disbanded:
         wall.at += HOUR
-        await rooms.expire()
+        await Housekeeping(rooms).expire()
     clock.forward(seconds)
     assert rooms.put_away() == goes
 
@@ -204,7 +207,7 @@ async def test_idleness_begins_with_the_last_use(touch: str) -> None:
     clock = HandMonotonic()
     rooms = Rooms(node_on(MemoryStore(), Limits(idle_minutes=10, commands_per_second=1_000), monotonic=clock))
     room = await seated_room(rooms)
-    attachment = room.attach(Seat(0), None) if touch == "detach" else None
+    attachment = room.attach(Seat(0), Ear(), None) if touch == "detach" else None
     clock.forward(599)
     if touch == "find":
         await rooms.find(room.id)
@@ -226,44 +229,45 @@ async def two_streams(limits: Limits = ROOMY) -> AsyncIterator[tuple[HandMonoton
     clock = HandMonotonic()
     rooms = Rooms(node_on(MemoryStore(), limits, monotonic=clock))
     room = await seated_room(rooms)
-    yield clock, rooms, room, [room.attach(Seat(seat), None) for seat in range(2)]
+    yield clock, rooms, room, [room.attach(Seat(seat), Ear(), None) for seat in range(2)]
 
 
-async def waiting(outbox: Outbox) -> list[str]:
-    """The kinds of what waits to be written."""
-    outbox.put(pb.SeatMessage(goodbye=pb.Goodbye()))
-    return [str(message.WhichOneof("message")) for message in (await outbox.take()).messages][:-1]
+def beats(attachment: Attachment) -> int:
+    """How many heartbeats a stream has heard."""
+    assert isinstance(attachment.listener, Ear)
+    return sum(isinstance(aside, Heartbeat) for aside in attachment.listener.asides)
 
 
 @pytest.mark.parametrize(("seconds", "is_said"), [(19.9, False), (20.1, True)])
 async def test_a_stream_that_was_silent_for_twenty_seconds_hears_a_heartbeat(seconds: float, is_said: bool) -> None:
     async with two_streams() as (clock, rooms, _, (silent, other)):
-        await waiting(silent.outbox)
         clock.forward(10)
         silent.written = other.written = clock()
         clock.forward(seconds)
-        rooms.look_after_streams()
-        assert await waiting(silent.outbox) == ["heartbeat"] * is_said
-        rooms.look_after_streams()
-        assert await waiting(silent.outbox) == [], "once"
+        Housekeeping(rooms).look_after_streams()
+        assert beats(silent) == is_said
+        Housekeeping(rooms).look_after_streams()
+        assert beats(silent) == is_said, "once"
         clock.forward(19.9)
-        rooms.look_after_streams()
-        assert await waiting(silent.outbox) == ["heartbeat"] * (not is_said)
+        Housekeeping(rooms).look_after_streams()
+        assert beats(silent) == 1
 
 
 @pytest.mark.parametrize(("seconds", "is_shown"), [(59.9, True), (60.1, False)])
 async def test_a_seat_that_was_not_heard_of_for_a_minute_is_shown_absent(seconds: float, is_shown: bool) -> None:
     async with two_streams() as (clock, rooms, room, (silent, talking)):
         clock.forward(30)
-        room.hear(talking)
+        room.audience.hear(talking)
         clock.forward(seconds - 30)
-        rooms.look_after_streams()
-        assert (room.present(silent.seat), room.present(talking.seat)) == (is_shown, True)
+        Housekeeping(rooms).look_after_streams()
+        assert (room.audience.present(silent.seat), room.audience.present(talking.seat)) == (is_shown, True)
         clock.forward(60)
-        room.hear(silent)
-        rooms.look_after_streams()
-        assert (room.present(silent.seat), room.present(talking.seat)) == (True, False), "who talks is there again"
-        assert room.attachments == (silent, talking), "nobody is cut off"
+        room.audience.hear(silent)
+        Housekeeping(rooms).look_after_streams()
+        assert (room.audience.present(silent.seat), room.audience.present(talking.seat)) == (True, False), (
+            "who talks is there again"
+        )
+        assert tuple(room.audience) == (silent, talking), "nobody is cut off"
 
 
 async def test_a_stream_that_talks_is_present_for_hours_and_one_that_is_only_written_to_is_not(tmp_path: Path) -> None:
@@ -278,14 +282,14 @@ async def test_a_stream_that_talks_is_present_for_hours_and_one_that_is_only_wri
             clock.forward(50)
             await talking.say(pb.PlayRequest(heartbeat=pb.Heartbeat()))
             await eventually(was_heard(room, clock()))
-            service.kept.look_after_streams()
-            assert room.present(Seat(0))
-        assert not room.present(Seat(1))
+            service.server.housekeeping.look_after_streams()
+            assert room.audience.present(Seat(0))
+        assert not room.audience.present(Seat(1))
 
 
 def was_heard(room: Room, moment: float) -> Callable[[], bool]:
     """Whether the first stream of the room was heard of at that moment."""
-    return lambda: room.attachments[0].heard == moment
+    return lambda: next(iter(room.audience)).heard == moment
 
 
 @pytest.mark.parametrize(("seconds", "is_over"), [(29.9, False), (30.0, True)])

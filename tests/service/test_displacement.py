@@ -59,7 +59,7 @@ async def test_the_late_end_of_a_displaced_stream_changes_nothing(
     await part(first)
     await eventually(lambda: service.server.seats.streams == 2)
     room = service.room(table.room_id)
-    assert [room.present(seat) for seat in room.match.chairs.seats()] == [True, True, False]
+    assert [room.audience.present(seat) for seat in room.match.chairs.seats()] == [True, True, False]
     accepted = await step(service, table)
     assert (await second.hear("notice")).notice.version == accepted.first_version
     await watching.call.done_writing()

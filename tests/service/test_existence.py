@@ -14,12 +14,13 @@ from typing import Final, final
 
 import grpc
 import pytest
+from erqiwang_core.match import Player
 from erqiwang_core.rules import RULES_VERSION
 from erqiwang_core.units import Seat
 from google.protobuf.message import Message
 
 from erqiwang_grpc.auth.keys import PlatformId
-from erqiwang_grpc.auth.tokens import Epoch, PlayerId, SeatClaims, UnixSeconds
+from erqiwang_grpc.auth.tokens import Epoch, SeatClaims, UnixSeconds
 from erqiwang_grpc.client import CallRefused, Platform, refusal_of
 from erqiwang_grpc.client.calls import bearer
 from erqiwang_grpc.events.index import ENDED, created
@@ -94,7 +95,7 @@ class Rooms:
     def token(self, state: str, platform: str) -> str:
         """A token for seat 0 of that room with our own signature, as if the platform owned the room."""
         claims = SeatClaims(
-            PlatformId(platform), RoomId(self.tables[state].room_id), Seat(0), PlayerId("alice"), Epoch(1),
+            PlatformId(platform), RoomId(self.tables[state].room_id), Seat(0), Player("alice"), Epoch(1),
             UnixSeconds(int(time()) + 1000),
         )  # fmt: skip
         return self.service.keys.current.tokens.issue(claims)

@@ -12,6 +12,7 @@ from erqiwang_grpc.client import CallRefused, Platform, refusal_of
 from erqiwang_grpc.client.calls import bearer, retry_delay
 from erqiwang_grpc.rooms.costs import Work
 from erqiwang_grpc.rooms.limits import MINUTE, Limits
+from erqiwang_grpc.rooms.refusals import QuotaReached
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.store.port import RoomId
 from erqiwang_grpc.v1 import refusal_pb2, room_pb2, room_service_pb2 as pb
@@ -93,7 +94,7 @@ async def test_rooms_that_wait_for_their_seats_count_though_they_are_not_in_memo
         service.kept.put_away()
         await service.platform.create_room("alice", command_id="2")
         wall[0] += limits.fill_minutes * MINUTE
-        await service.kept.expire()
+        await service.server.housekeeping.expire()
         clock.forward(30.1)
         service.kept.put_away()
         for number in range(3, 5):
@@ -225,4 +226,4 @@ async def test_the_client_waits_as_it_is_asked_to_and_has_the_whole_list(tmp_pat
     async with served(tmp_path, events=log, limits=replace(ROOMY, platform_calls_per_second=50)) as service:
         # The first list leaves more than a second's worth to be paid, so the second one is refused at first.
         assert [len(await service.platform.rooms()) for _ in range(2)] == [40, 40]
-        assert service.server.counts.refused["quota_reached"] > 0
+        assert service.server.counters.refused[QuotaReached] > 0

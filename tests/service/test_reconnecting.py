@@ -57,7 +57,7 @@ async def test_a_match_of_clients_that_drop_at_random(service: Service) -> None:
             assert seat.view == (await seen(service, table, number)).view
     for seat in seats:
         assert await first_gap(seat) is None
-    commands = service.room(table.room_id).state.commands
+    commands = service.room(table.room_id).state.brought
     assert len(commands) == len({brought.first for brought in commands.values()}), "no command was carried out twice"
 
 
@@ -133,9 +133,9 @@ async def test_snapshots_and_heartbeats_tell_the_time_that_turns_are_told_in(tmp
         await stream.attach()
         assert stream.server_time == clock
         clock += 20_000_000_000
-        (attachment,) = service.room(table.room_id).attachments
+        (attachment,) = service.room(table.room_id).audience
         attachment.written = float("-inf")
-        service.kept.look_after_streams()
+        service.server.housekeeping.look_after_streams()
         heartbeat = (await stream.hear("heartbeat")).heartbeat
         assert heartbeat.server_time.ToNanoseconds() == clock
 

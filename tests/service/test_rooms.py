@@ -125,10 +125,10 @@ async def test_a_room_that_nobody_fills_expires(tmp_path: Path) -> None:
         await platform.take_seat(waiting.room_id, "alice")
         full = await seated(platform)
         clock += 3 * MINUTE - 1
-        await service.kept.expire()
+        await service.server.housekeeping.expire()
         assert (await platform.room(waiting.room_id)).state == room_pb2.ROOM_STATE_OPEN
         clock += 1
-        await service.kept.expire()
+        await service.server.housekeeping.expire()
         assert (await platform.room(waiting.room_id)).state == room_pb2.ROOM_STATE_EXPIRED
         assert (await platform.room(full.room_id)).state == room_pb2.ROOM_STATE_PLAYING
         async for event in platform.watch():

@@ -12,8 +12,10 @@ import pytest
 from erqiwang_core.units import Seat
 
 from erqiwang_grpc.client import SeatClient
-from erqiwang_grpc.rooms.outbox import Closing, Outbox
+from erqiwang_grpc.rooms.closing import Closing
 from erqiwang_grpc.rooms.state import LOOKED_BACK
+from erqiwang_grpc.rpc.outbox import Outbox
+from erqiwang_grpc.rpc.seat_stream import SeatStream
 from erqiwang_grpc.v1 import seat_service_pb2 as pb, view_pb2
 from tests.service.tables import (
     ROOMY,
@@ -48,13 +50,15 @@ async def unread(service: Service, table: Table, seat: int) -> AsyncIterator[Raw
     async with grpc.aio.insecure_channel(address, options=NARROW) as channel:
         stream = RawSeat(replace(service, channel=channel), table.tokens[seat])
         await stream.say(pb.PlayRequest(attach=pb.Attach()))
-        await eventually(lambda: service.room(table.room_id).present(Seat(seat)))
+        await eventually(lambda: service.room(table.room_id).audience.present(Seat(seat)))
         yield stream
         stream.call.cancel()
 
 
 def outbox_of(service: Service, table: Table, seat: int) -> Outbox:
-    return next(each.outbox for each in service.room(table.room_id).attachments if each.seat == seat)
+    listener = next(each.listener for each in service.room(table.room_id).audience if each.seat == seat)
+    assert isinstance(listener, SeatStream)
+    return listener.outbox
 
 
 async def act_until_settled(service: Service, table: Table, seat: int) -> None:
@@ -113,7 +117,7 @@ async def test_who_left_while_a_client_did_not_read_is_shown_absent_to_it(tmp_pa
             await fill(slow, outbox)
             await other.say(pb.PlayRequest(detach=pb.Detach()))
             await other.rest()
-            await eventually(lambda: not service.room(table.room_id).present(Seat(0)))
+            await eventually(lambda: not service.room(table.room_id).audience.present(Seat(0)))
             told = [(await slow.hear("presence")).presence.present for _ in "12"]
             assert [list(present) for present in told] == [[True, False, True], [False, False, True]]
 
@@ -215,7 +219,7 @@ async def test_a_seat_that_was_given_away_shows_its_next_player_to_nobody_else(t
             await fill(displaced, outbox_of(service, table, 0))
             await fill(left, outbox_of(service, table, 1))
             async with SeatClient(service.channel, table.tokens[0]):
-                await eventually(lambda: len(service.room(room.room_id).attachments) == 2)
+                await eventually(lambda: len(service.room(room.room_id).audience) == 2)
             for seat in (0, 1):
                 await service.platform.leave_seat(room.room_id, seat)
             for player in ("carol", "dora", "eve"):

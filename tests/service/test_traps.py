@@ -87,7 +87,7 @@ async def test_a_frozen_client_is_noticed(service: Service) -> None:
     watching = RawSeat(service, table.tokens[1])
     await watching.attach()
     async with attached_elsewhere(f"127.0.0.1:{service.server.port}", table.tokens[0]) as client:
-        await eventually(lambda: room.present(Seat(0)))
+        await eventually(lambda: room.audience.present(Seat(0)))
         while (await watching.hear("presence")).presence.present[0] is False:
             pass
         client.send_signal(signal.SIGSTOP)
@@ -101,10 +101,10 @@ async def test_a_frozen_client_is_noticed(service: Service) -> None:
 async def test_a_killed_client_is_noticed_at_once(service: Service) -> None:
     table = await seated(service.platform)
     async with attached_elsewhere(f"127.0.0.1:{service.server.port}", table.tokens[0]) as client:
-        await eventually(lambda: service.room(table.room_id).present(Seat(0)))
+        await eventually(lambda: service.room(table.room_id).audience.present(Seat(0)))
         client.kill()
         await eventually(lambda: service.server.seats.streams == 0)
-        assert not service.room(table.room_id).present(Seat(0))
+        assert not service.room(table.room_id).audience.present(Seat(0))
 
 
 async def test_a_half_close_ends_the_call_with_ok(service: Service) -> None:
@@ -115,7 +115,7 @@ async def test_a_half_close_ends_the_call_with_ok(service: Service) -> None:
     await stream.rest()
     assert stream.refused is None
     assert await stream.call.code() == grpc.StatusCode.OK
-    assert not service.room(table.room_id).present(Seat(0))
+    assert not service.room(table.room_id).audience.present(Seat(0))
 
 
 async def test_what_was_said_before_a_half_close_is_answered(service: Service) -> None:
@@ -170,7 +170,7 @@ async def test_no_task_and_no_stream_is_left_of_cancelled_calls(service: Service
     tasks = len(asyncio.all_tasks())
     await many(500, lambda number: ways[number % len(ways)](number))
     await eventually(lambda: service.server.seats.streams == 0 and len(asyncio.all_tasks()) <= tasks)
-    assert service.room(table.room_id).attachments == ()
+    assert service.room(table.room_id).audience.__len__() == 0
     gc.collect()
     left = [each for each in gc.get_objects() if type(each).__name__ in ("Attachment", "Outbox")]
     assert len(left) <= 3

@@ -11,7 +11,6 @@ from erqiwang_grpc.store import (
     Actor,
     Appended,
     Batch,
-    Bell,
     CommandId,
     CommandKey,
     Conflict,
@@ -29,6 +28,7 @@ from erqiwang_grpc.store import (
     Version,
     Wakeup,
 )
+from erqiwang_grpc.store.wakeup import Bell
 
 ROOM, OTHER = RoomId("room-1"), RoomId("room-2")
 ALICE, BOB = Actor("alice"), Actor("bob")
@@ -253,29 +253,29 @@ class EventLogContract:
 
 
 class WakeupContract:
-    async def test_a_hint_rings_the_bells_of_its_room_and_of_all_rooms(self, wakeup: Wakeup) -> None:
-        with wakeup.subscribe(ROOM) as here, wakeup.subscribe(OTHER) as there, wakeup.subscribe(None) as anywhere:
-            wakeup.hint(ROOM)
-            await asyncio.wait_for(here.wait(), 5)
-            await asyncio.wait_for(anywhere.wait(), 5)
-            assert await is_silent(there)
+    async def test_a_hint_reaches_everyone_who_listens_with_its_room_and_version(self, wakeup: Wakeup) -> None:
+        here: list[tuple[RoomId, Version]] = []
+        there: list[tuple[RoomId, Version]] = []
+        with wakeup.listen(lambda *hint: here.append(hint)), wakeup.listen(lambda *hint: there.append(hint)):
+            wakeup.hint(ROOM, Version(3))
+            wakeup.hint(OTHER, Version(1))
+            await asyncio.sleep(0)
+        assert here == there == [(ROOM, 3), (OTHER, 1)]
 
-    async def test_a_hint_before_the_wait_is_not_lost_and_several_count_as_one(self, wakeup: Wakeup) -> None:
-        with wakeup.subscribe(ROOM) as bell:
-            wakeup.hint(ROOM)
-            wakeup.hint(ROOM)
+    async def test_a_bell_that_rang_before_the_wait_is_heard_and_several_rings_count_as_one(
+        self, wakeup: Wakeup
+    ) -> None:
+        bell = Bell()
+        with wakeup.listen(bell.ring):
+            wakeup.hint(ROOM, Version(1))
+            wakeup.hint(ROOM, Version(2))
             await asyncio.wait_for(bell.wait(), 5)
             assert await is_silent(bell)
 
-    async def test_bells_of_one_room_ring_each_for_itself(self, wakeup: Wakeup) -> None:
-        with wakeup.subscribe(ROOM) as one, wakeup.subscribe(ROOM) as two:
-            waiting = asyncio.gather(one.wait(), two.wait())
-            await asyncio.sleep(0)
-            wakeup.hint(ROOM)
-            await asyncio.wait_for(waiting, 5)
-
-    async def test_a_hint_without_listeners_is_no_error(self, wakeup: Wakeup) -> None:
-        wakeup.hint(ROOM)
-        with wakeup.subscribe(ROOM):
+    async def test_whoever_has_left_hears_nothing_more(self, wakeup: Wakeup) -> None:
+        wakeup.hint(ROOM, Version(1))
+        heard: list[tuple[RoomId, Version]] = []
+        with wakeup.listen(lambda *hint: heard.append(hint)):
             pass
-        wakeup.hint(ROOM)
+        wakeup.hint(ROOM, Version(2))
+        assert not heard

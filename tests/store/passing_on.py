@@ -27,6 +27,10 @@ class PassingOn:
     def __init__(self, below: Store) -> None:
         self._below = below
 
+    @property
+    def shared(self) -> bool:
+        return self._below.shared
+
     async def append(self, room: RoomId, expected: Version, batch: Batch) -> AppendAnswer:
         return await self._below.append(room, expected, batch)
 

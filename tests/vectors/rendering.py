@@ -10,7 +10,7 @@ from erqiwang_core.dealing import dealt
 from erqiwang_core.match import Match, answer
 from erqiwang_core.notation import write
 from erqiwang_core.notices import cause
-from erqiwang_core.playing import Aside, Signalled, TrumpsShown
+from erqiwang_core.playing import Reply, Signalled, TrumpsShown
 from erqiwang_core.refusals import IllegalFollow, IllegalLead, Refusal, code
 from erqiwang_core.rules import Deck, FourPlayer, Game, RoomOptions, ThreePlayer, rules
 from erqiwang_core.trump import Trump
@@ -106,7 +106,7 @@ def _whole_views(match: Match) -> Iterable[str]:
         yield from _shared({seat: f"{part}: {seen[seat][part]}" for seat in seats if seen[seat][part]}, len(seats))
 
 
-def _answered(answered: Aside | Refusal, trump: Trump | None) -> str:
+def _answered(answered: Reply | Refusal, trump: Trump | None) -> str:
     match answered:
         case Signalled(sender, signal, to):
             return f"to {' '.join(map(str, to))}: seat {sender} signals {signal.name.lower().replace('_', ' ')}"

@@ -10,6 +10,7 @@ from erqiwang_core.view import view
 from hypothesis import given, strategies as st
 
 from erqiwang_grpc.client import fold as wire_fold
+from erqiwang_grpc.rooms.listener import Missed
 from erqiwang_grpc.rpc.wire import decode as read, encode
 from erqiwang_grpc.store.port import TimeNs, Version
 from erqiwang_grpc.v1 import seat_service_pb2, view_pb2
@@ -72,7 +73,7 @@ def check_notice(change: Change, seat: Seat) -> None:
     came = read.notice(message, change.after.options)
     assert came.cause == told.cause
     assert set(came.changed) == set(told.changed)
-    assert encode.missed(told.cause, VERSION, TIME).WhichOneof("cause") == message.WhichOneof("cause")
+    assert encode.missed(Missed(VERSION, TIME, told.cause)).WhichOneof("cause") == message.WhichOneof("cause")
 
 
 @examples(0.15)

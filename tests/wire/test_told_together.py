@@ -3,6 +3,7 @@
 from erqiwang_core import notices
 from hypothesis import given
 
+from erqiwang_grpc.rooms.listener import Told
 from erqiwang_grpc.rpc.wire import encode
 from erqiwang_grpc.store.port import TimeNs, Version
 from erqiwang_grpc.v1 import seat_service_pb2 as pb
@@ -15,10 +16,12 @@ VERSION = Version(7)
 
 def check(change: Change) -> None:
     seats = change.after.chairs.seats()
-    told = notices.notices(change.before, change.event, change.after, seats)
-    together = [pb.Notice() for _ in seats]
-    encode.put_notices(together, told, VERSION, TIME, TIME)
-    assert together == [encode.notice(each, VERSION, TIME, TIME) for each in told]
+    told = Told(VERSION, TIME, TIME, notices.telling(change.before, change.event, change.after, seats))
+    for seat in seats:
+        together = pb.Notice()
+        encode.put_notice(together, told, seat)
+        alone = notices.notice(change.before, change.event, change.after, seat)
+        assert together == encode.notice(alone, VERSION, TIME, TIME)
 
 
 @examples(0.15)

@@ -14,8 +14,6 @@ from erqiwang_core.refusals import (
     Code,
     DeclarerMayNotSignal,
     FirstBidderMustBid,
-    IllegalFollow,
-    IllegalLead,
     NobodyIsVoid,
     NoSuchSeat,
     NotABid,
@@ -51,6 +49,7 @@ from erqiwang_grpc.rooms.refusals import (
     TooManyCommands,
     TooManyRooms,
     Unit,
+    kind,
 )
 
 
@@ -208,13 +207,9 @@ RULINGS: Final[Mapping[type[object], Ruling]] = {
 """By the type of the refusal; of a lead or a follow that breaks a rule, by the type of what is wrong with it."""
 
 
-def ruling(refusal: Refused) -> Ruling:
+def ruling(refused: Refused) -> Ruling:
     """The row of a refusal."""
-    if isinstance(refusal, IllegalLead):
-        return RULINGS[type(refusal.fault)]
-    if isinstance(refusal, IllegalFollow):
-        return RULINGS[type(refusal.breach)]
-    return RULINGS[type(refusal)]
+    return RULINGS[kind(refused)]
 
 
 def sentence(refusal: Refused) -> str:

@@ -158,6 +158,8 @@ class SqliteReader:
 class SqliteStore(SqliteReader):
     """`Store` in a file that nobody else writes. For the event loop it was opened in."""
 
+    shared: Final = False
+
     def __init__(self, file: OpenFile, connections: tuple[sqlite3.Connection, ...]) -> None:
         super().__init__(connections)
         self._file = file

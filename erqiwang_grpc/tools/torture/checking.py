@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from erqiwang_core import notices, view as views
+from erqiwang_core.match import Player
 from erqiwang_core.units import Seat
 
 from erqiwang_grpc.archive import audit as redeciding
+from erqiwang_grpc.events.actor import PLATFORM, SeatActor, read as read_actor, stored
 from erqiwang_grpc.events.history import RoomLog, read
-from erqiwang_grpc.rooms import state as ledgers
-from erqiwang_grpc.rooms.command import PLATFORM, seat_actor
+from erqiwang_grpc.rooms.state import opened
 from erqiwang_grpc.rpc.wire import encode
 from erqiwang_grpc.store import Damaged, Entry
 from erqiwang_grpc.tools.torture.told import Answered, RoomTold, SeatTold, digest
@@ -42,7 +43,7 @@ def faults(told: RoomTold, entries: tuple[Entry, ...] | Damaged) -> Iterator[str
 def _faulty_commands(told: RoomTold, entries: tuple[Entry, ...]) -> Iterator[str]:
     """Whether the log holds what was sent and accepted, all of it once, and nothing else."""
     answers = {
-        (seat_actor(Seat(seat), told.players[seat]), answer.command_id): answer
+        (stored(SeatActor(Seat(seat), Player(told.players[seat]))), answer.command_id): answer
         for seat, sent in told.answers.items()
         for answer in sent
     }
@@ -51,7 +52,7 @@ def _faulty_commands(told: RoomTold, entries: tuple[Entry, ...]) -> Iterator[str
         first, last = batch[0].version, batch[-1].version
         if command is None:
             yield f"versions {first} to {last} were sent by nobody"
-        elif actor == PLATFORM:
+        elif actor == stored(PLATFORM):
             if command.id not in told.house:
                 yield f"versions {first} to {last} were not sent by the platform"
         else:
@@ -69,18 +70,18 @@ def _is_told(answer: Answered, first: int, last: int, fingerprint: bytes) -> boo
 
 def _faulty_seat(log: RoomLog, seat: Seat, heard: SeatTold) -> Iterator[str]:
     """Whether a seat was told what the log says, each version of it that it was told."""
-    ledger = ledgers.opened(log.opened, log.opening.time)
+    state = opened(log.opened, log.opening.time)
     for logged in log.later:
-        before, time = ledger.match, logged.entry.time
-        ledger.take(logged.event, time, logged.entry.actor)
-        version = ledger.version
+        before, time = state.match, logged.entry.time
+        state.take(logged.event, time, read_actor(logged.entry.actor))
+        version = state.version
         if version in heard.notices:
-            notice = notices.notice(before, logged.event, ledger.match, seat)
-            if digest(encode.notice(notice, version, time, ledger.turn_began)) != heard.notices[version]:
+            notice = notices.notice(before, logged.event, state.match, seat)
+            if digest(encode.notice(notice, version, time, state.turn_began)) != heard.notices[version]:
                 yield f"version {version}: seat {seat} was told another {type(logged.event).__name__}"
         if version in heard.snapshots:
-            view = encode.view(views.view(ledger.match, seat), log.opening.room, ledger.turn_began)
+            view = encode.view(views.view(state.match, seat), log.opening.room, state.turn_began)
             if digest(view) != heard.snapshots[version]:
                 yield f"version {version}: seat {seat} was shown another view"
     told = {*heard.notices, *heard.snapshots}
-    yield from (f"version {lost}: seat {seat} was told of it, and it is lost" for lost in told if lost > ledger.version)
+    yield from (f"version {lost}: seat {seat} was told of it, and it is lost" for lost in told if lost > state.version)

@@ -16,8 +16,9 @@ from erqiwang_core.rules import Deck, FourPlayer, RoomOptions, ThreePlayer
 
 from erqiwang_grpc.client import Platform, SeatClient
 from erqiwang_grpc.client.calls import CallRefused
-from erqiwang_grpc.rooms.command import command_key
-from erqiwang_grpc.rpc.wire import decode as read, encode
+from erqiwang_grpc.rooms.fingerprint import command_key
+from erqiwang_grpc.rooms.refusals import NoCommand
+from erqiwang_grpc.rpc.wire import decode as read, encode, requests
 from erqiwang_grpc.rpc.wire.encode.commands import command
 from erqiwang_grpc.store import RoomId
 from erqiwang_grpc.tools.torture.told import Answered, RoomTold, SeatTold
@@ -136,6 +137,8 @@ def _is_over(view: view_pb2.View) -> bool:
 
 
 def _answered(said: pb.Command, answer: pb.Accepted) -> Answered:
-    key = command_key(answer.command_id, said.SerializeToString(deterministic=True))
+    command = requests.command(said)
+    assert not isinstance(command, NoCommand), "the client sends commands"
+    key = command_key(answer.command_id, command)
     assert key is not None, "the client gives every command an id"
     return Answered(key.id, key.fingerprint, answer.first_version, answer.last_version, answer.repeated_command)

@@ -5,7 +5,7 @@ from erqiwang_core.contract import BidMade, BidPassed
 from erqiwang_core.match import Player, SeatLeft, SeatReady, SeatTaken
 from erqiwang_core.naming import TrumpNamed
 from erqiwang_core.notices import BuriedBy, Cause, DealEnded, Dealt, Led, MatchOver, Notice
-from erqiwang_core.playing import Aside, CardsFollowed, Signalled, TrickTaken, TrumpsShown
+from erqiwang_core.playing import CardsFollowed, Reply, Signalled, TrickTaken, TrumpsShown
 from erqiwang_core.rules import RoomOptions
 from erqiwang_core.units import Points, Seat
 
@@ -89,7 +89,7 @@ def _taken(message: playing_pb2.TrickTaken) -> TrickTaken:
     return TrickTaken(Seat(message.winner), Points(message.points), message.captured)
 
 
-def aside(message: playing_pb2.SignalReceived | playing_pb2.TrumpsShown, to: Seat) -> Aside:
+def aside(message: playing_pb2.SignalReceived | playing_pb2.TrumpsShown, to: Seat) -> Reply:
     """What is told to a seat and not logged; a signal as that addressee knows it."""
     if isinstance(message, playing_pb2.SignalReceived):
         return Signalled(Seat(message.seat), known(SIGNALS, message.signal), (to,))

@@ -1,6 +1,6 @@
 """Encode: from the core's values to the messages of the wire. Total: every value has its message."""
 
-from erqiwang_grpc.rpc.wire.encode.notices import aside, missed, notice, put_notices
+from erqiwang_grpc.rpc.wire.encode.notices import aside, beginning, missed, notice, put_notice, snapshot, trumps_shown
 from erqiwang_grpc.rpc.wire.encode.parts import parts, view
 from erqiwang_grpc.rpc.wire.encode.records import deal_record, ended_room, match_record, match_summary
 from erqiwang_grpc.rpc.wire.encode.refusals import refusal
@@ -10,6 +10,7 @@ from erqiwang_grpc.rpc.wire.encode.settlements import account, settlement
 __all__ = [
     "account",
     "aside",
+    "beginning",
     "card_cost",
     "deal_record",
     "ended_room",
@@ -18,9 +19,11 @@ __all__ = [
     "missed",
     "notice",
     "parts",
-    "put_notices",
+    "put_notice",
     "refusal",
     "room_options",
     "settlement",
+    "snapshot",
+    "trumps_shown",
     "view",
 ]

@@ -1,6 +1,7 @@
-"""Notices: what a seat is told of an event; and the asides that are answered to their addressees alone."""
+"""What a viewer is told: a beginning, a notice an event, and the asides."""
 
-from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
 
 from erqiwang_core.bidding import DeclarerFound
 from erqiwang_core.contract import BidMade, BidPassed
@@ -9,9 +10,11 @@ from erqiwang_core.match import SeatLeft, SeatReady, SeatTaken
 from erqiwang_core.naming import TrumpNamed
 from erqiwang_core.notices import BuriedBy, Cause, DealEnded, Dealt, Led, MatchOver, Notice
 from erqiwang_core.playing import CardsFollowed, Signalled, TrumpsShown
+from erqiwang_core.units import Seat
 
+from erqiwang_grpc.rooms.listener import Aside, Beginning, Heartbeat, Missed, Presence, Told
 from erqiwang_grpc.rpc.wire.encode.cards import put_lead, statements
-from erqiwang_grpc.rpc.wire.encode.parts import put_part, put_time
+from erqiwang_grpc.rpc.wire.encode.parts import put_part, put_time, timestamp, view
 from erqiwang_grpc.rpc.wire.numbers import NAMED, SIGNALS
 from erqiwang_grpc.store.port import TimeNs, Version
 from erqiwang_grpc.v1 import (
@@ -26,38 +29,39 @@ from erqiwang_grpc.v1 import (
 
 
 def notice(told: Notice, version: Version, time: TimeNs, began: TimeNs) -> seat_service_pb2.Notice:
-    """What a seat is told of the event that brought `version` at `time`; the turn it leads to began at `began`."""
-    message = missed(told.cause, version, time)
+    """What a viewer is told of the event that brought `version` at `time`; the turn it leads to began at `began`."""
+    message = missed(Missed(version, time, told.cause))
     message.changed.SetInParent()
     for part in told.changed:
         put_part(message.changed, part, began)
     return message
 
 
-def put_notices(
-    into: Sequence[seat_service_pb2.Notice], told: Sequence[Notice], version: Version, time: TimeNs, began: TimeNs
-) -> None:
-    """Put in what several seats are told of one event, as `notice` says it; what all are told alike is encoded once."""
-    if len(told) == 1:
-        into[0].CopyFrom(notice(told[0], version, time, began))
-        return
-    first = told[0]
-    alike = _alike(told)
-    common = notice(Notice(first.cause, first.changed[:alike]), version, time, began)
-    for message, each in zip(into, told, strict=True):
-        message.CopyFrom(common)
-        if each.cause != first.cause:
-            _put_other_cause(message, each.cause)
-        for part in each.changed[alike:]:
-            put_part(message.changed, part, began)
+def put_notice(into: seat_service_pb2.Notice, told: Told, seat: Seat) -> None:
+    """Put in what a seat is told of an event, as `notice` says it. What all are told alike is encoded once an event."""
+    shared = told.encoded
+    if not isinstance(shared, _Shared):
+        shared = told.encoded = _shared(told, seat)
+    own = told.telling.own[seat]
+    into.CopyFrom(shared.message)
+    if own.cause != shared.cause:
+        _put_other_cause(into, own.cause)
+    for part in own.changed:
+        put_part(into.changed, part, told.turn_began)
 
 
-def _alike(told: Sequence[Notice]) -> int:
-    """How many parts, from the first, all are told alike: those are the same objects, since the core builds them once."""
-    for place, parts in enumerate(zip(*(each.changed for each in told), strict=False)):
-        if any(part is not parts[0] for part in parts):
-            return place
-    return min(len(each.changed) for each in told)
+@final
+@dataclass(frozen=True, slots=True)
+class _Shared:
+    """What all listeners are told alike, with the cause as one of them may know it: most causes are the same for all."""
+
+    cause: Cause
+    message: seat_service_pb2.Notice
+
+
+def _shared(told: Told, seat: Seat) -> _Shared:
+    cause = told.telling.own[seat].cause
+    return _Shared(cause, notice(Notice(cause, told.telling.shared), told.version, told.time, told.turn_began))
 
 
 def _put_other_cause(into: seat_service_pb2.Notice, cause: Cause) -> None:
@@ -68,11 +72,11 @@ def _put_other_cause(into: seat_service_pb2.Notice, cause: Cause) -> None:
     _put_cause(into, cause)
 
 
-def missed(cause: Cause, version: Version, time: TimeNs) -> seat_service_pb2.Notice:
-    """What has happened, to a seat that was away: the cause alone, since its snapshot holds all that was changed."""
-    message = seat_service_pb2.Notice(version=version)
-    put_time(message.time, time)
-    _put_cause(message, cause)
+def missed(told: Missed) -> seat_service_pb2.Notice:
+    """What has happened, to a viewer that was away: the cause alone, since its snapshot holds all that was changed."""
+    message = seat_service_pb2.Notice(version=told.version)
+    put_time(message.time, told.time)
+    _put_cause(message, told.cause)
     return message
 
 
@@ -134,12 +138,37 @@ def _put_followed(into: playing_pb2.CardsFollowed, cause: CardsFollowed) -> None
     into.statements.extend(statements(cause.statements))
 
 
-def aside(told: Signalled | TrumpsShown) -> seat_service_pb2.SeatMessage:
-    """What is told to its addressees alone and not logged."""
+def snapshot(beginning: Beginning) -> seat_service_pb2.Snapshot:
+    """All that a viewer may see, and what it missed."""
+    return seat_service_pb2.Snapshot(
+        version=beginning.version,
+        view=view(beginning.view, beginning.room, beginning.turn_began),
+        missed=[missed(told) for told in beginning.missed],
+        server_time=timestamp(beginning.server_time),
+    )
+
+
+def beginning(begun: Beginning) -> tuple[seat_service_pb2.SeatMessage, ...]:
+    """What a stream begins with."""
+    return seat_service_pb2.SeatMessage(snapshot=snapshot(begun)), aside(begun.presence)
+
+
+def aside(told: Aside | TrumpsShown) -> seat_service_pb2.SeatMessage:
+    """What is told beside the events, and not logged."""
     match told:
         case Signalled(sender, signal):
             received = playing_pb2.SignalReceived(seat=sender, signal=SIGNALS[signal])
             return seat_service_pb2.SeatMessage(signal_received=received)
-        case TrumpsShown(_, trumps):
-            holdings = [playing_pb2.TrumpsShown.Holding(seat=seat, cards=ids(cards)) for seat, cards in trumps]
-            return seat_service_pb2.SeatMessage(trumps_shown=playing_pb2.TrumpsShown(holdings=holdings))
+        case TrumpsShown():
+            return seat_service_pb2.SeatMessage(trumps_shown=trumps_shown(told))
+        case Presence(present):
+            return seat_service_pb2.SeatMessage(presence=seat_service_pb2.Presence(present=present))
+        case Heartbeat(version, time):
+            heartbeat = seat_service_pb2.Heartbeat(version=version, server_time=timestamp(time))
+            return seat_service_pb2.SeatMessage(heartbeat=heartbeat)
+
+
+def trumps_shown(shown: TrumpsShown) -> playing_pb2.TrumpsShown:
+    """The trumps of the other seats, for the one that asked."""
+    holdings = [playing_pb2.TrumpsShown.Holding(seat=seat, cards=ids(cards)) for seat, cards in shown.trumps]
+    return playing_pb2.TrumpsShown(holdings=holdings)

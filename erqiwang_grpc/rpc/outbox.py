@@ -2,40 +2,19 @@
 
 import asyncio
 from collections.abc import Callable
-from enum import Enum
 from typing import final
 
+from erqiwang_grpc.rooms.closing import Closing
 from erqiwang_grpc.v1 import seat_service_pb2 as pb
-
-
-class Closing(Enum):
-    """Why a stream ends."""
-
-    DETACHED = "detached"
-    """The client has left, or has nothing more to say."""
-    DISPLACED = "displaced"
-    """A newer stream of the same seat has taken over."""
-    DRAINING = "draining"
-    """The server is leaving."""
-    UNSEATED = "unseated"
-    """The seat was left or taken anew: the token that opened the stream is dead."""
-    DELETED = "deleted"
-    """The match ended long ago, and its log is no longer kept."""
-    MALFORMED = "malformed"
-    """The client has sent what is no request."""
-    TOO_FAST = "too fast"
-    """The client has sent more than its allowance for too long."""
-    FAILED = "failed"
-    """Something went wrong here."""
 
 
 @final
 class Outbox:
     """Messages for one stream's only writer.
 
-    A full outbox is emptied, and `afresh` is asked for what stands in place of all that was thrown away when the writer
-    comes for it, or when the stream is closed: by then it holds everything. `afresh` is given the last version that the
-    writer took, at first the one that the client named itself.
+    A full outbox is emptied. `afresh` is then asked for what stands in place of all that was thrown away, when the
+    writer comes for it or when the stream is closed: by then it holds everything. `afresh` is given the last version
+    that the writer took, at first the one that the client named itself.
     """
 
     def __init__(

@@ -1,0 +1,60 @@
+"""Who brings an event about: the player on a seat, the platform, or the house."""
+
+from dataclasses import dataclass
+from typing import Final, TypeAlias, final
+
+from erqiwang_core.match import Player
+from erqiwang_core.units import Seat
+
+from erqiwang_grpc.store import Actor as StoredActor
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SeatActor:
+    """A player on a seat. Another player on the same seat is another actor."""
+
+    seat: Seat
+    player: Player
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class PlatformActor:
+    """The platform whose room it is."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class HouseActor:
+    """The server itself, which ends a room that nobody fills."""
+
+
+Actor: TypeAlias = SeatActor | PlatformActor | HouseActor
+
+PLATFORM: Final = PlatformActor()
+HOUSE: Final = HouseActor()
+
+
+def stored(actor: Actor) -> StoredActor:
+    """The actor as the store keeps it. Different actors are stored differently."""
+    match actor:
+        case SeatActor(seat, player):
+            return StoredActor(f"seat {seat} {player}")
+        case PlatformActor():
+            return StoredActor("platform")
+        case HouseActor():
+            return StoredActor("house")
+
+
+def read(text: StoredActor) -> Actor:
+    """The actor that is stored as this text. `ValueError` if none is."""
+    match text.split(" ", 2):
+        case ["platform"]:
+            return PLATFORM
+        case ["house"]:
+            return HOUSE
+        case ["seat", seat, player]:
+            return SeatActor(Seat(int(seat)), Player(player))
+        case _:
+            raise ValueError("an actor that is no seat, no platform and not the house")

@@ -1,0 +1,150 @@
+"""The audience of a room: who listens, who is there, and what each listener is told."""
+
+from collections.abc import Callable, Iterator
+from typing import final
+
+from erqiwang_core import match as matches, notices, view as views
+from erqiwang_core.match import Match
+from erqiwang_core.playing import Signalled
+from erqiwang_core.units import Seat
+
+from erqiwang_grpc.clocks import Monotonic
+from erqiwang_grpc.rooms.closing import Closing
+from erqiwang_grpc.rooms.listener import Beginning, Heartbeat, Listener, Missed, Presence, Told
+from erqiwang_grpc.rooms.state import State
+from erqiwang_grpc.store import RoomId, TimeNs
+
+
+@final
+class Attachment:
+    """One listener of a seat, and when its client was last heard of and last written to."""
+
+    def __init__(self, seat: Seat, listener: Listener, now: float) -> None:
+        self.seat = seat
+        self.listener = listener
+        self.heard = now
+        self.written = now
+        self.present = True
+
+
+@final
+class Audience:
+    """The listeners of one room: one a seat at most, the newest."""
+
+    def __init__(self, room: RoomId, state: State, now: Callable[[], TimeNs], monotonic: Monotonic) -> None:
+        self._room = room
+        self._state = state
+        self._now = now
+        self._monotonic = monotonic
+        self._attached: dict[Seat, Attachment] = {}
+
+    def __iter__(self) -> Iterator[Attachment]:
+        return iter(tuple(self._attached.values()))
+
+    def __len__(self) -> int:
+        return len(self._attached)
+
+    def present(self, seat: Seat) -> bool:
+        """Whether a listener of the seat was heard of lately."""
+        attachment = self._attached.get(seat)
+        return attachment is not None and attachment.present
+
+    def attach(self, seat: Seat, listener: Listener, last_version: int | None) -> Attachment:
+        """A new listener of a seat, which begins with the view now. An older one of the seat is displaced."""
+        older = self._attached.get(seat)
+        if older is not None:
+            older.listener.end(Closing.DISPLACED)
+        attachment = Attachment(seat, listener, self._monotonic())
+        self._attached[seat] = attachment
+        listener.begin(self.beginning(seat, last_version))
+        self._tell_presence(but=attachment)
+        return attachment
+
+    def detach(self, attachment: Attachment) -> None:
+        """A listener is gone. The late end of a displaced one changes nothing."""
+        if self._attached.get(attachment.seat) is attachment:
+            del self._attached[attachment.seat]
+            self._tell_presence()
+
+    def beginning(self, seat: Seat, last_version: int | None) -> Beginning:
+        """What a listener of the seat begins with, if it saw the room last at `last_version`; None if never."""
+        state = self._state
+        missed = [] if last_version is None else state.missed(seat, last_version)
+        return Beginning(
+            self._room,
+            state.version,
+            views.view(state.match, seat),
+            state.turn_began,
+            tuple(Missed(happened.version, happened.time, cause) for happened, cause in missed),
+            self.presence(),
+            self._now(),
+        )
+
+    def tell(self, before: Match, event: matches.Event, sender: Seat | None) -> Told:
+        """Tell every listener of an event that the state has just taken. `sender` is told too, listener or not.
+
+        A listener whose seat the event gave to another, or freed, ends with it: its token is void.
+        """
+        state = self._state
+        told = Told(
+            state.version,
+            state.time,
+            state.turn_began,
+            notices.telling(before, event, state.match, self._hearing(sender)),
+        )
+        for attachment in self._attached.values():
+            attachment.listener.tell(told)
+        if isinstance(event, matches.SeatTaken | matches.SeatLeft):
+            self._unseat(event.seat)
+        return told
+
+    def _hearing(self, sender: Seat | None) -> tuple[Seat, ...]:
+        if sender is None or sender in self._attached:
+            return tuple(self._attached)
+        return (*self._attached, sender)
+
+    def _unseat(self, seat: Seat) -> None:
+        attachment = self._attached.get(seat)
+        if attachment is not None:
+            attachment.listener.end(Closing.UNSEATED)
+            self.detach(attachment)
+
+    def signal(self, signalled: Signalled) -> None:
+        """Pass a signal on to its addressees, as far as they listen."""
+        for seat in signalled.to:
+            attachment = self._attached.get(seat)
+            if attachment is not None:
+                attachment.listener.aside(signalled)
+
+    def hear(self, attachment: Attachment) -> None:
+        """A client was heard of."""
+        attachment.heard = self._monotonic()
+        if not attachment.present:
+            attachment.present = True
+            self._tell_presence()
+
+    def look_after(self, heartbeat_seconds: float, absent_seconds: float) -> None:
+        """Send a heartbeat to silent listeners, and show absent every seat that was silent for too long."""
+        now = self._monotonic()
+        for attachment in self:
+            if now - attachment.written > heartbeat_seconds:
+                attachment.written = now
+                attachment.listener.aside(Heartbeat(self._state.version, self._now()))
+            if attachment.present and now - attachment.heard > absent_seconds:
+                attachment.present = False
+                self._tell_presence()
+
+    def end(self, closing: Closing) -> None:
+        """End every listener."""
+        for attachment in self:
+            attachment.listener.end(closing)
+
+    def presence(self) -> Presence:
+        """Which seats are there."""
+        return Presence(tuple(self.present(seat) for seat in self._state.match.chairs.seats()))
+
+    def _tell_presence(self, but: Attachment | None = None) -> None:
+        presence = self.presence()
+        for attachment in self._attached.values():
+            if attachment is not but:
+                attachment.listener.aside(presence)

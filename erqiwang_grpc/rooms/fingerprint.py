@@ -1,0 +1,90 @@
+"""What makes a command recognisable when it is sent again: its id, and a fingerprint of what it asks for.
+
+The fingerprint is taken over the core command, so it is the same through every transport. Its form is stored with
+every batch: to change it is to refuse commands that are repeated across the change.
+"""
+
+import hashlib
+from collections.abc import Iterable
+from typing import Final
+
+from erqiwang_core.bidding import Bid, Pass
+from erqiwang_core.burying import Bury
+from erqiwang_core.match import Disband, HouseCommand, LeaveSeat, Ready, TakeSeat
+from erqiwang_core.naming import NameTrump, Surrender
+from erqiwang_core.playing import Play, ShowTrumps, Signal
+from erqiwang_core.rules import FourPlayer, Game, RoomOptions, ThreePlayer
+
+from erqiwang_grpc.events.model import RoomOpened
+from erqiwang_grpc.rooms.command import SeatCommand
+from erqiwang_grpc.store import CommandId, CommandKey
+
+_BYTES: Final = 16
+
+
+def command_key(command_id: str, command: SeatCommand | HouseCommand | RoomOpened) -> CommandKey | None:
+    """The key of a command; None for one without an id, which is never recognised."""
+    if not command_id:
+        return None
+    return CommandKey(CommandId(command_id), fingerprint(command))
+
+
+def fingerprint(command: SeatCommand | HouseCommand | RoomOpened) -> bytes:
+    """Sixteen bytes: equal for equal commands, and different for different ones."""
+    return hashlib.blake2b(form(command).encode(), digest_size=_BYTES).digest()
+
+
+def form(command: SeatCommand | HouseCommand | RoomOpened) -> str:
+    """The stable form of a command: its name, then its values in order. A text stands last, so that none runs into another."""
+    match command:
+        case Bid(points):
+            return f"bid {points}"
+        case Pass():
+            return "pass"
+        case NameTrump(trump):
+            return f"name_trump {trump}"
+        case Surrender():
+            return "surrender"
+        case Bury(cards):
+            return f"bury {_numbers(cards)}"
+        case Play(cards):
+            return f"play {_numbers(cards)}"
+        case Ready():
+            return "ready"
+        case Signal(signal):
+            return f"signal {signal}"
+        case ShowTrumps():
+            return "show_trumps"
+        case TakeSeat(seat, player):
+            return f"take_seat {seat} {player}"
+        case LeaveSeat(seat):
+            return f"leave_seat {seat}"
+        case Disband():
+            return "disband"
+        case RoomOpened(platform, owner, options):
+            return f"open_room {_options(options)} {platform} {owner}"
+
+
+def _options(options: RoomOptions) -> str:
+    waits = options.countdowns
+    return " ".join(
+        (
+            _game(options.game),
+            str(options.deals),
+            options.payer.value,
+            "review" if options.review else "no_review",
+            _numbers((waits.bid, waits.trump, waits.bury, waits.play)),
+        )
+    )
+
+
+def _game(game: Game) -> str:
+    match game:
+        case ThreePlayer(joker_bonus, climb):
+            return f"three_player {joker_bonus:d} {climb:d}"
+        case FourPlayer(deck):
+            return f"four_player {deck.value}"
+
+
+def _numbers(numbers: Iterable[int]) -> str:
+    return " ".join(str(number) for number in numbers)

@@ -1,0 +1,80 @@
+"""Housekeeping: end rooms that nobody fills, keep silent streams alive, show absent seats, put idle rooms away."""
+
+import logging
+from collections.abc import AsyncIterator
+from typing import Final, final
+
+from erqiwang_core.match import Disband, Gathering
+
+from erqiwang_grpc.events.actor import HOUSE
+from erqiwang_grpc.events.index import ENDED, OPENED, STARTED
+from erqiwang_grpc.rooms.command import Accepted, HouseAsks
+from erqiwang_grpc.rooms.limits import MINUTE
+from erqiwang_grpc.rooms.registry import Rooms
+from erqiwang_grpc.rooms.room import Room
+from erqiwang_grpc.store import Mark, Period, Tag, TimeNs, Unavailable
+
+log = logging.getLogger(__name__)
+
+_PAGE: Final = 500
+_WATCHED_BACK: Final = 7 * 24 * 60 * MINUTE
+"""How far back a starting server looks for rooms that were never filled."""
+_POLL_TICKS: Final = 5
+"""How many ticks pass between two looks for what other nodes have appended."""
+
+
+@final
+class Housekeeping:
+    """What is done from time to time for all rooms of a node."""
+
+    def __init__(self, rooms: Rooms) -> None:
+        self._rooms = rooms
+        self._node = rooms.node
+        self._ticks = 0
+
+    async def tick(self) -> None:
+        """To be called about once a second."""
+        self._ticks += 1
+        self.look_after_streams()
+        if self._ticks % _POLL_TICKS == 0:
+            self._rooms.poll()
+        await self.expire()
+        self._rooms.put_away()
+
+    def look_after_streams(self) -> None:
+        """Send heartbeats on silent streams, and show absent every seat that was silent for too long."""
+        limits = self._node.limits
+        for room in self._rooms.live:
+            room.audience.look_after(limits.heartbeat_seconds, limits.absent_seconds)
+
+    async def expire(self) -> None:
+        """End every room that was not filled in time, whether it is in memory or not."""
+        now = self._node.now()
+        for room in self._rooms.deadlines.due(now):
+            found = await self._rooms.find(room)
+            if isinstance(found, Room) and isinstance(found.match, Gathering):
+                answer = await found.carry_out(HouseAsks(HOUSE, Disband()))
+                if isinstance(answer, Accepted):
+                    log.info("room expired", extra={"room": room, "version": found.version})
+                else:
+                    self._rooms.deadlines.add(room, TimeNs(now + MINUTE))
+
+    async def watch_stored(self) -> None:
+        """Find the rooms that were open when the last server stopped, so that they expire though nobody asks for them."""
+        now = self._node.now()
+        period = Period(TimeNs(max(0, now - _WATCHED_BACK)), TimeNs(now))
+        begun = {mark.room for tag in (STARTED, ENDED) async for mark in self._listed(tag, period)}
+        async for mark in self._listed(OPENED, period):
+            if mark.room not in begun:
+                due = TimeNs(mark.time + self._node.limits.fill_minutes * MINUTE)
+                self._rooms.deadlines.add(mark.room, due)
+
+    async def _listed(self, tag: Tag, period: Period) -> AsyncIterator[Mark]:
+        before: Mark | None = None
+        while True:
+            marks = await self._node.store.listing(tag, period, _PAGE, before)
+            if isinstance(marks, Unavailable) or not marks:
+                return
+            for mark in marks:
+                yield mark
+            before = marks[-1]

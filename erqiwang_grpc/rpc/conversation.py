@@ -1,0 +1,165 @@
+"""The conversation on one attached stream: requests are read, paid for and carried out one after another, and answered."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Callable
+from typing import Final, final
+
+import grpc
+from google.protobuf.message import DecodeError
+
+from erqiwang_grpc.auth.tokens import SeatClaims
+from erqiwang_grpc.clocks import Monotonic
+from erqiwang_grpc.events.actor import SeatActor
+from erqiwang_grpc.rooms.audience import Attachment
+from erqiwang_grpc.rooms.bounds import id_fault
+from erqiwang_grpc.rooms.closing import Closing
+from erqiwang_grpc.rooms.command import Accepted, Answer, Answered, SeatAsks
+from erqiwang_grpc.rooms.costs import Work
+from erqiwang_grpc.rooms.fingerprint import command_key
+from erqiwang_grpc.rooms.rate_limit import AtOnce, Later, Pace, TooLong
+from erqiwang_grpc.rooms.refusals import InvalidField, NoCommand, Refused, TooManyCommands
+from erqiwang_grpc.rooms.room import Room
+from erqiwang_grpc.rpc.seat_stream import SeatStream
+from erqiwang_grpc.rpc.wire import encode, requests as decode
+from erqiwang_grpc.v1 import seat_service_pb2 as pb
+
+log = logging.getLogger(__name__)
+
+_COSTS: Final = {"command": Work.COMMAND, "attach": Work.SNAPSHOT}
+"""What a request on a stream costs; any other as much as a heartbeat."""
+
+
+@final
+class Conversation:
+    """What one client says on its stream, from its `Attach` on."""
+
+    def __init__(
+        self,
+        room: Room,
+        claims: SeatClaims,
+        attachment: Attachment,
+        stream: SeatStream,
+        monotonic: Monotonic,
+        pace: Pace,
+        too_many: Callable[[float], TooManyCommands],
+    ) -> None:
+        """`pace` says when the next request is paid for; `too_many` makes the refusal of one that is not, in seconds."""
+        self._room = room
+        self._claims = claims
+        self._attachment = attachment
+        self._stream = stream
+        self._monotonic = monotonic
+        self._pace = pace
+        self._too_many = too_many
+
+    async def listen(self, requests: AsyncIterator[pb.PlayRequest]) -> None:
+        """Hear the client out; then its stream ends. No stream stays open that nobody listens to."""
+        try:
+            await self._hear_out(requests)
+        except DecodeError:
+            self._stream.end(Closing.MALFORMED)
+        except grpc.aio.BaseError:
+            # The call has ended on our side, and the reason is known already.
+            pass
+        except Exception:
+            log.exception("stream failed", extra={"room": self._room.id, "version": self._room.version})
+            self._stream.end(Closing.FAILED)
+        else:
+            self._stream.end(Closing.DETACHED)
+
+    async def _hear_out(self, requests: AsyncIterator[pb.PlayRequest]) -> None:
+        number = 1  # of the `Attach` that came first
+        async for request in requests:
+            number += 1
+            if self._stream.outbox.closing is not None:
+                # Displaced or unseated, though the client may not have read it: it has no say any more.
+                return
+            self._room.audience.hear(self._attachment)
+            if request.HasField("detach"):
+                return
+            if await self._is_paid(request, number):
+                await self._carry_out(request, number)
+
+    async def _is_paid(self, request: pb.PlayRequest, number: int) -> bool:
+        """Whether the request is to be carried out, once it is paid for.
+
+        Waiting here is what slows a stream: nothing more is read from it, and so its connection takes no more.
+        """
+        cost = _COSTS.get(request.WhichOneof("request") or "", Work.HEARTBEAT)
+        match self._pace.spend(cost.units, self._monotonic()):
+            case AtOnce():
+                return True
+            case Later(seconds, is_told):
+                if is_told:
+                    self._put(refused(request.command_id, number, self._too_many(seconds), self._room))
+                await self._monotonic.sleep(seconds)
+                return not is_told and self._stream.outbox.closing is None
+            case TooLong():
+                self._stream.end(Closing.TOO_FAST)
+                return False
+
+    async def _carry_out(self, request: pb.PlayRequest, number: int) -> None:
+        match request.WhichOneof("request"):
+            case "command":
+                asked = asked_by(self._claims, request)
+                answer = await self._room.carry_out(asked) if isinstance(asked, SeatAsks) else asked
+                message = answered(request.command_id, number, answer, self._room)
+                if message is not None:
+                    self._put(message)
+            case "attach":
+                await self._room.refresh()
+                begun = self._room.audience.beginning(self._claims.seat, last_version(request))
+                self._put(pb.SeatMessage(snapshot=encode.snapshot(begun)))
+            case "heartbeat" | "detach" | None:
+                pass
+
+    def _put(self, message: pb.SeatMessage) -> None:
+        self._stream.outbox.put(message)
+
+
+def last_version(request: pb.PlayRequest) -> int | None:
+    """The version that an `Attach` names; None where it names none."""
+    return request.attach.last_version if request.attach.HasField("last_version") else None
+
+
+def asked_by(claims: SeatClaims, request: pb.PlayRequest | pb.ActRequest) -> SeatAsks | InvalidField | NoCommand:
+    """What the seat asks for, or why the request is none."""
+    wrong = id_fault(request.command_id)
+    if wrong is not None:
+        return wrong
+    command = decode.command(request.command)
+    if isinstance(command, NoCommand):
+        return command
+    expected = request.expected_version if request.HasField("expected_version") else None
+    actor = SeatActor(claims.seat, claims.player)
+    return SeatAsks(actor, command, command_key(request.command_id, command), expected)
+
+
+def answered(command_id: str, number: int, answer: Answer, room: Room) -> pb.SeatMessage | None:
+    """What the sender alone is told; nothing after a signal."""
+    match answer:
+        case Accepted():
+            return pb.SeatMessage(accepted=accepted(command_id, number, answer))
+        case Answered(shown):
+            return None if shown is None else encode.aside(shown)
+        case _:
+            return refused(command_id, number, answer, room)
+
+
+def refused(command_id: str, number: int, refusal: Refused, room: Room) -> pb.SeatMessage:
+    """A refusal of the stream's request of that number."""
+    told = pb.Refused(command_id=command_id, request=number, refusal=encode.refusal(refusal), version=room.version)
+    return pb.SeatMessage(refused=told)
+
+
+def accepted(command_id: str, number: int, answer: Accepted) -> pb.Accepted:
+    """What a command has brought; the number is 0 outside of a stream."""
+    return pb.Accepted(
+        command_id=command_id,
+        request=number,
+        first_version=answer.first,
+        last_version=answer.last,
+        repeated_command=answer.repeated,
+    )
