@@ -16,6 +16,7 @@ from erqiwang_grpc.commands import data_folder
 from erqiwang_grpc.commands.arguments import Subparsers
 from erqiwang_grpc.commands.data_folder import NoLog
 from erqiwang_grpc.events.history import UnreadableEntry
+from erqiwang_grpc.names import printable, printable_json
 from erqiwang_grpc.rpc.wire import encode
 from erqiwang_grpc.store import Damaged, Entry, RoomId, StoreReader, Unavailable
 
@@ -71,7 +72,7 @@ async def _export(arguments: Namespace, tally: Tally, out: TextIO) -> None:
             fault = _write(arguments, await reader.read(room), tally, out)
             if fault is not None:
                 tally.faulty += 1
-                print(f"room {room}: {fault}", file=sys.stderr)
+                print(f"room {printable(room)}: {fault}", file=sys.stderr)
     finally:
         await reader.close()
 
@@ -125,4 +126,4 @@ def line(record: MatchRecord) -> str:
     fields = MessageToDict(
         encode.match_record(record), preserving_proto_field_name=True, always_print_fields_with_no_presence=True
     )
-    return json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
+    return printable_json(json.dumps(fields, ensure_ascii=False, separators=(",", ":")))

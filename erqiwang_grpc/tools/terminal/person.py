@@ -14,6 +14,7 @@ from erqiwang_core.units import Seat
 from rich.console import Console
 from rich.text import Text
 
+from erqiwang_grpc.names import printable
 from erqiwang_grpc.rpc.wire.encode.commands import command
 from erqiwang_grpc.tools.terminal.asking import HELP, Look, NotUnderstood, Quit, Typed, question, typed
 from erqiwang_grpc.tools.terminal.cards import cards, trump_of
@@ -77,7 +78,7 @@ class Person:
 
     def _lost(self) -> Ending:
         ended = self._seat.client.ended
-        self._say("The stream has ended." if ended is None else f"The stream has ended: {ended.why}.")
+        self._say("The stream has ended." if ended is None else f"The stream has ended: {printable(ended.why)}.")
         return Ending.LOST
 
     def _hear(self, heard: Heard) -> None:

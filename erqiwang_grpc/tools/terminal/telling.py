@@ -19,6 +19,7 @@ from rich.console import Console
 from rich.rule import Rule
 from rich.text import Text
 
+from erqiwang_grpc.names import printable
 from erqiwang_grpc.tools import wording
 from erqiwang_grpc.tools.terminal.cards import cards, trump_name, trump_of
 from erqiwang_grpc.tools.terminal.names import name, names
@@ -59,7 +60,7 @@ class Teller:
         view = views[0]
         match cause:
             case SeatTaken(seat, player):
-                self.say(f"{player} takes seat {seat}.")
+                self.say(f"{printable(player)} takes seat {seat}.")
             case SeatLeft(seat):
                 self.say(f"Seat {seat} is free again.")
             case Dealt():
