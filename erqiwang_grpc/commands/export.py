@@ -1,6 +1,5 @@
 """`erqiwang export`: the records of matches as lines of JSON, checked against the core where that is asked for."""
 
-import asyncio
 import json
 import sys
 from argparse import Namespace
@@ -12,7 +11,7 @@ from google.protobuf.json_format import MessageToDict
 
 from erqiwang_grpc.archive.audit import mismatch
 from erqiwang_grpc.archive.records import MatchRecord, match_record
-from erqiwang_grpc.commands import data_folder
+from erqiwang_grpc.commands import data_folder, interrupts
 from erqiwang_grpc.commands.arguments import Subparsers
 from erqiwang_grpc.commands.data_folder import NoLog
 from erqiwang_grpc.events.history import UnreadableEntry
@@ -56,7 +55,7 @@ def run(arguments: Namespace) -> int:
     """Write to standard output; 1 where a room is damaged, unreadable or verified wrong, 2 where there is no log."""
     tally = Tally()
     try:
-        asyncio.run(_export(arguments, tally, sys.stdout))
+        interrupts.run(_export(arguments, tally, sys.stdout))
     except NoLog as none:
         print(f"erqiwang export: {none}", file=sys.stderr)
         return CANNOT_READ

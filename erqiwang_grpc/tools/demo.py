@@ -20,6 +20,7 @@ from erqiwang_core.refusals import Phase
 from rich.console import Console
 
 from erqiwang_grpc.client import SeatClient
+from erqiwang_grpc.commands import interrupts
 from erqiwang_grpc.commands.arguments import BadArguments, Subparsers, add_room_options, between, room_options
 from erqiwang_grpc.rpc.wire.encode.commands import command
 from erqiwang_grpc.tools.terminal.console import console
@@ -31,7 +32,6 @@ from erqiwang_grpc.v1 import seat_service_pb2 as pb
 _PAUSE: Final = 0.3
 _LONG_PAUSES: Final = {Dealt: 2.0, BuriedBy: 1.5, DealEnded: 3.0}
 """Seconds after each event, for whoever watches."""
-INTERRUPTED: Final = 130
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -61,10 +61,7 @@ def run(arguments: Namespace) -> int:
             show.console.print(f"Seed {seed}: the same seed brings the same match.", highlight=False)
             await show.run(room, Random(seed))
 
-    try:
-        asyncio.run(shown())
-    except KeyboardInterrupt:
-        return INTERRUPTED
+    interrupts.run(shown())
     return 0
 
 

@@ -18,9 +18,9 @@ from erqiwang_core.players import Sensible
 from erqiwang_core.rules import RoomOptions, rules
 
 from erqiwang_grpc.client import SeatClient
+from erqiwang_grpc.commands import interrupts
 from erqiwang_grpc.commands.arguments import BadArguments, Subparsers, add_room_options, between, room_options
 from erqiwang_grpc.names import fault
-from erqiwang_grpc.tools.demo import INTERRUPTED
 from erqiwang_grpc.tools.terminal.console import console
 from erqiwang_grpc.tools.terminal.hearing import Listener
 from erqiwang_grpc.tools.terminal.hosting import PLAYERS, hosted, play_along
@@ -55,12 +55,10 @@ def run(arguments: Namespace) -> int:
     """Play; 1 where the server ended the stream for good, 2 where the arguments do not fit or no server answers."""
     try:
         options = _checked(arguments)
-        ending = asyncio.run(_play(arguments, options))
+        ending = interrupts.run(_play(arguments, options))
     except BadArguments as bad:
         print(f"erqiwang play: {bad}", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
-        return INTERRUPTED
     return _STATUS[ending]
 
 

@@ -1,6 +1,5 @@
 """`erqiwang replay`: a stored match step by step, as an auditor or as one seat saw it."""
 
-import asyncio
 import sys
 from argparse import Namespace
 from collections.abc import Iterable, Sequence
@@ -18,7 +17,7 @@ from erqiwang_core.settled import DealSettled
 from erqiwang_core.units import Seat
 from rich.text import Text
 
-from erqiwang_grpc.commands import data_folder
+from erqiwang_grpc.commands import data_folder, interrupts
 from erqiwang_grpc.commands.arguments import Subparsers
 from erqiwang_grpc.commands.data_folder import NoLog
 from erqiwang_grpc.events.history import RoomLog, UnreadableEntry, read
@@ -57,7 +56,7 @@ def add_parser(subparsers: Subparsers) -> None:
 def run(arguments: Namespace) -> int:
     """Tell the match; 1 where its log is damaged or cannot be followed to its end, 2 where there is nothing to tell."""
     try:
-        log = asyncio.run(_log(arguments))
+        log = interrupts.run(_log(arguments))
         if isinstance(log, UnreadableEntry):
             print(_cut_off(arguments.room, log), file=sys.stderr)
             return CUT_OFF

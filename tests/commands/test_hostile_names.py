@@ -39,7 +39,7 @@ each_name = pytest.mark.parametrize("name", [pytest.param(name, id=why) for why,
 
 
 TABLES = [tuple(list(NAMES.values())[at : at + 3]) for at in range(0, len(NAMES), 3)]
-each_table = pytest.mark.parametrize("players", TABLES, ids=lambda players: ascii(players))
+each_table = pytest.mark.parametrize("players", TABLES, ids=ascii)
 
 
 async def seated(rooms: Rooms, players: tuple[str, ...]) -> Room:
