@@ -1,6 +1,5 @@
 """The command `erqiwang`."""
 
-import argparse
 import os
 import signal
 import sys
@@ -16,7 +15,10 @@ _NOBODY_READS: Final = 141
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the subcommand that `arguments` name (the process's own where None); what it returns is the exit status."""
-    from erqiwang_grpc.commands import SUBCOMMANDS  # noqa: PLC0415  # a second, in which `program` already listens for Ctrl-C
+    # What takes a second to load is loaded here, where `program` already listens for Ctrl-C.
+    import argparse  # noqa: PLC0415  # see above
+
+    from erqiwang_grpc.commands import SUBCOMMANDS  # noqa: PLC0415  # see above
 
     parser = argparse.ArgumentParser(
         prog="erqiwang", description="The card game 二七王 (Erqiwang), played and explained."
