@@ -76,7 +76,9 @@ def _captured(settled: Settlement) -> Text:
 
 
 def _sums(view: View, settled: Settlement) -> Table:
-    right = [Column(title, justify="right") for title in ("for the bid", "for awards", "this deal", "match")]
+    # Two rows of words, and no number broken: all of it fits into 80 columns.
+    titles = ("for\nthe bid", "for\nawards", "this\ndeal", "match")
+    right = [Column(title, justify="right", no_wrap=True) for title in titles]
     table = Table("seat", "awards 奖", *right)
     declarer = None if settled.contract is None else settled.contract.declarer
     for seat, score in settled.seats.items():
