@@ -13,6 +13,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from erqiwang_grpc.shuffling import opens
+from erqiwang_grpc.tools import wording
 from erqiwang_grpc.tools.terminal.cards import cards, trump_name
 from erqiwang_grpc.tools.terminal.names import name
 
@@ -110,4 +111,4 @@ def account(view: View, settled: Account) -> RenderableType:
 def _winners(view: View, settled: Account) -> str:
     best = max(settled.totals)
     names = [name(view, Seat(seat)) for seat, total in settled.totals.items() if total == best]
-    return f"{' and '.join(names)} won {best:+}." if best else "Nobody won anything."
+    return f"{wording.listed(names)} won {best:+}." if best else "Nobody won anything."
