@@ -42,7 +42,9 @@ _EPILOG: Final = """\
 Cards: ♠7 or s7, h10, dK; BJ and SJ (or 🃏 and 🃟) are the jokers. The same card
 twice is a pair. For example:
 
-  erqiwang explain --hand 'hA hA hK hK s5 BJ' --trump s --lead 'h9 h9'"""
+  erqiwang explain --hand 'hA hA hK hK s5 BJ' --trump s --lead 'h9 h9'
+
+Exit status: 0, 1 where --play is illegal, 2 where a text is not understood."""
 
 
 class BadText(Exception):
