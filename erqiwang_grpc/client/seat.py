@@ -66,6 +66,8 @@ class SeatClient:
         """Which seats are there, seat 0 first."""
         self.connections = 0
         """How often a stream has begun with a snapshot."""
+        self.connected = False
+        """Whether a stream has begun and was not lost since."""
         self.ended: Ended | None = None
         """How the stream ended for good; None while it has not."""
 
@@ -131,6 +133,7 @@ class SeatClient:
                 if ended is not None:
                     last = ended
                     return
+                await self._lose()
                 wait = _FIRST_WAIT if self.connections > before else min(2 * wait, _LONGEST_WAIT)
                 await asyncio.sleep(uniform(wait / 2, wait) if delay is None else delay)
         finally:
@@ -203,6 +206,7 @@ class SeatClient:
         self.version = snapshot.version
         self.view.CopyFrom(snapshot.view)
         self.connections += 1
+        self.connected = True
         for request in self._unanswered.values():
             self._outgoing.put_nowait(request)
 
@@ -215,6 +219,11 @@ class SeatClient:
         waiting = self._answers.pop(command_id, None)
         if waiting is not None and not waiting.done():
             waiting.set_result(answer)
+
+    async def _lose(self) -> None:
+        self.connected = False
+        async with self._changed:
+            self._changed.notify_all()
 
     async def _end(self, ended: Ended) -> None:
         self.ended = ended

@@ -1,6 +1,5 @@
 """`erqiwang backup`: a copy of a data folder of one moment, also while a server writes it."""
 
-import asyncio
 import shutil
 import sys
 from argparse import Namespace
@@ -8,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from erqiwang_grpc.auth.files import PLATFORM_KEYS, SIGNING_KEYS
-from erqiwang_grpc.commands import data_folder
+from erqiwang_grpc.commands import data_folder, interrupts
 from erqiwang_grpc.commands.arguments import Subparsers
 from erqiwang_grpc.commands.data_folder import NoLog
 from erqiwang_grpc.store.sqlite import LOG_FILE, back_up
@@ -41,7 +40,7 @@ def run(arguments: Namespace) -> int:
 
 def _backup(folder: Path, target: Path) -> str:
     """Made beside the target and named at the end, so that half a backup is never taken for one."""
-    asyncio.run(data_folder.check(folder))
+    interrupts.run(data_folder.check(folder))
     if target.exists():
         raise NoLog(f"{target} exists already and was left alone: name another folder")
     beside = target.with_name(target.name + ".partial")
@@ -58,7 +57,7 @@ def _backup(folder: Path, target: Path) -> str:
 
 
 def _copy(folder: Path, target: Path) -> None:
-    refused = asyncio.run(back_up(folder / LOG_FILE, target / LOG_FILE))
+    refused = interrupts.run(back_up(folder / LOG_FILE, target / LOG_FILE))
     if refused is not None:
         raise NoLog(refused.why)
     for name in (PLATFORM_KEYS, SIGNING_KEYS):

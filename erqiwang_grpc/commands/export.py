@@ -1,6 +1,5 @@
 """`erqiwang export`: the records of matches as lines of JSON, checked against the core where that is asked for."""
 
-import asyncio
 import json
 import sys
 from argparse import Namespace
@@ -12,10 +11,11 @@ from google.protobuf.json_format import MessageToDict
 
 from erqiwang_grpc.archive.audit import mismatch
 from erqiwang_grpc.archive.records import MatchRecord, match_record
-from erqiwang_grpc.commands import data_folder
+from erqiwang_grpc.commands import data_folder, interrupts
 from erqiwang_grpc.commands.arguments import Subparsers
 from erqiwang_grpc.commands.data_folder import NoLog
 from erqiwang_grpc.events.history import UnreadableEntry
+from erqiwang_grpc.names import printable, printable_json
 from erqiwang_grpc.rpc.wire import encode
 from erqiwang_grpc.store import Damaged, Entry, RoomId, StoreReader, Unavailable
 
@@ -55,7 +55,7 @@ def run(arguments: Namespace) -> int:
     """Write to standard output; 1 where a room is damaged, unreadable or verified wrong, 2 where there is no log."""
     tally = Tally()
     try:
-        asyncio.run(_export(arguments, tally, sys.stdout))
+        interrupts.run(_export(arguments, tally, sys.stdout))
     except NoLog as none:
         print(f"erqiwang export: {none}", file=sys.stderr)
         return CANNOT_READ
@@ -71,7 +71,7 @@ async def _export(arguments: Namespace, tally: Tally, out: TextIO) -> None:
             fault = _write(arguments, await reader.read(room), tally, out)
             if fault is not None:
                 tally.faulty += 1
-                print(f"room {room}: {fault}", file=sys.stderr)
+                print(f"room {printable(room)}: {fault}", file=sys.stderr)
     finally:
         await reader.close()
 
@@ -125,4 +125,4 @@ def line(record: MatchRecord) -> str:
     fields = MessageToDict(
         encode.match_record(record), preserving_proto_field_name=True, always_print_fields_with_no_presence=True
     )
-    return json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
+    return printable_json(json.dumps(fields, ensure_ascii=False, separators=(",", ":")))

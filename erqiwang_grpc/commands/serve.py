@@ -13,7 +13,7 @@ from typing import Final, final
 import uvloop
 
 from erqiwang_grpc.auth.files import KeyFileRefused, KeyFiles, open_key_files
-from erqiwang_grpc.commands import data_folder
+from erqiwang_grpc.commands import data_folder, interrupts
 from erqiwang_grpc.commands.arguments import Subparsers, at_least, not_negative, port
 from erqiwang_grpc.commands.data_folder import NoLog
 from erqiwang_grpc.logs import write_to_standard_error
@@ -75,13 +75,13 @@ def _add_limits(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Serve until SIGTERM or SIGINT; 2 where the server cannot start, with what to do on standard error."""
+    """Serve until SIGTERM, or until SIGINT, which gives 130; 2 where the server cannot start, with what to do on standard error."""
     write_to_standard_error()
     prepared = _prepare(arguments)
     if isinstance(prepared, CannotStart):
         print(f"erqiwang serve: {prepared.why}", file=sys.stderr)
         return CANNOT_START
-    return uvloop.run(_serve(arguments, prepared))
+    return interrupts.run(_serve(arguments, prepared), uvloop.new_event_loop)
 
 
 @final
@@ -166,8 +166,8 @@ async def _serve_rooms(arguments: Namespace, prepared: Prepared, events: Store) 
             metrics_port=arguments.metrics_port,
         )
     )
-    stopping = asyncio.Event()
-    _on_signals(stopping.set, lambda: _reload(prepared.keys))
+    stopping: asyncio.Future[signal.Signals] = asyncio.get_running_loop().create_future()
+    _on_signals(stopping, lambda: _reload(prepared.keys))
     try:
         await server.start()
     except RuntimeError:
@@ -182,15 +182,19 @@ async def _serve_rooms(arguments: Namespace, prepared: Prepared, events: Store) 
         return CANNOT_START
     calm_the_collector()
     print(f"erqiwang serves on {arguments.host}:{server.port}", flush=True)
-    await stopping.wait()
+    stopped_by = await stopping
     await server.stop(arguments.grace)
-    return 0
+    return 128 + stopped_by if stopped_by is signal.SIGINT else 0
 
 
-def _on_signals(stop: Callable[[], None], reload: Callable[[], None]) -> None:
+def _on_signals(stopping: asyncio.Future[signal.Signals], reload: Callable[[], None]) -> None:
+    def stop(number: signal.Signals) -> None:
+        if not stopping.done():
+            stopping.set_result(number)
+
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop)
+        loop.add_signal_handler(number, stop, number)
     loop.add_signal_handler(signal.SIGHUP, reload)
 
 

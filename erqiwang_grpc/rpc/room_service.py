@@ -33,6 +33,7 @@ from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.auth.tokens import Epoch, PlayerId, SeatClaims, UnixSeconds, claims_for
 from erqiwang_grpc.events.index import created
 from erqiwang_grpc.events.model import RoomOpened
+from erqiwang_grpc.names import MOST_BYTES, is_printable
 from erqiwang_grpc.rooms.command import LONGEST_ID, PLATFORM, Accepted, command_key
 from erqiwang_grpc.rooms.limits import SECOND, Limits
 from erqiwang_grpc.rooms.refusals import InvalidCursor, InvalidOption, LogUnavailable, NoSuchRoom
@@ -51,7 +52,7 @@ T = TypeVar("T")
 Q = TypeVar("Q")
 R = TypeVar("R")
 
-LONGEST_PLAYER: Final = 128
+LONGEST_PLAYER: Final = MOST_BYTES
 """Bytes of a player's or an owner's name."""
 LARGEST_PAGE: Final = 200
 USUAL_PAGE: Final = 50
@@ -87,7 +88,11 @@ class RoomServicer(rpc.RoomServiceServicer):
     ) -> pb.CreateRoomResponse:
         """Open a room."""
         platform = await self._access.platform(context)
-        wrong = _bad_name("command_id", request.command_id, LONGEST_ID) or _bad_name("owner", request.owner)
+        wrong = (
+            _bad_name("command_id", request.command_id, LONGEST_ID)
+            or _bad_name("owner", request.owner)
+            or _unprintable("owner", request.owner)
+        )
         if wrong is not None:
             await refuse(context, wrong)
         options = decode.room_choice(request.choice)
@@ -171,7 +176,11 @@ class RoomServicer(rpc.RoomServiceServicer):
         """Seat a player and give the seat's token."""
         platform = await self._access.platform(context)
         room = await self._owned(request.room_id, platform, context)
-        wrong = _bad_name("player", request.player) or _long_id(request.command_id)
+        wrong = (
+            _bad_name("player", request.player)
+            or _unprintable("player", request.player)
+            or _long_id(request.command_id)
+        )
         if wrong is not None:
             await refuse(context, wrong)
         wanted = request.seat if request.HasField("seat") else _seat_for(room.match, Player(request.player))
@@ -340,6 +349,11 @@ async def _asked_page(
 def _bad_name(field: str, value: str, longest: int = LONGEST_PLAYER) -> InvalidOption | None:
     """What is wrong with a required name, if anything."""
     return None if 0 < len(value.encode()) <= longest else InvalidOption(field)
+
+
+def _unprintable(field: str, name: str) -> InvalidOption | None:
+    """A name is shown on terminals and in lists: it may hold no control character."""
+    return None if is_printable(name) else InvalidOption(field)
 
 
 def _long_id(command_id: str) -> InvalidOption | None:

@@ -68,7 +68,10 @@ class CreateRoomRequest(_message.Message):
     command_id: _builtins.str
     """Names the command, so that it may be sent again safely. At most 64 bytes; required."""
     owner: _builtins.str
-    """The player who opens it; required. At most 128 bytes."""
+    """The player who opens it; required. At most 128 bytes, and only characters that can be printed: no control characters
+    (line ends, escapes), no bidi controls or other invisible formats, no line or paragraph separators. The joiners
+    U+200C and U+200D and the tags of emoji flags are allowed, so every language and every emoji is.
+    """
     @_builtins.property
     def choice(self) -> Global___RoomChoice:
         """Its options; unset stands for all defaults."""
@@ -291,7 +294,7 @@ class TakeSeatRequest(_message.Message):
     room_id: _builtins.str
     """The room."""
     player: _builtins.str
-    """The player; required. At most 128 bytes."""
+    """The player; required. At most 128 bytes, of the characters that an owner's name may hold (see `CreateRoomRequest`)."""
     seat: _builtins.int
     """The seat; unset for the first that is free, or the one the player has."""
     command_id: _builtins.str
@@ -728,7 +731,7 @@ class ListMatchRecordsRequest(_message.Message):
     page_token: _builtins.str
     """From the last answer, with the same other fields; empty for the first page."""
     player: _builtins.str
-    """Only matches of this player; empty for all."""
+    """Only matches of this player; empty for all. Any text: a stored match may be older than the rule for names."""
     @_builtins.property
     def since(self) -> _timestamp_pb2.Timestamp:
         """Only matches that ended then or later; unset for no bound."""

@@ -12,8 +12,9 @@ from random import Random
 from typing import Final, final
 
 import grpc
+from erqiwang_core.parts import View
 from erqiwang_core.players import Policy
-from erqiwang_core.playing import Signalled, TrumpsShown
+from erqiwang_core.playing import Signal, Signalled, TrumpsShown
 from erqiwang_core.rules import RoomOptions, rules
 
 from erqiwang_grpc.auth.files import FIRST_KEY, Opened, open_key_files
@@ -67,10 +68,32 @@ async def _room(
     return Hosted(channel, platform, room.room_id, tuple(seat.token for seat in taken))
 
 
+@final
+class Signalling:
+    """When a seat signals: a policy has something to say at every turn, and people are told only what is new."""
+
+    def __init__(self, policy: Policy, random: Random) -> None:
+        self._policy = policy
+        self._random = random
+        self._said: tuple[int, Signal] | None = None
+
+    def signal(self, view: View) -> Signal | None:
+        """What the seat signals now; None where it has said that in this deal last."""
+        signal = self._policy.signal(view, self._random)
+        if signal is None or self._said == (view.progress.deal, signal):
+            return None
+        self._said = (view.progress.deal, signal)
+        return signal
+
+
 async def play_along(seat: Listener, policy: Policy, random: Random, pause: float) -> None:
     """Play a seat by a policy, each action `pause` seconds after its turn has come, until the stream ends."""
+    signalling = Signalling(policy, random)
     while (heard := await seat.next()) is not None:
         if _is_news(heard) and seat.is_up_to_date:
+            signal = signalling.signal(seat.view)
+            if signal is not None:
+                seat.client.signal(command(signal).signal.signal)
             await _act(seat, policy, random, pause)
 
 
@@ -83,9 +106,6 @@ def _is_news(heard: Heard) -> bool:
 
 
 async def _act(seat: Listener, policy: Policy, random: Random, pause: float) -> None:
-    signal = policy.signal(seat.view, random)
-    if signal is not None:
-        seat.client.signal(command(signal).signal.signal)
     chosen = policy.act(seat.view, random)
     if chosen is not None:
         await asyncio.sleep(pause)

@@ -79,7 +79,7 @@ def explained(refused: Refused, view: View) -> Text:
         case WrongPhase(phase):
             return Text(f"Not now: {_PHASES[phase]}.")
         case NotYourTurn(turn):
-            return Text(f"It is the turn of {name(view, turn)}.")
+            return Text(f"Not now: it is the turn of {name(view, turn)}.")
         case BidNotLower(standing):
             return Text(f"A bid has to be lower than {standing}, which stands.")
         case FirstBidderMustBid(opening):
@@ -118,6 +118,16 @@ def explained(refused: Refused, view: View) -> Text:
             | TooManyRooms()
         ):
             return Text(ruling(refused).sentence)
+
+
+def not_now(view: View) -> str:
+    """Why something that is asked at other times does not stand now, as a sentence without its ends."""
+    turn = view.turn.seat
+    return (
+        f"not now: {_PHASES[view.progress.phase]}"
+        if turn in (None, view.seat)
+        else f"not now: it is the turn of {name(view, turn)}"
+    )
 
 
 def _sentence(clause: str) -> str:

@@ -13,7 +13,7 @@ from typing import Final, final
 import grpc
 
 from erqiwang_grpc.auth.files import FIRST_KEY
-from erqiwang_grpc.commands import data_folder
+from erqiwang_grpc.commands import data_folder, interrupts
 from erqiwang_grpc.commands.arguments import Subparsers
 from erqiwang_grpc.store import RoomId, StoreReader
 from erqiwang_grpc.tools.torture.checking import faults
@@ -85,7 +85,7 @@ def run(arguments: Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="erqiwang-") as temporary:
         folder = arguments.keep or Path(temporary)
         try:
-            report = asyncio.run(torture(folder, 60 * arguments.minutes, arguments.tables, seed))
+            report = interrupts.run(torture(folder, 60 * arguments.minutes, arguments.tables, seed))
         except VictimFailed as failed:
             print(f"erqiwang torture: {failed}", file=sys.stderr)
             return NOT_STARTED
