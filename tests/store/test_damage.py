@@ -234,9 +234,9 @@ async def test_a_reader_beside_the_server_sees_what_is_committed(log: SqliteStor
 
 async def test_a_file_of_a_newer_version_is_left_alone(path: Path) -> None:
     await fill(path)
-    edit(path, "PRAGMA user_version = 2")
+    edit(path, "PRAGMA user_version = 3")
     before = path.read_bytes()
-    assert await open_store(path) == await open_reader(path) == NewerFile(path, found=2, known=1)
+    assert await open_store(path) == await open_reader(path) == NewerFile(path, found=3, known=2)
     assert path.read_bytes() == before
 
 

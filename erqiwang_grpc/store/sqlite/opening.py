@@ -45,6 +45,16 @@ class NewerFile:
 
 @final
 @dataclass(frozen=True, slots=True)
+class OlderFile:
+    """The file has the schema `found` of a program before the first release; this one knows `known` alone."""
+
+    path: Path
+    found: int
+    known: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class NotALog:
     """There is a file, but it is not one of ours."""
 
@@ -74,7 +84,7 @@ _SMALLEST: Final = (
 )
 _ANY_WRITE: Final = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 
-OpenRefused: TypeAlias = AlreadyServed | ReadOnly | NewerFile | NotALog | DamagedFile | OutOfReach
+OpenRefused: TypeAlias = AlreadyServed | ReadOnly | NewerFile | OlderFile | NotALog | DamagedFile | OutOfReach
 
 
 def advice(refused: OpenRefused) -> str:
@@ -86,6 +96,8 @@ def advice(refused: OpenRefused) -> str:
             return f"{path} may not be written: give write permission to it and its folder, or serve a copy"
         case NewerFile(path, found, known):
             return f"{path} has schema {found}, this program knows up to {known}: use a newer version of erqiwang"
+        case OlderFile(path, found, known):
+            return f"{path} has schema {found}, which was never released, this program knows {known}: use the version that wrote it"
         case NotALog(path):
             return f"{path} is not an erqiwang log and was left alone: move it away, or name another file"
         case DamagedFile(path, why):
@@ -167,12 +179,26 @@ def _lock(path: Path) -> ServerLock | OpenRefused:
     return ServerLock(descriptor)
 
 
+def make_private(path: Path) -> None:
+    """Make an empty file that its owner alone can read, whatever the umask; SQLite gives what it makes beside the same rights.
+
+    `FileExistsError` where there is one: nobody else's rights are changed.
+    """
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        os.fchmod(descriptor, 0o600)
+    finally:
+        os.close(descriptor)
+
+
 def _writing_connection(path: Path, page_limit: int | None) -> sqlite3.Connection | OpenRefused:
     if path.exists() and not path.stat().st_mode & _ANY_WRITE:  # a deliberate mark, which root would not notice
         return ReadOnly(path)
     if path.exists() and 0 < path.stat().st_size < _SMALLEST:
         return NotALog(path)
-    db = _connect(path, "rwc")
+    if not path.exists():
+        make_private(path)
+    db = _connect(path, "rw")
     if schema.is_empty(db):
         _make(path, db)
     refused = _foreign(path, db)
@@ -194,9 +220,19 @@ def _reading_connection(path: Path) -> sqlite3.Connection | OpenRefused:
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
     # Handed from thread to thread, never used by two at once.
-    return sqlite3.connect(
+    db = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode={mode}", uri=True, isolation_level=None, check_same_thread=False
     )
+    db.text_factory = _text
+    return db
+
+
+def _text(raw: bytes) -> str | bytes:
+    """Text as it is stored; what is no UTF-8 as its bytes, which no row is mistaken for: it must not end a whole listing."""
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return raw
 
 
 def _make(path: Path, db: sqlite3.Connection) -> None:
@@ -212,6 +248,8 @@ def _foreign(path: Path, db: sqlite3.Connection) -> OpenRefused | None:
     found = schema.version(db)
     if found > schema.VERSION:
         return NewerFile(path, found, schema.VERSION)
+    if found < schema.VERSION:
+        return OlderFile(path, found, schema.VERSION)
     if not schema.is_whole(db):
         return DamagedFile(path, "its tables are not those of its schema")
     return None
@@ -221,6 +259,9 @@ def _prepare(db: sqlite3.Connection, page_limit: int | None) -> None:
     schema.touch(db)  # finds a read-only file now, not at the first command
     db.execute("PRAGMA journal_mode = WAL")
     db.execute("PRAGMA synchronous = FULL")
+    # What a server before us wrote and failed to flush is read from the system's memory as if it were on the disk. Written
+    # into the file itself and flushed anew, it is.
+    db.execute("PRAGMA wal_checkpoint(PASSIVE)")
     if page_limit is not None:
         db.execute(f"PRAGMA max_page_count = {page_limit:d}")
 
