@@ -9,7 +9,7 @@ import sys
 from datetime import UTC, datetime
 from typing import Final, final
 
-FIELDS: Final = ("room", "version", "why", "address", "path", "count")
+FIELDS: Final = ("room", "version", "why", "address", "path", "count", "store")
 """What a line may carry besides its message: a closed list, so that nothing slips in."""
 
 _OURS: Final = "erqiwang_grpc"

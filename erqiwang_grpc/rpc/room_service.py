@@ -35,7 +35,7 @@ from erqiwang_grpc.events.index import created
 from erqiwang_grpc.events.model import RoomOpened
 from erqiwang_grpc.rooms.command import LONGEST_ID, PLATFORM, Accepted, command_key
 from erqiwang_grpc.rooms.limits import SECOND, Limits
-from erqiwang_grpc.rooms.refusals import InvalidCursor, InvalidOption, LogUnavailable, NoSuchRoom
+from erqiwang_grpc.rooms.refusals import ForeignCursor, InvalidCursor, InvalidOption, LogUnavailable, NoSuchRoom
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Room
 from erqiwang_grpc.rpc import room_status
@@ -114,7 +114,7 @@ class RoomServicer(rpc.RoomServiceServicer):
     ) -> pb.ListRoomsResponse:
         """List the platform's rooms, the newest first."""
         platform = await self._access.platform(context)
-        size, before = await _asked_page(request, context)
+        size, before = await self._asked_page(request, context)
         page = await self._page(platform, size, before, request.state)
         if isinstance(page, LogUnavailable):
             await refuse(context, page)
@@ -138,7 +138,9 @@ class RoomServicer(rpc.RoomServiceServicer):
                 before = mark
             if len(marks) < wanted:
                 return pb.ListRoomsResponse(rooms=found)
-        return pb.ListRoomsResponse(rooms=found, next_page_token=page_token(before) if before else "")
+        return pb.ListRoomsResponse(
+            rooms=found, next_page_token=page_token(self._events.identity, before) if before else ""
+        )
 
     async def _listed(self, room_id: RoomId) -> room_pb2.Room | None:
         """A room of a list; None for one that cannot be believed.
@@ -223,8 +225,8 @@ class RoomServicer(rpc.RoomServiceServicer):
     ) -> None:
         """Tell of the platform's rooms from a cursor on, until the caller leaves."""
         platform = await self._access.platform(context)
-        cursor = read_cursor(request.cursor)
-        if isinstance(cursor, InvalidCursor):
+        cursor = read_cursor(request.cursor, self._events.identity)
+        if not isinstance(cursor, tuple):
             await refuse(context, cursor)
         if self.watchers >= self._limits.watchers:
             why = f"the server holds {self._limits.watchers} watchers, as many as it takes"
@@ -276,15 +278,28 @@ class RoomServicer(rpc.RoomServiceServicer):
     ) -> pb.ListMatchRecordsResponse:
         """The platform's matches that have ended, the last one first."""
         platform = await self._access.platform(context)
-        size, before = await _asked_page(request, context)
+        size, before = await self._asked_page(request, context)
         search = Search(platform, request.player, _period(request))
         page = await self._archive.page(search, size, before)
         if isinstance(page, LogUnavailable):
             await refuse(context, page)
         return pb.ListMatchRecordsResponse(
             matches=[encode.match_summary(summary) for summary in page.matches],
-            next_page_token=page_token(page.last) if page.last else "",
+            next_page_token=page_token(self._events.identity, page.last) if page.last else "",
         )
+
+    async def _asked_page(
+        self,
+        request: pb.ListRoomsRequest | pb.ListMatchRecordsRequest,
+        context: grpc.aio.ServicerContext[Q, R],
+    ) -> tuple[int, Mark | None]:
+        """How many rows a page is to have, and behind which row it begins. Ends the call where either is out of range."""
+        if request.page_size > LARGEST_PAGE:
+            await refuse(context, InvalidOption("page_size"))
+        before = read_page_token(request.page_token, self._events.identity)
+        if isinstance(before, InvalidCursor | ForeignCursor):
+            await refuse(context, before)
+        return request.page_size or USUAL_PAGE, before
 
     async def _room(self, room_id: str, context: grpc.aio.ServicerContext[Q, R]) -> Room:
         platform = await self._access.platform(context)
@@ -323,18 +338,6 @@ class RoomServicer(rpc.RoomServiceServicer):
 
     def _status(self, room: Room) -> room_pb2.Room:
         return room_status.status(room, self._rooms.deadline(room.state))
-
-
-async def _asked_page(
-    request: pb.ListRoomsRequest | pb.ListMatchRecordsRequest, context: grpc.aio.ServicerContext[Q, R]
-) -> tuple[int, Mark | None]:
-    """How many rows a page is to have, and behind which row it begins. Ends the call where either is out of range."""
-    if request.page_size > LARGEST_PAGE:
-        await refuse(context, InvalidOption("page_size"))
-    before = read_page_token(request.page_token)
-    if isinstance(before, InvalidCursor):
-        await refuse(context, before)
-    return request.page_size or USUAL_PAGE, before
 
 
 def _bad_name(field: str, value: str, longest: int = LONGEST_PLAYER) -> InvalidOption | None:

@@ -82,6 +82,9 @@ class OutOfReach:
 _SMALLEST: Final = (
     512  # bytes of SQLite's smallest page: it takes anything shorter for an empty file, to be written over
 )
+_HOLDER: Final = 20
+"""Bytes at the beginning of the lock's file, which name the process that holds it."""
+_SERVED: Final = b"served"
 _ANY_WRITE: Final = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 
 OpenRefused: TypeAlias = AlreadyServed | ReadOnly | NewerFile | OlderFile | NotALog | DamagedFile | OutOfReach
@@ -113,8 +116,12 @@ class ServerLock:
 
     descriptor: int
 
+    def sign(self) -> None:
+        """Say for good that there is a log here: one that is gone later is then missed."""
+        os.pwrite(self.descriptor, _SERVED, _HOLDER)
+
     def release(self) -> None:
-        """Let another server in. The lock file stays: to delete it would race with whoever opens it."""
+        """Let another opener in. The lock file stays: to delete it would race with whoever opens it."""
         os.close(self.descriptor)
 
 
@@ -140,6 +147,7 @@ def open_for_writing(path: Path, page_limit: int | None) -> OpenFile | OpenRefus
         return lock
     opened = _refused_or(path, lambda: _writing_connection(path, page_limit))
     if isinstance(opened, sqlite3.Connection):
+        lock.sign()
         return OpenFile(path, lock, opened)
     lock.release()
     return opened
@@ -159,10 +167,21 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _lock(path: Path) -> ServerLock | OpenRefused:
-    beside = path.with_name(path.name + ".lock")
+def was_served(path: Path) -> bool:
+    """Whether a server had a log here once, also where the file is gone: the file of its lock stays."""
     try:
-        descriptor = os.open(beside, os.O_RDWR | os.O_CREAT, 0o600)
+        return _lock_file(path).read_bytes().endswith(_SERVED)
+    except OSError:
+        return False
+
+
+def _lock_file(path: Path) -> Path:
+    return path.with_name(path.name + ".lock")
+
+
+def _lock(path: Path) -> ServerLock | OpenRefused:
+    try:
+        descriptor = os.open(_lock_file(path), os.O_RDWR | os.O_CREAT, 0o600)
     except PermissionError:
         return ReadOnly(path)
     except OSError as error:
@@ -171,11 +190,10 @@ def _lock(path: Path) -> ServerLock | OpenRefused:
         # flock, not lockf: the latter would let a second opener in the same process pass.
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        holder = os.pread(descriptor, 20, 0).decode(errors="replace")
+        holder = os.pread(descriptor, _HOLDER, 0).decode(errors="replace").strip()
         os.close(descriptor)
         return AlreadyServed(path, holder)
-    os.truncate(descriptor, 0)
-    os.pwrite(descriptor, str(os.getpid()).encode(), 0)
+    os.pwrite(descriptor, str(os.getpid()).ljust(_HOLDER).encode(), 0)
     return ServerLock(descriptor)
 
 
