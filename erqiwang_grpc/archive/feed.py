@@ -36,6 +36,7 @@ async def feed(
     platform: str,
     place: tuple[Position, int],
     is_leaving: Callable[[], bool],
+    page: int = _PAGE,
 ) -> AsyncGenerator[pb.WatchRoomsResponse | LogUnavailable, None]:
     """What has happened since a cursor's place, then what happens, until the server leaves; an empty message when it is quiet."""
     position, heard = place
@@ -44,7 +45,7 @@ async def feed(
     spoke = monotonic()
     with wakeup.subscribe(None) as bell:
         while not is_leaving():
-            marks = await events.feed(after, _PAGE, public(platform))
+            marks = await events.feed(after, page, public(platform))
             if isinstance(marks, Unavailable):
                 yield LogUnavailable()
                 return

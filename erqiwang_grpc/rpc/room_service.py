@@ -55,8 +55,6 @@ LONGEST_PLAYER: Final = 128
 """Bytes of a player's or an owner's name."""
 LARGEST_PAGE: Final = 200
 USUAL_PAGE: Final = 50
-_SCANNED: Final = 2_000
-"""How many rooms one `ListRooms` call looks at for a state before it answers with what it has."""
 _FOREVER: Final = TimeNs(2**63 - 1)
 
 
@@ -125,7 +123,7 @@ class RoomServicer(rpc.RoomServiceServicer):
     ) -> pb.ListRoomsResponse | LogUnavailable:
         found: list[room_pb2.Room] = []
         scanned = 0
-        while len(found) < size and scanned < _SCANNED:
+        while len(found) < size and scanned < self._limits.rooms_scanned:
             wanted = size - len(found)
             marks = await self._events.listing(created(platform), Period(TimeNs(0), _FOREVER), wanted, before)
             if isinstance(marks, Unavailable):

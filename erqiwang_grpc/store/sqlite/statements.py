@@ -40,6 +40,7 @@ from erqiwang_grpc.store.sqlite import schema
 K = TypeVar("K", str, int, tuple[int, int])
 
 _NO_AGREEMENT: Final = "the last stored event is not the one its head names: restore the room from a backup"
+_UNTAGGED: Final = "the table of tags does not fit the batches: some are not found, or at another place"
 _BROKEN_CHAIN: Final = "the checksum does not match what is stored: restore the room from a backup"
 
 _HEAD: Final = "SELECT version, chain FROM heads WHERE room = ?"
@@ -70,6 +71,9 @@ _LISTING: Final = """SELECT position, room, first_version, last_version, tagged.
 _OLD_ROOMS: Final = """SELECT DISTINCT room FROM tagged CROSS JOIN batches USING (position)
   WHERE key = ? AND value = ? AND tagged.time_ns < ?"""
 _TAGS: Final = "SELECT position, tags FROM batches WHERE room = ?"
+_ALL_TAGS: Final = "SELECT position, time_ns, tags FROM batches"
+_TAGGED_AT: Final = "SELECT time_ns FROM tagged WHERE key = ? AND value = ? AND position = ?"
+_TAGGED_ROWS: Final = "SELECT count(*) FROM tagged"
 _UNTAG: Final = "DELETE FROM tagged WHERE key = ? AND value = ? AND position = ?"
 _DELETE_BATCHES: Final = "DELETE FROM batches WHERE room = ?"
 _DELETE_HEAD: Final = "DELETE FROM heads WHERE room = ?"
@@ -192,9 +196,24 @@ def listing(db: sqlite3.Connection, tag: Tag, period: Period, limit: int, before
 
 
 def faults(db: sqlite3.Connection) -> tuple[str, ...]:
-    """What SQLite finds wrong with the file: pages, indexes that do not fit their tables, and columns of another type."""
+    """What is wrong with the file beside its rooms: pages, indexes, and `tagged`, by which batches are found."""
     found = [text for (text,) in db.execute("PRAGMA integrity_check").fetchall() if isinstance(text, str)]
-    return () if found == ["ok"] else tuple(found)
+    return tuple(text for text in found if text != "ok") + (() if _is_tagged(db) else (_UNTAGGED,))
+
+
+def _is_tagged(db: sqlite3.Connection) -> bool:
+    """Whether `tagged` says exactly what the batches say of their tags: one that is not found is never told or listed."""
+    number = 0
+    for row in db.execute(_ALL_TAGS):
+        match row:
+            case (int(position), int(time), bytes(blob)):
+                for tag in chain.unframed_tags(blob) or ():
+                    if _rows(db, _TAGGED_AT, tag.key, tag.value, position) != [(time,)]:
+                        return False
+                    number += 1
+            case _:
+                pass  # the room itself says what is wrong when it is read
+    return _rows(db, _TAGGED_ROWS) == [(number,)]
 
 
 def delete_rooms(db: sqlite3.Connection, tag: Tag, before: TimeNs, limit: int) -> tuple[RoomId, ...]:
