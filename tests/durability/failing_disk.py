@@ -8,8 +8,9 @@ import errno
 import os
 import platform
 import sys
+from struct import pack
 from threading import Thread
-from typing import Final, final
+from typing import Final
 
 from erqiwang_grpc.__main__ import main
 
@@ -23,32 +24,23 @@ _FAIL, _ALLOW = 0x00050000, 0x7FFF0000
 _NO_NEW_PRIVILEGES, _FILTER, _EVERY_THREAD = 38, 1, 1
 
 
-@final
-class _Instruction(ctypes.Structure):
-    _fields_ = (("code", ctypes.c_ushort), ("yes", ctypes.c_ubyte), ("no", ctypes.c_ubyte), ("number", ctypes.c_uint))
-
-
-@final
-class _Program(ctypes.Structure):
-    _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.POINTER(_Instruction)))
-
-
 def fail_flushes_when_told() -> None:
     """Wait for a line; then, in every thread and until the process ends, no flush succeeds."""
     if not sys.stdin.readline():
         return
     one, other = FLUSHES[platform.machine()]
-    instructions = (_Instruction * 5)(
-        _Instruction(_LOAD_NUMBER, 0, 0, 0),
-        _Instruction(_EQUALS, 1, 0, one),
-        _Instruction(_EQUALS, 0, 1, other),
-        _Instruction(_RETURN, 0, 0, _FAIL | errno.EIO),
-        _Instruction(_RETURN, 0, 0, _ALLOW),
+    instructions = (
+        (_LOAD_NUMBER, 0, 0, 0),
+        (_EQUALS, 1, 0, one),
+        (_EQUALS, 0, 1, other),
+        (_RETURN, 0, 0, _FAIL | errno.EIO),
+        (_RETURN, 0, 0, _ALLOW),
     )
+    filtering = ctypes.create_string_buffer(b"".join(pack("HBBI", *each) for each in instructions))
+    program = ctypes.create_string_buffer(pack("HP", len(instructions), ctypes.addressof(filtering)))
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
-    program = _Program(len(instructions), instructions)
-    if libc.syscall(SECCOMP[platform.machine()], _FILTER, _EVERY_THREAD, ctypes.byref(program)):
+    if libc.syscall(SECCOMP[platform.machine()], _FILTER, _EVERY_THREAD, program):
         os._exit(70)  # a sandbox that allows no filter: the test sees a status that no server has
     os.write(1, b"flushes fail\n")
 

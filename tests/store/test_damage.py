@@ -429,10 +429,10 @@ class FailingAtCommit(sqlite3.Connection):
             error = sqlite3.OperationalError("disk I/O error")
             error.sqlite_errorcode = self._code
             raise error
-        return self._below.execute(statement, tuple(values))  # type: ignore[arg-type]  # whatever SQLite takes
+        return self._below.execute(statement, tuple(values))
 
     def executemany(self, statement: str, values: Iterable[Sequence[object]]) -> sqlite3.Cursor:  # type: ignore[override]  # likewise
-        return self._below.executemany(statement, values)  # type: ignore[arg-type]  # likewise
+        return self._below.executemany(statement, values)
 
 
 def test_after_a_failed_flush_nothing_is_written_until_the_restart(path: Path) -> None:
