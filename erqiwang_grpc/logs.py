@@ -11,7 +11,7 @@ from typing import Final, final
 
 from erqiwang_grpc.names import printable_json
 
-FIELDS: Final = ("room", "version", "why", "address", "path", "count")
+FIELDS: Final = ("room", "version", "why", "address", "path", "count", "store")
 """What a line may carry besides its message: a closed list, so that nothing slips in."""
 
 _OURS: Final = "erqiwang_grpc"

@@ -40,6 +40,7 @@ def run(arguments: Namespace) -> int:
 
 
 async def _compact(arguments: Namespace) -> str:
+    data_folder.existing(arguments.data)
     log = await data_folder.writer(arguments.data)
     try:
         deleted = 0

@@ -61,6 +61,12 @@ class LogUnavailable:
 
 @final
 @dataclass(frozen=True, slots=True)
+class OutcomeUnknown:
+    """The disk failed while the command was being stored: it may stand or not, which sending it again under its id tells."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class InvalidOption:
     """An option or a parameter is out of range."""
 
@@ -88,6 +94,12 @@ class InvalidCursor:
     """A page token or cursor that was not given here."""
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class ForeignCursor:
+    """A page token or cursor of another store: the one served now is a copy of it, or was restored from one."""
+
+
 ServiceRefusal: TypeAlias = (
     NoSuchRoom
     | CommandIdReused
@@ -96,10 +108,12 @@ ServiceRefusal: TypeAlias = (
     | RoomQuarantined
     | TooManyCommands
     | LogUnavailable
+    | OutcomeUnknown
     | InvalidOption
     | TooManyRooms
     | NoSuchRecord
     | InvalidCursor
+    | ForeignCursor
 )
 
 Refused: TypeAlias = Refusal | ServiceRefusal

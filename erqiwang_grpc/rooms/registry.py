@@ -23,6 +23,7 @@ from erqiwang_grpc.rooms.refusals import (
     CommandIdReused,
     LogUnavailable,
     NoSuchRoom,
+    OutcomeUnknown,
     Refused,
     RoomQuarantined,
     TooManyRooms,
@@ -43,6 +44,7 @@ from erqiwang_grpc.store import (
     Tag,
     TimeNs,
     Unavailable,
+    Unsure,
     Version,
 )
 from erqiwang_grpc.v1 import seat_service_pb2 as pb
@@ -151,6 +153,9 @@ class Rooms:
             case Unavailable(why):
                 log.error("log unavailable", extra={"room": room, "version": 0, "why": why})
                 return LogUnavailable()
+            case Unsure(why):
+                log.error("outcome unknown", extra={"room": room, "version": 0, "why": why})
+                return OutcomeUnknown()
 
     async def expire(self) -> None:
         """End every room that was not filled in time."""
@@ -165,21 +170,24 @@ class Rooms:
                 else:
                     heapq.heappush(self._deadlines, (TimeNs(now + MINUTE), room))
 
-    async def watch_stored(self) -> None:
+    async def watch_stored(self, page: int = _PAGE) -> None:
         """Find the rooms that were open when the last server stopped, so that they expire though nobody asks for them."""
         now = self._around.now()
         period = Period(TimeNs(max(0, now - _WATCHED_BACK)), TimeNs(now))
-        begun = {mark.room for tag in (STARTED, ENDED) async for mark in self._listed(tag, period)}
-        async for mark in self._listed(OPENED, period):
+        begun = {mark.room for tag in (STARTED, ENDED) async for mark in self._listed(tag, period, page)}
+        async for mark in self._listed(OPENED, period, page):
             if mark.room not in begun:
                 due = TimeNs(mark.time + self._around.limits.fill_minutes * MINUTE)
                 heapq.heappush(self._deadlines, (due, mark.room))
 
-    async def _listed(self, tag: Tag, period: Period) -> AsyncIterator[Mark]:
+    async def _listed(self, tag: Tag, period: Period, page: int) -> AsyncIterator[Mark]:
         before: Mark | None = None
         while True:
-            marks = await self._around.events.listing(tag, period, _PAGE, before)
-            if isinstance(marks, Unavailable) or not marks:
+            marks = await self._around.events.listing(tag, period, page, before)
+            if isinstance(marks, Unavailable):
+                log.error("rooms left open by the last server are not watched", extra={"why": marks.why})
+                return
+            if not marks:
                 return
             for mark in marks:
                 yield mark

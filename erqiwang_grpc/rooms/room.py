@@ -27,6 +27,7 @@ from erqiwang_grpc.rooms.refusals import (
     CommandIdReused,
     LogUnavailable,
     NoCommand,
+    OutcomeUnknown,
     Refused,
     RoomQuarantined,
     StaleVersion,
@@ -49,6 +50,7 @@ from erqiwang_grpc.store import (
     Store,
     TimeNs,
     Unavailable,
+    Unsure,
     Version,
     Wakeup,
 )
@@ -221,7 +223,7 @@ class Room:
     async def _answer(self, actor: Actor, key: CommandKey | None, work: Callable[[], Awaitable[Answer]]) -> Answer:
         try:
             if self._unsure and not await self._catch_up():
-                return LogUnavailable()
+                return OutcomeUnknown()
             known = self._known(actor, key)
             return await work() if known is None else known
         except Exception:
@@ -329,7 +331,7 @@ class Room:
             # Where the append is not answered, or its caller cancelled, the log alone knows whether the batch is in it.
             self._unsure = True
             appended = await self._around.events.append(self.id, self.version, batch)
-            self._unsure = isinstance(appended, Unavailable)
+            self._unsure = isinstance(appended, Unavailable | Unsure)
             match appended:
                 case Appended():
                     return self._taken_in(decided, time, actor, key, sender)
@@ -350,6 +352,9 @@ class Room:
                 case Unavailable(why):
                     log.error("log unavailable", extra={"room": self.id, "version": self.version, "why": why})
                     return LogUnavailable()
+                case Unsure(why):
+                    log.error("outcome unknown", extra={"room": self.id, "version": self.version, "why": why})
+                    return OutcomeUnknown()
         raise RuntimeError("a room that is decided again and again never settles")
 
     def _taken_in(

@@ -36,7 +36,7 @@ from erqiwang_grpc.events.model import RoomOpened
 from erqiwang_grpc.names import MOST_BYTES, is_printable
 from erqiwang_grpc.rooms.command import LONGEST_ID, PLATFORM, Accepted, command_key
 from erqiwang_grpc.rooms.limits import SECOND, Limits
-from erqiwang_grpc.rooms.refusals import InvalidCursor, InvalidOption, LogUnavailable, NoSuchRoom
+from erqiwang_grpc.rooms.refusals import ForeignCursor, InvalidCursor, InvalidOption, LogUnavailable, NoSuchRoom
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Room
 from erqiwang_grpc.rpc import room_status
@@ -56,8 +56,6 @@ LONGEST_PLAYER: Final = MOST_BYTES
 """Bytes of a player's or an owner's name."""
 LARGEST_PAGE: Final = 200
 USUAL_PAGE: Final = 50
-_SCANNED: Final = 2_000
-"""How many rooms one `ListRooms` call looks at for a state before it answers with what it has."""
 _FOREVER: Final = TimeNs(2**63 - 1)
 
 
@@ -119,7 +117,7 @@ class RoomServicer(rpc.RoomServiceServicer):
     ) -> pb.ListRoomsResponse:
         """List the platform's rooms, the newest first."""
         platform = await self._access.platform(context)
-        size, before = await _asked_page(request, context)
+        size, before = await self._asked_page(request, context)
         page = await self._page(platform, size, before, request.state)
         if isinstance(page, LogUnavailable):
             await refuse(context, page)
@@ -130,7 +128,7 @@ class RoomServicer(rpc.RoomServiceServicer):
     ) -> pb.ListRoomsResponse | LogUnavailable:
         found: list[room_pb2.Room] = []
         scanned = 0
-        while len(found) < size and scanned < _SCANNED:
+        while len(found) < size and scanned < self._limits.rooms_scanned:
             wanted = size - len(found)
             marks = await self._events.listing(created(platform), Period(TimeNs(0), _FOREVER), wanted, before)
             if isinstance(marks, Unavailable):
@@ -143,7 +141,9 @@ class RoomServicer(rpc.RoomServiceServicer):
                 before = mark
             if len(marks) < wanted:
                 return pb.ListRoomsResponse(rooms=found)
-        return pb.ListRoomsResponse(rooms=found, next_page_token=page_token(before) if before else "")
+        return pb.ListRoomsResponse(
+            rooms=found, next_page_token=page_token(self._events.identity, before) if before else ""
+        )
 
     async def _listed(self, room_id: RoomId) -> room_pb2.Room | None:
         """A room of a list; None for one that cannot be believed.
@@ -232,8 +232,8 @@ class RoomServicer(rpc.RoomServiceServicer):
     ) -> None:
         """Tell of the platform's rooms from a cursor on, until the caller leaves."""
         platform = await self._access.platform(context)
-        cursor = read_cursor(request.cursor)
-        if isinstance(cursor, InvalidCursor):
+        cursor = read_cursor(request.cursor, self._events.identity)
+        if not isinstance(cursor, tuple):
             await refuse(context, cursor)
         if self.watchers >= self._limits.watchers:
             why = f"the server holds {self._limits.watchers} watchers, as many as it takes"
@@ -285,15 +285,28 @@ class RoomServicer(rpc.RoomServiceServicer):
     ) -> pb.ListMatchRecordsResponse:
         """The platform's matches that have ended, the last one first."""
         platform = await self._access.platform(context)
-        size, before = await _asked_page(request, context)
+        size, before = await self._asked_page(request, context)
         search = Search(platform, request.player, _period(request))
         page = await self._archive.page(search, size, before)
         if isinstance(page, LogUnavailable):
             await refuse(context, page)
         return pb.ListMatchRecordsResponse(
             matches=[encode.match_summary(summary) for summary in page.matches],
-            next_page_token=page_token(page.last) if page.last else "",
+            next_page_token=page_token(self._events.identity, page.last) if page.last else "",
         )
+
+    async def _asked_page(
+        self,
+        request: pb.ListRoomsRequest | pb.ListMatchRecordsRequest,
+        context: grpc.aio.ServicerContext[Q, R],
+    ) -> tuple[int, Mark | None]:
+        """How many rows a page is to have, and behind which row it begins. Ends the call where either is out of range."""
+        if request.page_size > LARGEST_PAGE:
+            await refuse(context, InvalidOption("page_size"))
+        before = read_page_token(request.page_token, self._events.identity)
+        if isinstance(before, InvalidCursor | ForeignCursor):
+            await refuse(context, before)
+        return request.page_size or USUAL_PAGE, before
 
     async def _room(self, room_id: str, context: grpc.aio.ServicerContext[Q, R]) -> Room:
         platform = await self._access.platform(context)
@@ -332,18 +345,6 @@ class RoomServicer(rpc.RoomServiceServicer):
 
     def _status(self, room: Room) -> room_pb2.Room:
         return room_status.status(room, self._rooms.deadline(room.state))
-
-
-async def _asked_page(
-    request: pb.ListRoomsRequest | pb.ListMatchRecordsRequest, context: grpc.aio.ServicerContext[Q, R]
-) -> tuple[int, Mark | None]:
-    """How many rows a page is to have, and behind which row it begins. Ends the call where either is out of range."""
-    if request.page_size > LARGEST_PAGE:
-        await refuse(context, InvalidOption("page_size"))
-    before = read_page_token(request.page_token)
-    if isinstance(before, InvalidCursor):
-        await refuse(context, before)
-    return request.page_size or USUAL_PAGE, before
 
 
 def _bad_name(field: str, value: str, longest: int = LONGEST_PLAYER) -> InvalidOption | None:

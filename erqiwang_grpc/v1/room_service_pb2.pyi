@@ -179,7 +179,9 @@ class ListRoomsRequest(_message.Message):
     page_size: _builtins.int
     """How many at most: 1 to 200; 0 stands for 50."""
     page_token: _builtins.str
-    """From the last answer; empty for the first page."""
+    """From the last answer; empty for the first page. One from before the store was restored or copied is refused
+    (`foreign_cursor`): list again from the first page.
+    """
     state: _room_pb2.RoomState.ValueType
     """Only rooms in this state; unspecified for all."""
     def __init__(
@@ -473,7 +475,10 @@ class WatchRoomsRequest(_message.Message):
 
     CURSOR_FIELD_NUMBER: _builtins.int
     cursor: _builtins.str
-    """The cursor of the last event seen; empty for all events from the first room on."""
+    """The cursor of the last event seen; empty for all events from the first room on. A cursor belongs to one store: after
+    the server's store was restored from a backup, or copied, it is refused (`foreign_cursor`), since what happened after
+    the backup is gone and its places are given to other events. `Refusal.foreign_cursor` says what to do then.
+    """
     def __init__(
         self,
         *,
@@ -729,7 +734,9 @@ class ListMatchRecordsRequest(_message.Message):
     page_size: _builtins.int
     """How many at most: 1 to 200; 0 stands for 50."""
     page_token: _builtins.str
-    """From the last answer, with the same other fields; empty for the first page."""
+    """From the last answer, with the same other fields; empty for the first page. One from before the store was restored or
+    copied is refused (`foreign_cursor`): list again from the first page.
+    """
     player: _builtins.str
     """Only matches of this player; empty for all. Any text: a stored match may be older than the rule for names."""
     @_builtins.property

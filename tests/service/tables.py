@@ -35,7 +35,7 @@ from erqiwang_grpc.rooms.room import Room
 from erqiwang_grpc.rpc.server import Server, Settings, Tls
 from erqiwang_grpc.rpc.wire import decode as read
 from erqiwang_grpc.shuffling import Shuffler
-from erqiwang_grpc.store import Store, TimeNs
+from erqiwang_grpc.store import Store, StoreId, TimeNs
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.v1 import (
     bidding_pb2,
@@ -88,6 +88,7 @@ class Service(Served):
     """A server that runs in this process, and can be looked at from inside."""
 
     server: Server
+    events: Store
     keys: KeyFiles
     folder: Path
 
@@ -95,6 +96,11 @@ class Service(Served):
     def kept(self) -> Rooms:
         """The rooms of the server, looked at from inside."""
         return self.server.rooms
+
+    @property
+    def store(self) -> StoreId:
+        """Which store it serves."""
+        return self.events.identity
 
     def room(self, room_id: str) -> Room:
         """A room that is in memory, looked at from inside."""
@@ -138,7 +144,7 @@ async def served(
     await server.start()
     try:
         async with grpc.aio.insecure_channel(f"127.0.0.1:{server.port}") as channel:
-            yield Service(channel, (folder / FIRST_KEY).read_text().strip(), server, opened.files, folder)
+            yield Service(channel, (folder / FIRST_KEY).read_text().strip(), server, log, opened.files, folder)
     finally:
         await server.stop(grace=0.2)
 

@@ -78,7 +78,7 @@ def another_servers(service: Service, said: dict[str, object]) -> str:
     folder.mkdir(exist_ok=True)
     opened = open_key_files(folder, None, None)
     assert isinstance(opened, Opened)
-    stranger = Service(service.channel, service.key, service.server, opened.files, folder)
+    stranger = Service(service.channel, service.key, service.server, service.events, opened.files, folder)
     return signed(stranger, said)
 
 

@@ -14,6 +14,7 @@ from erqiwang_grpc.store import (
     Position,
     RoomId,
     Store,
+    StoreId,
     Tag,
     TimeNs,
     Unavailable,
@@ -26,6 +27,10 @@ class PassingOn:
 
     def __init__(self, below: Store) -> None:
         self._below = below
+
+    @property
+    def identity(self) -> StoreId:
+        return self._below.identity
 
     async def append(self, room: RoomId, expected: Version, batch: Batch) -> AppendAnswer:
         return await self._below.append(room, expected, batch)

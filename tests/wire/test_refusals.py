@@ -46,12 +46,14 @@ from hypothesis import given, strategies as st
 
 from erqiwang_grpc.rooms.refusals import (
     CommandIdReused,
+    ForeignCursor,
     InvalidCursor,
     InvalidOption,
     LogUnavailable,
     NoCommand,
     NoSuchRecord,
     NoSuchRoom,
+    OutcomeUnknown,
     Refused,
     RoomQuarantined,
     ServiceRefusal,
@@ -111,9 +113,11 @@ REFUSALS_OF_THE_SERVICE: Final[tuple[ServiceRefusal, ...]] = (
     TooManyRooms(100_000),
     NoSuchRecord(),
     InvalidCursor(),
+    ForeignCursor(),
+    OutcomeUnknown(),
 )
 ALL: Final[tuple[Refused, ...]] = (*REFUSALS_OF_THE_CORE, *REFUSALS_OF_THE_SERVICE)
-RETRIED: Final = (TooManyCommands, LogUnavailable, TooManyRooms)
+RETRIED: Final = (TooManyCommands, LogUnavailable, OutcomeUnknown, TooManyRooms)
 REASONS: Final = {field.name for field in refusal_pb2.Refusal.DESCRIPTOR.oneofs_by_name["reason"].fields}
 
 

@@ -34,12 +34,14 @@ from rich.text import Text
 
 from erqiwang_grpc.rooms.refusals import (
     CommandIdReused,
+    ForeignCursor,
     InvalidCursor,
     InvalidOption,
     LogUnavailable,
     NoCommand,
     NoSuchRecord,
     NoSuchRoom,
+    OutcomeUnknown,
     Refused,
     RoomQuarantined,
     StaleVersion,
@@ -110,11 +112,13 @@ def explained(refused: Refused, view: View) -> Text:
             | SeatFree()
             | SeatOccupied()
             | CommandIdReused()
+            | ForeignCursor()
             | InvalidCursor()
             | InvalidOption()
             | NoCommand()
             | NoSuchRecord()
             | NoSuchRoom()
+            | OutcomeUnknown()
             | TooManyRooms()
         ):
             return Text(ruling(refused).sentence)

@@ -29,12 +29,14 @@ from erqiwang_core.units import Points, Seat
 
 from erqiwang_grpc.rooms.refusals import (
     CommandIdReused,
+    ForeignCursor,
     InvalidCursor,
     InvalidOption,
     LogUnavailable,
     NoCommand,
     NoSuchRecord,
     NoSuchRoom,
+    OutcomeUnknown,
     Refused,
     RoomQuarantined,
     StaleVersion,
@@ -128,6 +130,10 @@ def refusal(message: refusal_pb2.Refusal) -> Refused:
             return NoSuchRecord()
         case "invalid_cursor":
             return InvalidCursor()
+        case "foreign_cursor":
+            return ForeignCursor()
+        case "outcome_unknown":
+            return OutcomeUnknown()
         case None:
             raise NotUnderstood("a refusal for an unknown reason")
 

@@ -30,12 +30,14 @@ from erqiwang_core.units import CardSet
 
 from erqiwang_grpc.rooms.refusals import (
     CommandIdReused,
+    ForeignCursor,
     InvalidCursor,
     InvalidOption,
     LogUnavailable,
     NoCommand,
     NoSuchRecord,
     NoSuchRoom,
+    OutcomeUnknown,
     Refused,
     RoomQuarantined,
     StaleVersion,
@@ -128,6 +130,10 @@ def _reason(refused: Refused) -> refusal_pb2.Refusal:
             return message(no_such_record=True)
         case InvalidCursor():
             return message(invalid_cursor=True)
+        case ForeignCursor():
+            return message(foreign_cursor=True)
+        case OutcomeUnknown():
+            return message(outcome_unknown=True)
 
 
 def _int32(number: int) -> int:
