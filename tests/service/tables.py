@@ -177,7 +177,7 @@ async def attached(channel: grpc.aio.Channel, table: Table) -> AsyncIterator[lis
 
 
 def suggested(view: view_pb2.View) -> pb.Command | None:
-    """The whole legal action that the view's advice holds, or to be ready."""
+    """The whole legal action that the view's advice holds; None where the seat is to wait."""
     advice = view.parts.advice
     match advice.WhichOneof("choice"):
         case "call":
@@ -192,13 +192,10 @@ def suggested(view: view_pb2.View) -> pb.Command | None:
             return pb.Command(play_cards=advice.lead.suggestion)
         case "follow":
             return pb.Command(play_cards=advice.follow.suggestion)
+        case "ready":
+            return pb.Command(ready=advice.ready.suggestion)
         case None:
-            return pb.Command(ready=settlement_pb2.Ready()) if is_to_be_ready(view) else None
-
-
-def is_to_be_ready(view: view_pb2.View) -> bool:
-    parts = view.parts
-    return parts.progress.phase == view_pb2.PHASE_SETTLED and not parts.settlement.ready[view.seat]
+            return None
 
 
 def is_over(view: view_pb2.View) -> bool:

@@ -11,8 +11,7 @@ from erqiwang_core.hand import EMPTY, cards_of, count, ids, union, within
 from erqiwang_core.match import Command, Ready
 from erqiwang_core.naming import NameTrump, Surrender, number
 from erqiwang_core.notation import UnreadableTrump, read, read_trump
-from erqiwang_core.parts import BuryAdvice, CallAdvice, Choice, FollowAdvice, LeadAdvice, NameAdvice, View
-from erqiwang_core.players.reading import needs_ready
+from erqiwang_core.parts import BuryAdvice, CallAdvice, Choice, FollowAdvice, LeadAdvice, NameAdvice, ReadyAdvice, View
 from erqiwang_core.playing import Play, Request, ShowTrumps, Signal, SignalKind
 from erqiwang_core.units import CardId, CardSet
 from rich.text import Text
@@ -94,8 +93,6 @@ def typed(line: str, view: View) -> Typed:
 def _chosen(line: str, view: View) -> Typed:
     choice = view.advice.choice
     if choice is None:
-        if not line and needs_ready(view):
-            return Ready()
         return NotUnderstood("it is not your turn; help says what else there is")
     if not line:
         return suggestion(choice)
@@ -110,6 +107,8 @@ def _chosen(line: str, view: View) -> Typed:
             return _play(line, view, EMPTY, 0)
         case FollowAdvice(size, must, _, _):
             return _play(line, view, must, size)
+        case ReadyAdvice():
+            return NotUnderstood("the deal is settled: ready, or Enter alone, goes on to the next")
 
 
 def suggestion(choice: Choice) -> Command:
@@ -123,6 +122,8 @@ def suggestion(choice: Choice) -> Command:
             return Bury(ids(burial))
         case LeadAdvice(suggestion=play) | FollowAdvice(suggestion=play):
             return Play(ids(play))
+        case ReadyAdvice():
+            return Ready()
 
 
 def _call(line: str) -> Typed:
@@ -180,12 +181,11 @@ def held_copies(hand: CardSet, named: CardSet) -> CardSet:
 
 def question(view: View) -> Text | None:
     """What the seat is asked now; None where there is nothing for it to do."""
-    if needs_ready(view):
-        return Text("Ready for the next deal 准备? Enter: ready")
     choice = view.advice.choice
     if choice is None:
         return None
-    lines = [_hand(view, choice), *_asked(view, choice)]
+    held = [] if isinstance(choice, ReadyAdvice) else [_hand(view, choice)]
+    lines = [*held, *_asked(view, choice)]
     return Text("\n").join(lines)
 
 
@@ -219,3 +219,5 @@ def _asked(view: View, choice: Choice) -> list[Text]:
                 Text.assemble(f"Follow with {wording.number_of(size, 'card')}", fixed, "."),
                 Text.assemble("Enter: ", cards(play, trump_of(view))),
             ]
+        case ReadyAdvice():
+            return [Text("Ready for the next deal 准备? Enter: ready")]

@@ -125,10 +125,7 @@ async def _is_asked(load: Load, client: SeatClient) -> bool:
 
 
 def _has_something_to_do(view: view_pb2.View) -> bool:
-    parts = view.parts
-    if parts.progress.phase == view_pb2.PHASE_SETTLED:
-        return not parts.settlement.ready[view.seat]
-    return parts.advice.WhichOneof("choice") is not None
+    return view.parts.advice.WhichOneof("choice") is not None
 
 
 def _is_over(view: view_pb2.View) -> bool:
