@@ -37,7 +37,7 @@ async def test_a_match_goes_on_over_a_restart(tmp_path: Path) -> None:
         async with grpc.aio.insecure_channel(first.address) as channel:
             served = first.speaking(channel)
             table = await seated(served.platform)
-            async with attached(channel, table) as seats:
+            async with attached(served, table) as seats:
                 await play_all(seats, until=in_phase(view_pb2.PHASE_PLAYING))
                 versions = [seat.version for seat in seats]
                 views = [seat.view for seat in seats]
