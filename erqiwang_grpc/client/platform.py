@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Final, Self, TypeVar, final
@@ -187,7 +187,7 @@ class Platform:
             lambda rooms: rooms.QuoteRoom(request, metadata=self._metadata, timeout=self._deadline)
         )
 
-    async def watch(self, cursor: str = "") -> AsyncIterator[pb.RoomEvent]:
+    async def watch(self, cursor: str = "") -> AsyncGenerator[pb.RoomEvent, None]:
         """Public events of all the platform's rooms, from a cursor on, without an end; each carries the cursor to go on from.
 
         A lost connection is opened again, on the next server where this one is gone, after the last event that was given:

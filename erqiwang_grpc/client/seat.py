@@ -220,9 +220,10 @@ class SeatClient:
             return _DROPPED
         finally:
             self._call = None
+            call.cancel()
             for each in talking:
                 each.cancel()
-            call.cancel()
+            await asyncio.wait(talking)
 
     async def _read(self, call: _Call) -> Ended | _Lost:
         """Hear everything, and only then believe how the call ended: what was received says more than its status."""
