@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Coroutine
 from dataclasses import dataclass
 from typing import Final, TypeVar, final
 
@@ -13,11 +14,12 @@ from erqiwang_grpc.v1 import refusal_pb2
 
 DETAILS: Final = "grpc-status-details-bin"
 _IN_PLACE_OF_THE_STATUS: Final = "Internal error from Core"
-_LOOKS: Final = 100
-_LOOK_SECONDS: Final = 0.01
+_STATUS_SECONDS: Final = 1.0
+"""How long a status may take that follows the last message at once."""
 
 Q = TypeVar("Q")
 R = TypeVar("R")
+T = TypeVar("T")
 
 
 @final
@@ -94,15 +96,40 @@ def _delay(status: status_pb2.Status) -> float | None:
     return None
 
 
-async def ending(call: grpc.aio.StreamStreamCall[Q, R]) -> Ending:
-    """How a stream ended that was read to its end.
+@final
+class Status:
+    """The status that the server ends a stream with. Listen before anything is written.
 
-    Where a write met the end of the call, grpcio puts INTERNAL in the place of the status. What the server really said
-    follows a moment later and replaces it. Nothing rings then, so that it has to be looked for.
+    Where a write meets the end of the call, grpcio puts INTERNAL in the place of the status: before the status has come,
+    which then replaces it, or after, and then the status is lost. It calls back each time; what it made up is passed over.
     """
-    for _ in range(_LOOKS):
-        if await call.code() is not grpc.StatusCode.INTERNAL or await call.details() != _IN_PLACE_OF_THE_STATUS:
-            break
-        await asyncio.sleep(_LOOK_SECONDS)
-    code, status = await call.code(), _status(await call.details() or "", await call.trailing_metadata())
-    return Ending(code, status.message or code.name, _delay(status))
+
+    def __init__(self, call: grpc.aio.StreamStreamCall[Q, R]) -> None:
+        self._heard: asyncio.Future[Ending] = asyncio.get_running_loop().create_future()
+        call.add_done_callback(lambda _: self._look(call))
+
+    async def ending(self) -> Ending:
+        """How the stream ended, once it was read to its end."""
+        try:
+            async with asyncio.timeout(_STATUS_SECONDS):
+                return await asyncio.shield(self._heard)
+        except TimeoutError:
+            return Ending(grpc.StatusCode.INTERNAL, _IN_PLACE_OF_THE_STATUS, None)
+
+    def _look(self, call: grpc.aio.StreamStreamCall[Q, R]) -> None:
+        code, details = _at_once(call.code()), _at_once(call.details())
+        made_up = code is grpc.StatusCode.INTERNAL and details == _IN_PLACE_OF_THE_STATUS
+        if made_up or self._heard.done():
+            return
+        status = _status(details or "", _at_once(call.trailing_metadata()))
+        self._heard.set_result(Ending(code, status.message or code.name, _delay(status)))
+
+
+def _at_once(answer: Coroutine[object, None, T]) -> T:
+    """What a coroutine gives that has nothing to wait for."""
+    try:
+        answer.send(None)
+    except StopIteration as done:
+        given: T = done.value
+        return given
+    raise AssertionError("a call that has ended knows its status")

@@ -13,7 +13,7 @@ from uuid import uuid4
 import grpc
 
 from erqiwang_grpc.client import fold
-from erqiwang_grpc.client.calls import bearer, ending
+from erqiwang_grpc.client.calls import Status, bearer
 from erqiwang_grpc.client.servers import Options, Servers
 from erqiwang_grpc.client.timing import BackOff, Heart, Timing
 from erqiwang_grpc.v1 import playing_pb2, seat_service_pb2 as pb, seat_service_pb2_grpc as rpc, view_pb2
@@ -207,12 +207,13 @@ class SeatClient:
     async def _connection(self) -> Ended | _Lost | _Dropped:
         """One stream from its first to its last message."""
         call = rpc.SeatServiceStub(self._servers.channel()).Play(metadata=self._metadata)
+        status = Status(call)
         self._call, self._dropping = call, False
         self._attached.clear()
         heart = Heart(self._timing)
         talking = [asyncio.create_task(self._write(call, heart)), asyncio.create_task(self._beat(heart))]
         try:
-            return await self._read(call)
+            return await self._read(call, status)
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if not self._dropping or (task is not None and task.cancelling()):
@@ -225,7 +226,7 @@ class SeatClient:
                 each.cancel()
             await asyncio.wait(talking)
 
-    async def _read(self, call: _Call) -> Ended | _Lost:
+    async def _read(self, call: _Call, status: Status) -> Ended | _Lost:
         """Hear everything, and only then believe how the call ended: what was received says more than its status."""
         try:
             async for response in call:
@@ -236,7 +237,7 @@ class SeatClient:
         except grpc.aio.AioRpcError:
             # Where a write met the end of the call, this is not the server's status.
             pass
-        how = await ending(call)
+        how = await status.ending()
         if self._leaving or how.code in _FOR_GOOD:
             return Ended(how.code, how.why)
         return _Lost(elsewhere=False, retry_delay=how.retry_delay)

@@ -97,8 +97,8 @@ class Player:
             async for response in stream:
                 yield response
         if await stream.code() is grpc.StatusCode.INTERNAL:
-            # grpcio puts this in the place of the status where a write met the end. The status follows a moment later.
-            await asyncio.sleep(0.5)
+            # grpcio puts this in the place of the status where a write met the end. A call without a stream says what is wrong.
+            await self.seats.GetView(GetViewRequest(), metadata=self.metadata, timeout=DEADLINE)
         raise ConnectionError(f"the stream has ended: {await stream.code()}, {await stream.details()}")
 
     def hear(self, message: SeatMessage) -> None:
