@@ -78,7 +78,7 @@ class Show:
     async def run(self, room: Hosted, random: Random) -> None:
         """Play the match from its first deal to its account."""
         async with AsyncExitStack() as stack:
-            clients = [await stack.enter_async_context(SeatClient(room.channel, token)) for token in room.tokens]
+            clients = [await stack.enter_async_context(SeatClient([room.address], token)) for token in room.tokens]
             table = Table(tuple(Listener(client) for client in clients), Teller(self.console), self.fast, random)
             await table.begin()
             while table.view.progress.phase is not Phase.OVER:

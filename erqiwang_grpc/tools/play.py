@@ -95,7 +95,7 @@ def _check_name(name: str, others: Sequence[str]) -> None:
 
 async def _play(arguments: Namespace, options: RoomOptions) -> Ending:
     at = _elsewhere(arguments) if arguments.server is not None else _at_home(arguments, options)
-    async with at as (channel, token), SeatClient(channel, token) as client:
+    async with at as client, client:
         ending = await Person(Listener(client), console()).play()
     if ending is Ending.LEFT and arguments.server is not None:
         print("Your seat stays yours: the same command brings you back.")
@@ -103,20 +103,20 @@ async def _play(arguments: Namespace, options: RoomOptions) -> Ending:
 
 
 @contextlib.asynccontextmanager
-async def _elsewhere(arguments: Namespace) -> AsyncIterator[tuple[grpc.aio.Channel, str]]:
-    if arguments.ca is None:
-        channel = grpc.aio.insecure_channel(arguments.server)
-    else:
-        channel = grpc.aio.secure_channel(arguments.server, grpc.ssl_channel_credentials(_read(arguments.ca)))
-    async with channel:
-        await _reached(channel, arguments.server)
-        yield channel, arguments.token
+async def _elsewhere(arguments: Namespace) -> AsyncIterator[SeatClient]:
+    credentials = None if arguments.ca is None else grpc.ssl_channel_credentials(_read(arguments.ca))
+    await _reached(arguments.server, credentials)
+    yield SeatClient([arguments.server], arguments.token, credentials=credentials)
 
 
-async def _reached(channel: grpc.aio.Channel, address: str) -> None:
+async def _reached(address: str, credentials: grpc.ChannelCredentials | None) -> None:
     """Wait until a server answers. Later on the client comes back by itself; but nobody should wait at a wrong address."""
+    if credentials is None:
+        channel = grpc.aio.insecure_channel(address)
+    else:
+        channel = grpc.aio.secure_channel(address, credentials)
     try:
-        async with asyncio.timeout(_REACHED_SECONDS):
+        async with channel, asyncio.timeout(_REACHED_SECONDS):
             await channel.channel_ready()
     except TimeoutError:
         raise BadArguments(f"no server answers at {address}: is the address right, and --ca?") from None
@@ -130,7 +130,7 @@ def _read(path: Path) -> bytes:
 
 
 @contextlib.asynccontextmanager
-async def _at_home(arguments: Namespace, options: RoomOptions) -> AsyncIterator[tuple[grpc.aio.Channel, str]]:
+async def _at_home(arguments: Namespace, options: RoomOptions) -> AsyncIterator[SeatClient]:
     """A server of our own, and sensible players in all other seats."""
     own = arguments.seat or 0
     seed = secrets.randbelow(2**31) if arguments.seed is None else arguments.seed
@@ -140,12 +140,12 @@ async def _at_home(arguments: Namespace, options: RoomOptions) -> AsyncIterator[
         playing: list[asyncio.Task[None]] = []
         for seat, token in enumerate(room.tokens):
             if seat != own:
-                client = await stack.enter_async_context(SeatClient(room.channel, token))
+                client = await stack.enter_async_context(SeatClient([room.address], token))
                 pause = 0.0 if arguments.fast else _PAUSE
                 along = play_along(Listener(client), Sensible(), Random(f"{seed}/{seat}"), pause)
                 playing.append(asyncio.create_task(along))
         try:
-            yield room.channel, room.tokens[own]
+            yield SeatClient([room.address], room.tokens[own])
         finally:
             for each in playing:
                 each.cancel()

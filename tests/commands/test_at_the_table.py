@@ -5,14 +5,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-import grpc
 from erqiwang_core.hand import ids
 from erqiwang_core.parts import LeadAdvice
 from erqiwang_core.playing import Play, SignalKind
 from erqiwang_core.refusals import Phase
 from erqiwang_core.trump import order
 
-from erqiwang_grpc.client import Platform, SeatClient
+from erqiwang_grpc.client import Platform
 from erqiwang_grpc.rpc.wire import decode as read
 from erqiwang_grpc.rpc.wire.encode.commands import command
 from erqiwang_grpc.shuffling import seeded
@@ -109,7 +108,7 @@ async def test_a_signal_and_somebody_who_leaves_do_not_print_the_hand_again(tmp_
         async with person(service, seats.tokens[1]) as screen:
             await until(screen, "Follow with 1 card")
             await until(screen, "] > ")
-            async with SeatClient(service.channel, seats.tokens[2]) as carol:
+            async with service.client(seats.tokens[2]) as carol:
                 carol.signal(playing_pb2.SignalKind.ValueType(SignalKind.CAN_BEAT))
                 await until(screen, "(carol signals: can beat 踩)\n")
                 await until(screen, "] > ")
@@ -124,8 +123,8 @@ async def test_a_signal_and_somebody_who_leaves_do_not_print_the_hand_again(tmp_
 
 async def test_a_lost_server_is_told_at_once(tmp_path: Path) -> None:
     async with serving(tmp_path) as first:
-        async with grpc.aio.insecure_channel(first.address) as channel:
-            seats = await seated(Platform(channel, first.key))
+        async with Platform([first.address], first.key) as platform:
+            seats = await seated(platform)
         with terminal("play", "--server", first.address, "--token", seats.tokens[0]) as screen:
             await until(screen, "] > ")
             first.process.kill()

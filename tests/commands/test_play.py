@@ -4,7 +4,6 @@ import asyncio
 import socket
 from pathlib import Path
 
-import grpc
 import pytest
 
 from erqiwang_grpc.__main__ import main
@@ -139,8 +138,7 @@ async def test_a_seat_of_another_server(tmp_path: Path) -> None:
     await server.start()
     address = f"127.0.0.1:{server.port}"
     try:
-        async with grpc.aio.insecure_channel(address) as channel:
-            platform = Platform(channel, (tmp_path / FIRST_KEY).read_text().strip())
+        async with Platform([address], (tmp_path / FIRST_KEY).read_text().strip()) as platform:
             room = await platform.create_room("owner")
             own = await platform.take_seat(room.room_id, "Person", seat=1)
             with terminal("play", "--server", address, "--token", own.token) as screen:

@@ -9,6 +9,7 @@ from typing import TypeAlias
 import pytest
 
 from erqiwang_grpc.archive import feed as watching
+from erqiwang_grpc.client import Platform
 from erqiwang_grpc.client.calls import bearer
 from erqiwang_grpc.commands.export import every_room
 from erqiwang_grpc.rooms.limits import MINUTE
@@ -54,7 +55,7 @@ class Many:
 async def many(tmp_path: Path) -> AsyncIterator[Many]:
     log = PartlyDamaged()
     async with served(tmp_path, events=log, limits=replace(ROOMY, rooms_scanned=3)) as service:
-        rival = type(service.platform)(service.channel, service.tenant("rival"))
+        rival = Platform([service.address], service.tenant("rival"))
         rooms: list[str] = []
         for number, state in enumerate(STATES):
             room = await service.platform.create_room("alice", command_id=f"{number}")

@@ -20,7 +20,7 @@ print(shuffle(rules(ThreePlayer(), True)).commitment.hex())
 async def test_every_deal_of_a_server_is_shuffled_afresh(service: Service) -> None:
     rooms = [(await seated(service.platform, command_id=f"{number}")).room_id for number in range(12)]
     whole = await seated(service.platform, command_id="whole")
-    async with attached(service.channel, whole) as seats:
+    async with attached(service, whole) as seats:
         await play_all(seats)
     for room in rooms:
         await service.platform.disband_room(room)

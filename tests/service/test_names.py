@@ -17,7 +17,7 @@ async def test_a_hostile_name_is_refused_with_its_field(service: Service) -> Non
                 await call
             assert refused.value.code == grpc.StatusCode.INVALID_ARGUMENT
             assert field in str(refused.value.refusal)
-    assert (await platform.room(room.room_id)).version == room.version
+    assert (await platform.room(room.room_id)).version == room.room.version
 
 
 async def test_people_keep_their_names(service: Service) -> None:

@@ -11,8 +11,7 @@ from erqiwang_core.hand import EMPTY, cards_of, count, ids, union, within
 from erqiwang_core.match import Command, Ready
 from erqiwang_core.naming import NameTrump, Surrender, number
 from erqiwang_core.notation import UnreadableTrump, read, read_trump
-from erqiwang_core.parts import BuryAdvice, CallAdvice, Choice, FollowAdvice, LeadAdvice, NameAdvice, View
-from erqiwang_core.players.reading import needs_ready
+from erqiwang_core.parts import BuryAdvice, CallAdvice, Choice, FollowAdvice, LeadAdvice, NameAdvice, ReadyAdvice, View
 from erqiwang_core.playing import Play, Request, ShowTrumps, Signal, SignalKind
 from erqiwang_core.units import CardId, CardSet
 from rich.text import Text
@@ -102,15 +101,13 @@ def typed(line: str, view: View) -> Typed:
 def _chosen(line: str, view: View) -> Typed:
     choice = view.advice.choice
     if choice is None:
-        if not line and needs_ready(view):
-            return Ready()
         return NotUnderstood(
             not_now(view) if line and _kinds(line) else "it is not your turn; help says what else there is"
         )
     if not line:
         return suggestion(choice)
-    kinds = _kinds(line)
-    if kinds and _kind(choice) not in kinds:
+    kind, kinds = _kind(choice), _kinds(line)
+    if kind is not None and kinds and kind not in kinds:
         return NotUnderstood(not_now(view))
     match choice:
         case CallAdvice():
@@ -123,6 +120,8 @@ def _chosen(line: str, view: View) -> Typed:
             return _play(line, view, EMPTY, 0)
         case FollowAdvice(size, must, _, _):
             return _play(line, view, must, size)
+        case ReadyAdvice():
+            return NotUnderstood("the deal is settled: ready, or Enter alone, goes on to the next")
 
 
 def suggestion(choice: Choice) -> Command:
@@ -136,6 +135,8 @@ def suggestion(choice: Choice) -> Command:
             return Bury(ids(burial))
         case LeadAdvice(suggestion=play) | FollowAdvice(suggestion=play):
             return Play(ids(play))
+        case ReadyAdvice():
+            return Ready()
 
 
 class _Kind(Enum):
@@ -146,7 +147,8 @@ class _Kind(Enum):
     CARDS = "cards"
 
 
-def _kind(choice: Choice) -> _Kind:
+def _kind(choice: Choice) -> _Kind | None:
+    """What a line must answer; None where nothing is asked but to go on."""
     match choice:
         case CallAdvice():
             return _Kind.CALL
@@ -154,6 +156,8 @@ def _kind(choice: Choice) -> _Kind:
             return _Kind.NAME
         case BuryAdvice() | LeadAdvice() | FollowAdvice():
             return _Kind.CARDS
+        case ReadyAdvice():
+            return None
 
 
 def _kinds(line: str) -> set[_Kind]:
@@ -226,12 +230,10 @@ def held_copies(hand: CardSet, named: CardSet) -> CardSet:
 
 def question(view: View, *, show_hand: bool = True) -> Text | None:
     """What the seat is asked now, with its hand above; None where there is nothing for it to do."""
-    if needs_ready(view):
-        return Text("Ready for the next deal 准备? Enter: ready")
     choice = view.advice.choice
     if choice is None:
         return None
-    held = [_hand(view, choice)] if show_hand else []
+    held = [_hand(view, choice)] if show_hand and not isinstance(choice, ReadyAdvice) else []
     return Text("\n").join([*held, *_asked(view, choice)])
 
 
@@ -265,3 +267,5 @@ def _asked(view: View, choice: Choice) -> list[Text]:
                 Text.assemble(f"Follow with {wording.number_of(size, 'card')}", fixed, "."),
                 Text.assemble("Enter: ", cards(play, trump_of(view))),
             ]
+        case ReadyAdvice():
+            return [Text("Ready for the next deal 准备? Enter: ready")]

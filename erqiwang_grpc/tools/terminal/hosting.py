@@ -11,7 +11,6 @@ from pathlib import Path
 from random import Random
 from typing import Final, final
 
-import grpc
 from erqiwang_core.parts import View
 from erqiwang_core.players import Policy
 from erqiwang_core.playing import Signal, Signalled, TrumpsShown
@@ -35,7 +34,8 @@ PLAYERS: Final = ("Anna", "Bao", "Chen", "Dora")
 class Hosted:
     """A room that is ready to be played in."""
 
-    channel: grpc.aio.Channel
+    address: str
+    """Where the server listens."""
     platform: Platform
     room_id: str
     tokens: tuple[str, ...]
@@ -52,20 +52,18 @@ async def hosted(options: RoomOptions, seed: int, players: tuple[str, ...] = PLA
         server = Server(Settings(MemoryStore(), keys.files, limits=limits, shuffle=seeded(seed)))
         await server.start()
         try:
-            async with grpc.aio.insecure_channel(f"127.0.0.1:{server.port}") as channel:
-                platform = Platform(channel, (Path(folder) / FIRST_KEY).read_text().strip())
-                yield await _room(channel, platform, options, players)
+            address = f"127.0.0.1:{server.port}"
+            async with Platform([address], (Path(folder) / FIRST_KEY).read_text().strip()) as platform:
+                yield await _room(address, platform, options, players)
         finally:
             await server.stop(grace=1.0)
 
 
-async def _room(
-    channel: grpc.aio.Channel, platform: Platform, options: RoomOptions, players: tuple[str, ...]
-) -> Hosted:
-    room = await platform.create_room(players[0], encode.room_options(options))
+async def _room(address: str, platform: Platform, options: RoomOptions, players: tuple[str, ...]) -> Hosted:
+    room = (await platform.create_room(players[0], encode.room_options(options))).room
     seats = rules(options.game, options.review).seats
     taken = [await platform.take_seat(room.room_id, player) for player in players[:seats]]
-    return Hosted(channel, platform, room.room_id, tuple(seat.token for seat in taken))
+    return Hosted(address, platform, room.room_id, tuple(seat.token for seat in taken))
 
 
 @final
