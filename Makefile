@@ -1,6 +1,6 @@
 # Everything happens in .venv, with the versions pinned in requirements/. Needs Python 3.11 or later, make and git.
 
-.PHONY: help setup test test-languages test-load lint generate load bench demo lock clean
+.PHONY: help setup test test-languages test-load lint generate store load bench demo lock clean
 .DEFAULT_GOAL := help
 SHELL := /bin/bash -euo pipefail
 
@@ -54,6 +54,9 @@ endif
 generate: setup  ## Generate Python from the schemas in proto/, and docs/cards.json from the core
 	$(BIN)/python proto/generate.py
 	$(BIN)/python proto/cards.py
+
+store: setup  ## Make the stored example anew that must always open: only with a change of what is on disk, knowingly
+	$(BIN)/python -m tests.formats.write
 
 load: setup  ## Load a server with ghz, as docs/load.md says; needs Go
 	$(BIN)/python -m tests.load.run

@@ -19,11 +19,11 @@ from erqiwang_core.burying import Bury
 from erqiwang_core.hand import ids
 from erqiwang_core.match import Command, Match, Player, Ready, TakeSeat
 from erqiwang_core.naming import NameTrump, number
-from erqiwang_core.parts import BuryAdvice, CallAdvice, FollowAdvice, LeadAdvice, NameAdvice
+from erqiwang_core.parts import BuryAdvice, CallAdvice, FollowAdvice, LeadAdvice, NameAdvice, ReadyAdvice
 from erqiwang_core.playing import Play
 from erqiwang_core.rules import RoomOptions
 from erqiwang_core.units import Seat
-from erqiwang_core.view import advice, turn, view
+from erqiwang_core.view import advice
 
 from erqiwang_grpc.auth.files import Opened, open_key_files
 from erqiwang_grpc.events.index import ENDED, opening_tags
@@ -64,12 +64,9 @@ async def begun(rooms: Rooms, name: str) -> Room:
 
 def next_command(match: Match) -> tuple[Seat, Command]:
     """What whoever is to act is advised to do: as cheap as can be, and a whole deal long."""
-    acting = turn(match).seat
-    if acting is None:
-        result = view(match, Seat(0)).settlement.result
-        assert result is not None
-        return next(seat for seat, ready in result.ready.items() if not ready), Ready()
-    match advice(match, acting).choice:
+    advised = ((seat, advice(match, seat).choice) for seat in match.chairs.seats())
+    acting, choice = next((seat, choice) for seat, choice in advised if choice is not None)
+    match choice:
         case CallAdvice(suggestion=call):
             return acting, call
         case NameAdvice(suggestion=trump):
@@ -78,8 +75,8 @@ def next_command(match: Match) -> tuple[Seat, Command]:
             return acting, Bury(ids(cards))
         case LeadAdvice(suggestion=cards) | FollowAdvice(suggestion=cards):
             return acting, Play(ids(cards))
-        case None:
-            raise AssertionError("whose turn it is has something to do")
+        case ReadyAdvice():
+            return acting, Ready()
 
 
 async def one_turn(room: Room) -> float:

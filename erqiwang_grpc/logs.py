@@ -9,7 +9,9 @@ import sys
 from datetime import UTC, datetime
 from typing import Final, final
 
-FIELDS: Final = ("room", "version", "why", "address", "path", "count")
+from erqiwang_grpc.names import printable_json
+
+FIELDS: Final = ("room", "version", "why", "address", "path", "count", "store")
 """What a line may carry besides its message: a closed list, so that nothing slips in."""
 
 _OURS: Final = "erqiwang_grpc"
@@ -30,7 +32,7 @@ class JsonLines(logging.Formatter):
         if record.exc_info and record.exc_info[0] is not None:
             line["exception"] = record.exc_info[0].__name__
             line["at"] = _places(record)
-        return json.dumps(line, ensure_ascii=False, default=str)
+        return printable_json(json.dumps(line, ensure_ascii=False, default=str))
 
 
 def _message(record: logging.LogRecord) -> str:

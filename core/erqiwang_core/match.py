@@ -117,7 +117,7 @@ HouseCommand: TypeAlias = TakeSeat | LeaveSeat | Disband
 @final
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """Ready for the next deal (准备)."""
+    """Ready for the next deal (准备). A second one, or one that comes after that deal has begun, has no effect."""
 
 
 Command: TypeAlias = deals.Command | Ready
@@ -229,11 +229,17 @@ def decide(match: Match, seat: Seat, command: Command, shuffle: Shuffle) -> tupl
     return decided
 
 
+def waits_for(match: Running, seat: Seat) -> bool:
+    """Whether the next deal waits for `seat` to say that it is ready; no deal follows the last (rules §13)."""
+    return isinstance(match.deal, Settled) and not match.deal.ready[seat] and len(match.settled) < match.options.deals
+
+
 def _ready(match: Running, seat: Seat, shuffle: Shuffle) -> tuple[Event, ...] | Refusal:
     deal = match.deal
-    if not isinstance(deal, Settled):
+    if not match.settled:
         return WrongPhase(phase(match))
-    if deal.ready[seat]:
+    if not isinstance(deal, Settled) or deal.ready[seat]:
+        # Said twice, or so late that the deal has begun: on a bad network both happen to a client that does no wrong.
         # Accepted, and without effect (rules §13): nothing has happened, so nothing is told or logged.
         return ()
     ready = deal.ready.put(seat, True)

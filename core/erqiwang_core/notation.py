@@ -2,6 +2,7 @@
 
 `♠7` or `s7` is a card of a suit, `🃏` or `BJ` the big joker, `🃟` or `SJ` the small one. Cards may stand apart or close
 together (`♠7 ♥10`, `s7h10`). The letter of a suit is small, because `SJ` is the small joker and `sJ` the J of spades.
+Chinese is read as well: `黑桃7`, `红桃十`, `大王`.
 """
 
 import re
@@ -44,17 +45,35 @@ _RANK_SIGNS: Final = {Rank.ACE: "A", Rank.JACK: "J", Rank.QUEEN: "Q", Rank.KING:
 _JOKER_SIGNS: Final = {Joker.BIG: "🃏", Joker.SMALL: "🃟"}
 _JOKER_LETTERS: Final = {Joker.BIG: "BJ", Joker.SMALL: "SJ"}
 _NO_TRUMP: Final = "no trump"
+_NO_TRUMP_WORDS: Final = (_NO_TRUMP, "notrump", "nt", "无主", "無主", "全常主")
 
-_SUITS: Final = {sign: suit for signs in (_SUIT_SIGNS, _SUIT_LETTERS) for suit, sign in signs.items()}
-_JOKERS: Final = {sign: joker for signs in (_JOKER_SIGNS, _JOKER_LETTERS) for joker, sign in signs.items()}
-_RANKS: Final = {_RANK_SIGNS.get(rank, str(rank.value)): rank for rank in Rank} | {"T": Rank.TEN}
+_CHINESE_SUITS: Final = {
+    "黑桃": Suit.SPADES,
+    "红桃": Suit.HEARTS,
+    "红心": Suit.HEARTS,
+    "紅桃": Suit.HEARTS,
+    "紅心": Suit.HEARTS,
+    "梅花": Suit.CLUBS,
+    "草花": Suit.CLUBS,
+    "方块": Suit.DIAMONDS,
+    "方片": Suit.DIAMONDS,
+    "方塊": Suit.DIAMONDS,
+}
+_CHINESE_JOKERS: Final = {"大王": Joker.BIG, "小王": Joker.SMALL}
+_CHINESE_RANKS: Final = {numeral: Rank(value) for value, numeral in enumerate("二三四五六七八九十", start=2)}
+
+_SUITS: Final = {sign: suit for signs in (_SUIT_SIGNS, _SUIT_LETTERS) for suit, sign in signs.items()} | _CHINESE_SUITS
+_JOKERS: Final = {
+    sign: joker for signs in (_JOKER_SIGNS, _JOKER_LETTERS) for joker, sign in signs.items()
+} | _CHINESE_JOKERS
+_RANKS: Final = {_RANK_SIGNS.get(rank, str(rank.value)): rank for rank in Rank} | {"T": Rank.TEN} | _CHINESE_RANKS
 
 # U+FE0F, which some keyboards add to a suit's sign, asks for the coloured drawing of it.
 _CARD: Final = re.compile(
-    rf"(?P<joker>{'|'.join(_JOKERS)})|(?P<suit>[{''.join(_SUITS)}])\ufe0f?(?P<rank>(?i:{'|'.join(_RANKS)}))"
+    rf"(?P<joker>{'|'.join(_JOKERS)})|(?P<suit>{'|'.join(_SUITS)})\ufe0f?(?P<rank>(?i:{'|'.join(_RANKS)}))"
 )
-_BETWEEN: Final = re.compile(r"[\s,]*")
-_WORD: Final = re.compile(r"[^\s,]+")
+_BETWEEN: Final = re.compile(r"[\s,，、]*")
+_WORD: Final = re.compile(r"[^\s,，、]+")
 
 
 def write_card(card: Kind) -> str:
@@ -128,10 +147,12 @@ def write_trump(trump: Trump) -> str:
 
 
 def read_trump(text: str) -> Trump | UnreadableTrump:
-    """The trump choice a text names: a suit by its sign, letter or name, or `no trump`, also in one word or as `nt`."""
+    """The trump choice a text names: a suit by its sign, letter or name, or `no trump` (also `nt`, 无主)."""
     word = " ".join(text.replace("\ufe0f", "").lower().replace("-", " ").split())
-    if word in (_NO_TRUMP, "notrump", "nt"):
+    if word in _NO_TRUMP_WORDS:
         return NoTrump()
+    if word in _CHINESE_SUITS:
+        return SuitTrump(_CHINESE_SUITS[word])
     for suit in Suit:
         if word in (_SUIT_SIGNS[suit], _SUIT_LETTERS[suit], suit.name.lower()):
             return SuitTrump(suit)

@@ -222,13 +222,19 @@ class FollowAdvice:
     suggestion: CardSet
 
 
-Choice: TypeAlias = CallAdvice | NameAdvice | BuryAdvice | LeadAdvice | FollowAdvice
+@final
+@dataclass(frozen=True, slots=True)
+class ReadyAdvice:
+    """The next deal waits for the seat to say that it is ready: nothing else is to be done (rules §13)."""
+
+
+Choice: TypeAlias = CallAdvice | NameAdvice | BuryAdvice | LeadAdvice | FollowAdvice | ReadyAdvice
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What the seat may do, and one whole legal action, where it is its turn; from its own hand alone."""
+    """What the seat may do now, and one whole legal action, from its own hand alone; None where it is to wait."""
 
     choice: Choice | None
 

@@ -13,7 +13,7 @@ from erqiwang_core.deal import Deal
 from erqiwang_core.disclosure import trump_count
 from erqiwang_core.following import may, must
 from erqiwang_core.hand import EMPTY
-from erqiwang_core.match import Gathering, Match, Over, Running, finished, on_table, phase, scores, totals
+from erqiwang_core.match import Gathering, Match, Over, Running, finished, on_table, phase, scores, totals, waits_for
 from erqiwang_core.naming import Naming
 from erqiwang_core.parts import (
     AccountPart,
@@ -35,6 +35,7 @@ from erqiwang_core.parts import (
     LeadAdvice,
     NameAdvice,
     Progress,
+    ReadyAdvice,
     Result,
     SettlementPart,
     Table,
@@ -287,11 +288,16 @@ def disclosed(match: Match, seat: Seat) -> Disclosed:
 
 
 _NO_ADVICE: Final = Advice(None)
+_READY_ADVICE: Final = Advice(ReadyAdvice())
 
 
 def advice(match: Match, seat: Seat) -> Advice:
-    """What the seat may do, where it is its turn."""
-    if not isinstance(match, Running) or deals.turn(match.deal) != seat:
+    """What the seat may do, where it is its turn or the next deal waits for it."""
+    if not isinstance(match, Running):
+        return _NO_ADVICE
+    if isinstance(match.deal, Settled):
+        return _READY_ADVICE if waits_for(match, seat) else _NO_ADVICE
+    if deals.turn(match.deal) != seat:
         return _NO_ADVICE
     match match.deal:
         case Bidding() as deal:
@@ -306,8 +312,6 @@ def advice(match: Match, seat: Seat) -> Advice:
             return Advice(BuryAdvice(KITTY_SIZE, burying.suggested_burial(deal)))
         case Playing() as deal:
             return Advice(_play_advice(deal, seat))
-        case Settled():
-            return _NO_ADVICE
 
 
 def _play_advice(deal: Playing, seat: Seat) -> LeadAdvice | FollowAdvice:

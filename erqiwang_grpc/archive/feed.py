@@ -37,21 +37,22 @@ async def feed(
     place: tuple[Position, int],
     is_leaving: Callable[[], bool],
     monotonic: Monotonic,
+    page: int = _PAGE,
 ) -> AsyncGenerator[pb.WatchRoomsResponse | LogUnavailable, None]:
     """What has happened since a cursor's place, then what happens, until the server leaves; an empty message when it is quiet."""
-    position, told = place
+    position, heard = place
     # A cursor inside a batch begins with that batch again, without the events already told.
-    after = Position(position - 1) if told else position
+    after = Position(position - 1) if heard else position
     spoke = monotonic()
     bell = Bell()
     with wakeup.listen(bell.ring):
         while not is_leaving():
-            marks = await events.feed(after, _PAGE, public(platform))
+            marks = await events.feed(after, page, public(platform))
             if isinstance(marks, Unavailable):
                 yield LogUnavailable()
                 return
             for mark in marks:
-                skip = told if mark.position == position else 0
+                skip = heard if mark.position == position else 0
                 found = (await _events_of(events, mark))[skip:]
                 if found:
                     yield pb.WatchRoomsResponse(events=found)
@@ -79,11 +80,12 @@ async def _events_of(events: StoreReader, mark: Mark) -> list[pb.RoomEvent]:
             # Set apart, the room may still be ended, and no end goes untold.
             continue
         if is_public(event):
-            found.append(_public(entry, event, cursor(mark.position, len(found) + 1)))
+            found.append(told(entry, event, cursor(events.identity, mark.position, len(found) + 1)))
     return found
 
 
-def _public(entry: Entry, event: StoredEvent, place: str) -> pb.RoomEvent:
+def told(entry: Entry, event: StoredEvent, place: str) -> pb.RoomEvent:
+    """A public event, as a platform is told of it."""
     message = pb.RoomEvent(cursor=place, room_id=entry.room, version=entry.version, time=timestamp(entry.time))
     if isinstance(event, RoomOpened):
         message.created.CopyFrom(pb.RoomCreated(owner=event.owner, options=encode.room_options(event.options)))

@@ -14,16 +14,21 @@ _AT_ONCE: Final = 20
 _PAUSE_SECONDS: Final = 0.05
 
 
-async def delete_old_matches(events: Store, before: TimeNs) -> tuple[RoomId, ...]:
+async def delete_old_matches(events: Store, before: TimeNs, at_once: int = _AT_ONCE) -> tuple[RoomId, ...]:
     """Delete every match that ended before a time, and say which; stops where the log takes nothing now."""
     deleted: list[RoomId] = []
     while True:
-        gone = await events.delete_rooms(ENDED, before, _AT_ONCE)
+        gone = await events.delete_rooms(ENDED, before, at_once)
         if isinstance(gone, Unavailable):
             log.error("old matches are not deleted", extra={"why": gone.why})
             break
+        if not set(gone).isdisjoint(deleted):
+            log.error(
+                "old matches are not deleted", extra={"why": "the log lists again what was deleted: it is damaged"}
+            )
+            break
         deleted += gone
-        if len(gone) < _AT_ONCE:
+        if len(gone) < at_once:
             break
         await asyncio.sleep(_PAUSE_SECONDS)
     if deleted:

@@ -9,16 +9,20 @@ from __future__ import annotations
 
 import base64
 import binascii
+import fcntl
 import json
 import os
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, final
+from typing import Final, TypeVar, final
 
 from erqiwang_grpc.auth import keys
 from erqiwang_grpc.auth.keys import SECRET_BYTES, PlatformId, PlatformKey, PlatformKeys, SigningKey, SigningKeys
 from erqiwang_grpc.auth.tokens import SeatTokens
+
+T = TypeVar("T")
 
 FIRST_PLATFORM: Final = PlatformId("local")
 PLATFORM_KEYS: Final = "platform-keys.json"
@@ -101,6 +105,10 @@ def open_key_files(folder: Path, platforms: Path | None, signing: Path | None) -
 
 def add_platform_key(path: Path, platform: PlatformId) -> str | KeyFileRefused:
     """Give the platform one more key, which is returned and kept nowhere. A running server needs a reload."""
+    return _alone(path, lambda: _add_platform_key(path, platform))
+
+
+def _add_platform_key(path: Path, platform: PlatformId) -> str | KeyFileRefused:
     current = read_platform_keys(path)
     if isinstance(current, KeyFileRefused):
         return current
@@ -110,10 +118,32 @@ def add_platform_key(path: Path, platform: PlatformId) -> str | KeyFileRefused:
 
 def rotate_signing_key(path: Path, keep: int) -> KeyFileRefused | None:
     """Sign with a fresh key from the next reload on; the last `keep` before it still verify."""
+    return _alone(path, lambda: _rotate_signing_key(path, keep))
+
+
+def _rotate_signing_key(path: Path, keep: int) -> KeyFileRefused | None:
     current = read_signing_keys(path)
     if isinstance(current, KeyFileRefused):
         return current
     return _replace(path, _signing_text(current.rotated(keys.new_signing_key(), keep)))
+
+
+def _alone(path: Path, work: Callable[[], T]) -> T | KeyFileRefused:
+    """Change a file of the folder while nobody else does: of two changes at once, one would be lost.
+
+    The folder is locked, and not the file, which is exchanged for another.
+    """
+    try:
+        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError as error:
+        return KeyFileRefused(path, f"it cannot be read ({error.strerror}): name a file that this user can read")
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        done = work()
+        os.fsync(folder)  # a key that was handed out is there after a power cut
+        return done
+    finally:
+        os.close(folder)
 
 
 def read_platform_keys(path: Path) -> PlatformKeys | KeyFileRefused:

@@ -1,8 +1,20 @@
 """A small client: `Platform` opens rooms and seats players, `SeatClient` plays one seat and survives bad networks."""
 
 from erqiwang_grpc.client.calls import CallRefused, refusal_of
-from erqiwang_grpc.client.platform import Platform, Seated
+from erqiwang_grpc.client.platform import Created, Platform, Seated
 from erqiwang_grpc.client.seat import Ended, NotAttached, SeatClient
+from erqiwang_grpc.client.timing import Timing
 from erqiwang_grpc.client.verifying import deck_is_opened
 
-__all__ = ["CallRefused", "Ended", "NotAttached", "Platform", "SeatClient", "Seated", "deck_is_opened", "refusal_of"]
+__all__ = [
+    "CallRefused",
+    "Created",
+    "Ended",
+    "NotAttached",
+    "Platform",
+    "SeatClient",
+    "Seated",
+    "Timing",
+    "deck_is_opened",
+    "refusal_of",
+]

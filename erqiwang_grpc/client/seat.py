@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
-from random import uniform
 from types import TracebackType
 from typing import Final, Self, TypeAlias, final
 from uuid import uuid4
@@ -14,23 +13,25 @@ from uuid import uuid4
 import grpc
 
 from erqiwang_grpc.client import fold
-from erqiwang_grpc.client.calls import bearer, retry_delay
+from erqiwang_grpc.client.calls import Status, bearer
+from erqiwang_grpc.client.servers import Options, Servers
+from erqiwang_grpc.client.timing import BackOff, Heart, Timing
 from erqiwang_grpc.v1 import playing_pb2, seat_service_pb2 as pb, seat_service_pb2_grpc as rpc, view_pb2
 
-_FIRST_WAIT: Final = 0.1
-_LONGEST_WAIT: Final = 5.0
-_HEARTBEAT_SECONDS: Final = 20.0
 _PARTING_SECONDS: Final = 5.0
 _ATTACH_SECONDS: Final = 10.0
 _FOR_GOOD: Final = (
     grpc.StatusCode.ABORTED,
     grpc.StatusCode.UNAUTHENTICATED,
+    grpc.StatusCode.PERMISSION_DENIED,
     grpc.StatusCode.INVALID_ARGUMENT,
     grpc.StatusCode.NOT_FOUND,
+    grpc.StatusCode.UNIMPLEMENTED,
 )
 """Displaced by a newer stream, no good token, or a client that speaks wrongly: reconnecting would not help."""
 
 Answer: TypeAlias = pb.Accepted | pb.Refused | playing_pb2.TrumpsShown
+_Call: TypeAlias = "grpc.aio.StreamStreamCall[pb.PlayRequest, pb.PlayResponse]"
 
 
 @final
@@ -53,18 +54,55 @@ class NotAttached(Exception):
 
 
 @final
+@dataclass(frozen=True, slots=True)
+class _Lost:
+    """One connection was lost; the seat is to be attached again."""
+
+    elsewhere: bool
+    """Whether to try the next server: this one cannot be reached, or is leaving."""
+    retry_delay: float | None
+    """Seconds that the server asks to wait."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Dropped:
+    """The connection was given up on purpose: attach again at once."""
+
+
+_DROPPED: Final = _Dropped()
+_LEFT: Final = Ended(grpc.StatusCode.CANCELLED, "left")
+
+
+@final
 class SeatClient:
-    """A seat's stream. `async with SeatClient(channel, token) as seat:` attaches and, at the end, detaches.
+    """A seat's stream. `async with SeatClient(addresses, token) as seat:` attaches and, at the end, detaches.
 
     `seat.view` is the seat's view and `seat.version` the version it stands at. Whatever is lost on the way, the client
-    reconnects and sends its unanswered commands again under the ids they had.
+    reconnects, to the next of `addresses` where a server is gone, and sends its unanswered commands again under the ids
+    they had. A program that was restarted gives the `last_version` that it had seen, and is told in the first snapshot what
+    was said once since then.
     """
 
-    def __init__(self, channel: grpc.aio.Channel, token: str, attach_seconds: float = _ATTACH_SECONDS) -> None:
-        self._stub = rpc.SeatServiceStub(channel)
+    def __init__(
+        self,
+        addresses: Sequence[str],
+        token: str,
+        *,
+        credentials: grpc.ChannelCredentials | None = None,
+        options: Options = (),
+        last_version: int | None = None,
+        timing: Timing | None = None,
+        attach_seconds: float = _ATTACH_SECONDS,
+    ) -> None:
+        self._servers = Servers(addresses, credentials, options)
         self._metadata = bearer(token)
-        self._call: grpc.aio.StreamStreamCall[pb.PlayRequest, pb.PlayResponse] | None = None
+        self._timing = Timing() if timing is None else timing
+        self._last_version = last_version
         self._attach_seconds = attach_seconds
+        self._call: _Call | None = None
+        self._dropping = False
+        self._attached = asyncio.Event()
         self._unanswered: dict[str, pb.PlayRequest] = {}
         self._answers: dict[str, asyncio.Future[Answer | Ended]] = {}
         self._outgoing: asyncio.Queue[pb.PlayRequest] = asyncio.Queue()
@@ -78,6 +116,8 @@ class SeatClient:
         """Which seats are there, seat 0 first."""
         self.connections = 0
         """How often a stream has begun with a snapshot."""
+        self.connected = False
+        """Whether a stream has begun and was not lost since."""
         self.ended: Ended | None = None
         """How the stream ended for good; None while it has not."""
 
@@ -85,13 +125,12 @@ class SeatClient:
         self._running = asyncio.create_task(self._run())
         try:
             await asyncio.wait_for(self.until(lambda: self.version > 0), self._attach_seconds)
-        except TimeoutError:
-            raise NotAttached(self._attach_seconds) from None
-        finally:
-            if not self.version and self.ended is None:
-                # Else the client would come back though nobody waits for it.
-                self._leaving = True
-                self._running.cancel()
+        except BaseException as error:
+            # Nobody will leave what was never entered.
+            await self._close(self._running)
+            if isinstance(error, TimeoutError):
+                raise NotAttached(self._attach_seconds) from None
+            raise
         return self
 
     async def __aexit__(
@@ -99,23 +138,41 @@ class SeatClient:
     ) -> None:
         self._leaving = True
         self._outgoing.put_nowait(pb.PlayRequest(detach=pb.Detach()))
-        if self._running is not None:
-            await asyncio.wait([self._running], timeout=_PARTING_SECONDS)
-            self._running.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._running
+        if self._running is None:
+            return
+        try:
+            if self._call is not None:
+                await asyncio.wait([self._running], timeout=_PARTING_SECONDS)
+        finally:
+            await self._close(self._running)
 
-    async def act(self, command: pb.Command, expected_version: int | None = None) -> Answer | Ended:
-        """Send a command and wait for its answer, however often the stream is lost meanwhile. Not for signals."""
+    async def _close(self, running: asyncio.Task[None]) -> None:
+        """End the task. Waiting for it does not take a cancellation of the caller for the task's own."""
+        running.cancel()
+        try:
+            await asyncio.wait([running])
+        finally:
+            await self._servers.close()
+        if not running.cancelled():
+            running.result()
+
+    async def act(
+        self, command: pb.Command, expected_version: int | None = None, command_id: str | None = None
+    ) -> Answer | Ended:
+        """Send a command and wait for its answer, however often the stream is lost meanwhile. Not for signals.
+
+        A caller that gave up waiting may ask again with the `command_id` that it gave: it is then the same command.
+        """
         if self.ended is not None:
             return self.ended
-        command_id = uuid4().hex
+        command_id = command_id or uuid4().hex
         request = pb.PlayRequest(command_id=command_id, expected_version=expected_version, command=command)
-        answer: asyncio.Future[Answer | Ended] = asyncio.get_running_loop().create_future()
-        self._unanswered[command_id] = request
-        self._answers[command_id] = answer
-        self._outgoing.put_nowait(request)
-        return await answer
+        answer = self._answers.get(command_id)
+        if answer is None:
+            answer = self._answers[command_id] = asyncio.get_running_loop().create_future()
+            self._unanswered[command_id] = request
+            self._outgoing.put_nowait(request)
+        return await asyncio.shield(answer)
 
     def signal(self, kind: playing_pb2.SignalKind.ValueType) -> None:
         """Signal the other defenders. There is no receipt; a refusal comes among the messages."""
@@ -138,63 +195,90 @@ class SeatClient:
     def drop(self) -> None:
         """Lose the connection on purpose, as a bad network would. The client comes back by itself."""
         if self._call is not None:
+            self._dropping = True
             self._call.cancel()
 
     async def _run(self) -> None:
         """Converse, and come back after every loss, until it is over for good."""
-        wait = _FIRST_WAIT
-        last = Ended(grpc.StatusCode.CANCELLED, "left")
+        back_off = BackOff(self._timing)
+        last = _LEFT
         try:
             while True:
-                before = self.connections
-                ended, delay = await self._connection()
-                if ended is not None:
-                    last = ended
-                    return
-                wait = _FIRST_WAIT if self.connections > before else min(2 * wait, _LONGEST_WAIT)
-                await asyncio.sleep(uniform(wait / 2, wait) if delay is None else delay)
+                before, address = self.connections, self._servers.address
+                outcome = await self._connection()
+                match outcome:
+                    case Ended():
+                        last = outcome
+                        return
+                    case _Dropped():
+                        await self._lose()
+                    case _Lost(elsewhere, delay):
+                        await self._lose()
+                        if self.connections > before:
+                            back_off.begin_again()
+                        if elsewhere or self.connections == before:
+                            self._servers.leave(address)
+                        await self._timing.sleep(back_off.wait(delay))
         finally:
             await self._end(last)
 
-    async def _connection(self) -> tuple[Ended | None, float | None]:
-        """One stream from its first to its last message: how all ended, or how long to wait before the next."""
-        call = self._stub.Play(metadata=self._metadata)
-        self._call = call
-        writer = asyncio.create_task(self._write(call))
+    async def _connection(self) -> Ended | _Lost | _Dropped:
+        """One stream from its first to its last message."""
+        call = rpc.SeatServiceStub(self._servers.channel()).Play(metadata=self._metadata)
+        status = Status(call)
+        self._call, self._dropping = call, False
+        self._attached.clear()
+        heart = Heart(self._timing)
+        talking = [asyncio.create_task(self._write(call, heart)), asyncio.create_task(self._beat(heart))]
+        try:
+            return await self._read(call, status)
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if not self._dropping or (task is not None and task.cancelling()):
+                raise
+            return _DROPPED
+        finally:
+            self._call = None
+            call.cancel()
+            for each in talking:
+                each.cancel()
+            await asyncio.wait(talking)
+
+    async def _read(self, call: _Call, status: Status) -> Ended | _Lost:
+        """Hear everything, and only then believe how the call ended: what was received says more than its status."""
         try:
             async for response in call:
                 for message in response.messages:
                     await self._hear(message)
-            code, details, delay = await call.code(), await call.details() or "", None
-        except grpc.aio.AioRpcError as error:
-            code, details, delay = error.code(), error.details() or "", retry_delay(error)
-        except asyncio.CancelledError:
-            if not call.cancelled():
-                call.cancel()
-                raise
-            # Cancelled by `drop`: the call alone is lost.
-            code, details, delay = grpc.StatusCode.CANCELLED, "dropped", 0.0
-        finally:
-            writer.cancel()
-            self._call = None
-        if self._leaving or code in _FOR_GOOD:
-            return Ended(code, details), delay
-        return None, delay
+                    if message.HasField("goodbye"):
+                        return _parted(message.goodbye)
+        except grpc.aio.AioRpcError:
+            # Where a write met the end of the call, this is not the server's status.
+            pass
+        how = await status.ending()
+        if self._leaving or how.code in _FOR_GOOD:
+            return Ended(how.code, how.why)
+        return _Lost(elsewhere=False, retry_delay=how.retry_delay)
 
-    async def _write(self, call: grpc.aio.StreamStreamCall[pb.PlayRequest, pb.PlayResponse]) -> None:
-        """Say `Attach`, then everything that is to be said; a heartbeat where there is nothing."""
-        attach = pb.Attach(last_version=self.version) if self.version else pb.Attach()
+    async def _write(self, call: _Call, heart: Heart) -> None:
+        """Say `Attach`; once it is answered, everything that is to be said."""
+        attach = pb.Attach(last_version=self.version or self._last_version)
         # A stream that ends while something is written says why to the reader; what was not answered is said again.
         with contextlib.suppress(asyncio.InvalidStateError, grpc.aio.AioRpcError):
             await call.write(pb.PlayRequest(attach=attach))
+            await self._attached.wait()
             while True:
-                await call.write(await self._next_request())
+                request = await self._outgoing.get()
+                heart.spoken()
+                await call.write(request)
 
-    async def _next_request(self) -> pb.PlayRequest:
-        try:
-            return await asyncio.wait_for(self._outgoing.get(), _HEARTBEAT_SECONDS)
-        except TimeoutError:
-            return pb.PlayRequest(heartbeat=pb.Heartbeat())
+    async def _beat(self, heart: Heart) -> None:
+        """Say a heartbeat whenever nothing else was said for long."""
+        await self._attached.wait()
+        while True:
+            await heart.due()
+            heart.spoken()
+            self._outgoing.put_nowait(pb.PlayRequest(heartbeat=pb.Heartbeat()))
 
     async def _hear(self, message: pb.SeatMessage) -> None:
         """Fold one message into what is known, and answer whoever waits for it."""
@@ -219,12 +303,16 @@ class SeatClient:
             self._changed.notify_all()
 
     def _begin_again(self, snapshot: pb.Snapshot) -> None:
-        """Everything anew: an answer may have been lost on the way, so what is unanswered is said again."""
+        """Everything anew: an answer may have been lost on the way, so what is unanswered is said again, once."""
         self.version = snapshot.version
         self.view.CopyFrom(snapshot.view)
         self.connections += 1
-        for request in self._unanswered.values():
+        self.connected = True
+        waiting = [self._outgoing.get_nowait() for _ in range(self._outgoing.qsize())]
+        others = [request for request in waiting if request.command_id not in self._unanswered]
+        for request in (*self._unanswered.values(), *others):
             self._outgoing.put_nowait(request)
+        self._attached.set()
 
     def _oldest_show_trumps(self) -> str:
         asked = (key for key, request in self._unanswered.items() if request.command.HasField("show_trumps"))
@@ -236,6 +324,11 @@ class SeatClient:
         if waiting is not None and not waiting.done():
             waiting.set_result(answer)
 
+    async def _lose(self) -> None:
+        self.connected = False
+        async with self._changed:
+            self._changed.notify_all()
+
     async def _end(self, ended: Ended) -> None:
         self.ended = ended
         for command_id in tuple(self._answers):
@@ -243,3 +336,16 @@ class SeatClient:
         self._incoming.put_nowait(ended)
         async with self._changed:
             self._changed.notify_all()
+
+
+def _parted(goodbye: pb.Goodbye) -> Ended | _Lost:
+    """What a goodbye means. It decides, whatever status the call ends with."""
+    match goodbye.reason:
+        case pb.Goodbye.REASON_DISPLACED:
+            return Ended(grpc.StatusCode.ABORTED, "a newer stream of this seat has taken over")
+        case pb.Goodbye.REASON_UNSEATED:
+            why = "the seat was left or taken anew: ask the platform for a fresh token"
+            return Ended(grpc.StatusCode.UNAUTHENTICATED, why)
+        case _:  # the server is leaving, or a reason that this client does not know: coming back finds out
+            delay = goodbye.retry_delay.ToMilliseconds() / 1000 if goodbye.HasField("retry_delay") else None
+            return _Lost(elsewhere=True, retry_delay=delay)

@@ -2,7 +2,7 @@
 
 from typing import Final, Protocol
 
-from erqiwang_grpc.commands import backup, compact, export, keys, serve
+from erqiwang_grpc.commands import backup, compact, export, keys, serve, store
 from erqiwang_grpc.commands.arguments import Subparsers
 from erqiwang_grpc.tools import demo, explain, play, replay, simulate, verify
 from erqiwang_grpc.tools.bench import command as bench
@@ -29,5 +29,6 @@ SUBCOMMANDS: Final[tuple[Subcommand, ...]] = (
     compact,
     backup,
     keys,
+    store,
     torture,
 )

@@ -1,17 +1,21 @@
 """`erqiwang backup`: a copy of a data folder of one moment, also while a server writes it."""
 
-import asyncio
+import fcntl
+import os
 import shutil
 import sys
 from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 from erqiwang_grpc.auth.files import PLATFORM_KEYS, SIGNING_KEYS
-from erqiwang_grpc.commands import data_folder
+from erqiwang_grpc.commands import data_folder, interrupts
 from erqiwang_grpc.commands.arguments import Subparsers
 from erqiwang_grpc.commands.data_folder import NoLog
 from erqiwang_grpc.store.sqlite import LOG_FILE, back_up
+from erqiwang_grpc.store.sqlite.opening import make_private, sync_folder
 
 DONE: Final = 0
 NOT_DONE: Final = 2
@@ -41,26 +45,76 @@ def run(arguments: Namespace) -> int:
 
 def _backup(folder: Path, target: Path) -> str:
     """Made beside the target and named at the end, so that half a backup is never taken for one."""
-    asyncio.run(data_folder.check(folder))
+    interrupts.run(data_folder.check(folder))
     if target.exists():
         raise NoLog(f"{target} exists already and was left alone: name another folder")
     beside = target.with_name(target.name + ".partial")
-    beside.mkdir(mode=0o700)
-    try:
+    with _begun(beside):
         _copy(folder, beside)
+        sync_folder(beside)
         beside.rename(target)
-    except (NoLog, OSError):
-        shutil.rmtree(beside)
-        raise
+        sync_folder(target.parent)
     return (
         f"{target}: {', '.join(f'{path.name} of {path.stat().st_size:,} bytes' for path in sorted(target.iterdir()))}"
     )
 
 
+@contextmanager
+def _begun(beside: Path) -> Iterator[None]:
+    """The folder of a backup that is being made, held by this process alone and gone if it fails.
+
+    What a killed backup left there is taken away: nobody holds it any more. `NoLog` where somebody does, or where it holds
+    what no backup makes.
+    """
+    beside.mkdir(mode=0o700, exist_ok=True)
+    descriptor = os.open(beside, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        _hold(descriptor, beside)
+        os.fchmod(descriptor, 0o700)
+        try:
+            yield
+        except BaseException:  # Ctrl-C as well
+            shutil.rmtree(beside)
+            raise
+    finally:
+        os.close(descriptor)
+
+
+def _hold(descriptor: int, beside: Path) -> None:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise NoLog(f"{beside} is being written by another backup: wait for it, or name another folder") from None
+    if not beside.exists() or not os.path.samestat(os.fstat(descriptor), beside.stat()):
+        raise NoLog(f"{beside} was another backup's until this moment: name another folder")
+    left = sorted(beside.iterdir())
+    foreign = [path.name for path in left if path.name not in _OURS]
+    if foreign:
+        raise NoLog(f"{beside} is in the way and holds what no backup makes ({foreign[0]!r}): move it away")
+    for path in left:
+        path.unlink()
+
+
+_OURS: Final = frozenset(
+    {PLATFORM_KEYS, SIGNING_KEYS}
+    | {LOG_FILE + copied + beside for copied in ("", ".partial") for beside in ("", "-wal", "-shm", "-journal")}
+)
+"""Every name that half a backup may hold."""
+
+
 def _copy(folder: Path, target: Path) -> None:
-    refused = asyncio.run(back_up(folder / LOG_FILE, target / LOG_FILE))
+    refused = interrupts.run(back_up(folder / LOG_FILE, target / LOG_FILE))
     if refused is not None:
         raise NoLog(refused.why)
     for name in (PLATFORM_KEYS, SIGNING_KEYS):
         if (folder / name).exists():
-            shutil.copy(folder / name, target / name)
+            _copy_secret(folder / name, target / name)
+
+
+def _copy_secret(source: Path, target: Path) -> None:
+    """A copy that only this user can read, whoever can read the original."""
+    make_private(target)
+    with target.open("wb") as copy:
+        copy.write(source.read_bytes())
+        copy.flush()
+        os.fsync(copy.fileno())

@@ -1,13 +1,12 @@
 """`erqiwang compact`: give the space of deleted rooms back to the disk."""
 
-import asyncio
 import sys
 from argparse import Namespace
 from time import time_ns
 from typing import Final
 
 from erqiwang_grpc.archive.retention import delete_old_matches
-from erqiwang_grpc.commands import data_folder
+from erqiwang_grpc.commands import data_folder, interrupts
 from erqiwang_grpc.commands.arguments import Subparsers, not_negative
 from erqiwang_grpc.commands.data_folder import NoLog
 from erqiwang_grpc.rooms.limits import DAY
@@ -33,7 +32,7 @@ def add_parser(subparsers: Subparsers) -> None:
 def run(arguments: Namespace) -> int:
     """Compact the log and say what was gained; 2 where that cannot be done, with what to do on standard error."""
     try:
-        print(asyncio.run(_compact(arguments)))
+        print(interrupts.run(_compact(arguments)))
     except NoLog as refused:
         print(f"erqiwang compact: {refused}", file=sys.stderr)
         return NOT_DONE
@@ -41,6 +40,7 @@ def run(arguments: Namespace) -> int:
 
 
 async def _compact(arguments: Namespace) -> str:
+    data_folder.existing(arguments.data)
     log = await data_folder.writer(arguments.data)
     try:
         deleted = 0

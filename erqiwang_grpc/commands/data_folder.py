@@ -1,12 +1,19 @@
-"""The data folder: the log in it, and what is said where it cannot be opened."""
+"""The data folder: the log in it, what is said where it cannot be opened, and who else can look into it."""
 
 from argparse import ArgumentParser
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
+from erqiwang_grpc.auth.files import FIRST_KEY, PLATFORM_KEYS, SIGNING_KEYS
 from erqiwang_grpc.store.sqlite import LOG_FILE, SqliteReader, SqliteStore, advice, open_reader, open_store
+from erqiwang_grpc.store.sqlite.opening import was_served
 
 DATA: Final = Path("erqiwang-data")
+LOG_FILES: Final = (LOG_FILE, f"{LOG_FILE}-wal", f"{LOG_FILE}-shm")
+"""The log, and what SQLite keeps beside it while it is open."""
+SECRETS: Final = (*LOG_FILES, PLATFORM_KEYS, SIGNING_KEYS, FIRST_KEY)
+"""What in a data folder holds cards or keys."""
 
 
 class NoLog(Exception):
@@ -20,23 +27,55 @@ def add_data_option(parser: ArgumentParser) -> None:
 
 async def reader(folder: Path) -> SqliteReader:
     """The log of a data folder for reading, also beside its server. Raises `NoLog`."""
-    path = folder / LOG_FILE
-    if not path.exists():
-        raise NoLog(f"{path} is not there: name the data folder of a server with --data")
-    opened = await open_reader(path)
+    opened = await open_reader(existing(folder))
     if isinstance(opened, SqliteReader):
         return opened
     raise NoLog(advice(opened))
 
 
 async def writer(folder: Path) -> SqliteStore:
-    """The log of a data folder for writing; there is none beside its server. Raises `NoLog`."""
+    """The log of a data folder for writing, made where there is none; there is none beside its server. Raises `NoLog`."""
     opened = await open_store(folder / LOG_FILE)
     if isinstance(opened, SqliteStore):
         return opened
     raise NoLog(advice(opened))
 
 
+def existing(folder: Path) -> Path:
+    """The file of the log that is there. Raises `NoLog` where there is none: only a server makes one."""
+    path = folder / LOG_FILE
+    if not path.exists():
+        raise NoLog(f"{path} is not there: name the data folder of a server with --data")
+    return path
+
+
 async def check(folder: Path) -> None:
     """See that there is a log that can be read. Raises `NoLog`."""
     await (await reader(folder)).close()
+
+
+def loss(folder: Path) -> str | None:
+    """What is wrong with a folder that was served, and whose log is gone; None where nothing is missed.
+
+    A fresh log made in its place would begin without a room, and nobody would be told.
+    """
+    path = folder / LOG_FILE
+    if path.exists() and path.stat().st_size:
+        return None
+    traces = [name for name in (PLATFORM_KEYS, SIGNING_KEYS, f"{LOG_FILE}-wal") if (folder / name).exists()]
+    if was_served(path):
+        traces.append(f"the {LOG_FILE}.lock of a server")
+    if not traces:
+        return None
+    state = "is empty" if path.exists() else "is not there"
+    return (
+        f"{path} {state}, and {' and '.join(traces)} beside it say that this folder was used: restore the rooms from a "
+        "backup, or start with --new-rooms if they are known to be lost or never were"
+    )
+
+
+def open_to_others(folder: Path, secrets: Iterable[Path]) -> Iterator[Path]:
+    """The folder and the files with secrets, in it or elsewhere, that others than their owner may read or write."""
+    for path in dict.fromkeys((folder, *(folder / name for name in SECRETS), *secrets)):
+        if path.exists() and path.stat().st_mode & 0o077:
+            yield path

@@ -1,23 +1,28 @@
 """`erqiwang export`: the records of matches as lines of JSON, checked against the core where that is asked for."""
 
-import asyncio
 import json
 import sys
 from argparse import Namespace
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final, TextIO, final
 
 from google.protobuf.json_format import MessageToDict
 
 from erqiwang_grpc.archive.audit import mismatch
 from erqiwang_grpc.archive.records import MatchRecord, match_record
-from erqiwang_grpc.commands import data_folder
+from erqiwang_grpc.commands import against, data_folder, interrupts
+from erqiwang_grpc.commands.against import Testimony
 from erqiwang_grpc.commands.arguments import Subparsers
 from erqiwang_grpc.commands.data_folder import NoLog
 from erqiwang_grpc.events.history import UnreadableEntry
+from erqiwang_grpc.names import printable, printable_json
 from erqiwang_grpc.rpc.wire import encode
 from erqiwang_grpc.store import Damaged, Entry, RoomId, StoreReader, Unavailable
+from erqiwang_grpc.store.sqlite import SqliteReader
+from erqiwang_grpc.store.sqlite.opening import make_private
 
 DONE: Final = 0
 FAULTY: Final = 1
@@ -34,8 +39,15 @@ def add_parser(subparsers: Subparsers) -> None:
     )
     parser.add_argument("room", nargs="*", help="the ids of rooms (default: every match that was begun)")
     parser.add_argument("--platform", help="only matches of this platform")
+    parser.add_argument("--to", type=Path, metavar="FILE", help="write to this new file, which only you can read")
     parser.add_argument(
         "--verify", action="store_true", help="have the core decide every command again, and compare what it says"
+    )
+    parser.add_argument(
+        "--against",
+        type=Path,
+        metavar="FILE",
+        help="compare with the RoomEvents that a platform kept from WatchRooms, a line of JSON each",
     )
     data_folder.add_data_option(parser)
     parser.set_defaults(run=run)
@@ -50,74 +62,107 @@ class Tally:
     verified: int = 0
     faulty: int = 0
 
+    def fault(self, *what: str) -> None:
+        """One more room, or what else it is, that is faulty; what is wrong with it, a line each."""
+        self.faulty += 1
+        for each in what:
+            print(printable(each), file=sys.stderr)
+
 
 def run(arguments: Namespace) -> int:
     """Write to standard output; 1 where a room is damaged, unreadable or verified wrong, 2 where there is no log."""
     tally = Tally()
     try:
-        asyncio.run(_export(arguments, tally, sys.stdout))
-    except NoLog as none:
-        print(f"erqiwang export: {none}", file=sys.stderr)
+        testimony = None if arguments.against is None else against.read(arguments.against)
+        with _output(arguments.to) as out:
+            interrupts.run(_export(arguments, testimony, tally, out))
+    except (NoLog, OSError) as error:
+        print(f"erqiwang export: {error}", file=sys.stderr)
         return CANNOT_READ
     verified = f", {tally.verified} verified" if arguments.verify else ""
     print(f"{tally.written} written{verified}, {tally.faulty} faulty", file=sys.stderr)
     return FAULTY if tally.faulty else DONE
 
 
-async def _export(arguments: Namespace, tally: Tally, out: TextIO) -> None:
+@contextmanager
+def _output(path: Path | None) -> Iterator[TextIO]:
+    """Where the records go. A file is made, for its owner's eyes alone; one that exists is an `OSError`."""
+    if path is None:
+        yield sys.stdout
+        return
+    make_private(path)
+    with path.open("w", encoding="utf-8") as out:
+        yield out
+
+
+async def _export(arguments: Namespace, testimony: Testimony | None, tally: Tally, out: TextIO) -> None:
     reader = await data_folder.reader(arguments.data)
+    kept = {} if testimony is None else dict(testimony.rooms)
     try:
-        async for room in _rooms(reader, arguments.room):
-            fault = _write(arguments, await reader.read(room), tally, out)
-            if fault is not None:
-                tally.faulty += 1
-                print(f"room {room}: {fault}", file=sys.stderr)
+        for fault in () if testimony is None else testimony.faults:
+            tally.fault(f"{arguments.against}: {fault}")
+        async for room in every_room(reader, arguments.room):
+            entries = await reader.read(room)
+            faults = [*_write(arguments, entries, tally, out)]
+            if isinstance(entries, tuple) and entries and room in kept:
+                faults += against.contradictions(kept[room], entries, arguments.platform)
+            kept.pop(room, None)
+            if faults:
+                tally.fault(*(f"room {room}: {fault}" for fault in faults))
+        if not arguments.room:
+            for missing in kept:
+                tally.fault(f"room {missing}: the platform was told of it, and it is not there")
+            if arguments.verify:
+                await _look_at_the_file(reader, tally)
     finally:
         await reader.close()
 
 
-async def _rooms(reader: StoreReader, named: list[str]) -> AsyncIterator[RoomId]:
+async def _look_at_the_file(reader: SqliteReader, tally: Tally) -> None:
+    """See whether SQLite finds its own file whole: an index may be wrong where every room is right."""
+    found = await reader.faults()
+    for fault in (found.why,) if isinstance(found, Unavailable) else found:
+        tally.fault(f"the file: {fault}")
+
+
+async def every_room(reader: StoreReader, named: Sequence[str], page: int = _PAGE) -> AsyncIterator[RoomId]:
+    """The rooms that are named, or else all there are. Raises `NoLog` where they cannot be listed."""
     for name in named:
         yield RoomId(name)
     last = RoomId("")
     while not named:
-        page = await reader.rooms(last, _PAGE)
-        if isinstance(page, Unavailable):
-            raise NoLog(page.why)
-        for room in page:
+        rooms = await reader.rooms(last, page)
+        if isinstance(rooms, Unavailable):
+            raise NoLog(rooms.why)
+        for room in rooms:
             yield room
-        if len(page) < _PAGE:
+        if len(rooms) < page:
             return
-        last = page[-1]
+        last = rooms[-1]
 
 
-def _write(arguments: Namespace, entries: tuple[Entry, ...] | Damaged, tally: Tally, out: TextIO) -> str | None:
+def _write(arguments: Namespace, entries: tuple[Entry, ...] | Damaged, tally: Tally, out: TextIO) -> Iterator[str]:
     """Write the match of a room, if it is one that is asked for; what is wrong with the room, if anything is."""
     if isinstance(entries, Damaged):
-        return f"from event {entries.version} on {entries.why}"
+        yield f"from event {entries.version} on {entries.why}"
+        return
     if not entries:
-        return "there is no such room"
+        yield "there is no such room"
+        return
     record = match_record(entries)
     if isinstance(record, UnreadableEntry):
-        return f"event {record.version} cannot be read: {record.why}"
-    if not _is_asked_for(arguments, record):
-        return None
-    out.write(line(record) + "\n")
-    tally.written += 1
-    return _verify(entries, tally) if arguments.verify else None
-
-
-def _is_asked_for(arguments: Namespace, record: MatchRecord) -> bool:
-    summary = record.summary
-    return summary.started is not None and arguments.platform in (None, summary.opened.platform)
-
-
-def _verify(entries: tuple[Entry, ...], tally: Tally) -> str | None:
-    wrong = mismatch(entries)
-    if wrong is not None:
-        return f"from event {wrong.version} on the core decides otherwise: {wrong.why}"
-    tally.verified += 1
-    return None
+        yield f"event {record.version} cannot be read: {record.why}"
+        return
+    if arguments.platform not in (None, record.summary.opened.platform):
+        return
+    if record.summary.started is not None:
+        out.write(line(record) + "\n")
+        tally.written += 1
+    if arguments.verify:
+        wrong = mismatch(entries)
+        tally.verified += wrong is None
+        if wrong is not None:
+            yield f"from event {wrong.version} on the core decides otherwise: {wrong.why}"
 
 
 def line(record: MatchRecord) -> str:
@@ -125,4 +170,4 @@ def line(record: MatchRecord) -> str:
     fields = MessageToDict(
         encode.match_record(record), preserving_proto_field_name=True, always_print_fields_with_no_presence=True
     )
-    return json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
+    return printable_json(json.dumps(fields, ensure_ascii=False, separators=(",", ":")))

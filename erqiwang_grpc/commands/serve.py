@@ -2,30 +2,36 @@
 
 import asyncio
 import logging
+import os
 import signal
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Final, final
+from typing import Final, Never, final
 
 import uvloop
 
 from erqiwang_grpc.auth.files import KeyFileRefused, KeyFiles, open_key_files
-from erqiwang_grpc.commands import data_folder
+from erqiwang_grpc.commands import data_folder, interrupts, tls_files
 from erqiwang_grpc.commands.arguments import Subparsers, at_least, not_negative, port
 from erqiwang_grpc.commands.data_folder import NoLog
+from erqiwang_grpc.commands.tls_files import TlsRefused
 from erqiwang_grpc.logs import write_to_standard_error
 from erqiwang_grpc.rooms.limits import Limits
 from erqiwang_grpc.rpc.server import Server, Settings, Tls, calm_the_collector
 from erqiwang_grpc.store import Store
 from erqiwang_grpc.store.memory import MemoryStore
+from erqiwang_grpc.store.sqlite import SqliteStore
 
 log = logging.getLogger(__name__)
 
 PORT: Final = 50051
 CANNOT_START: Final = 2
+FLUSH_FAILED: Final = 3
+_LAST_WORDS: Final = 1.0
+"""Seconds to answer what is under way once a flush has failed."""
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -34,6 +40,9 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1)")
     parser.add_argument("--port", type=port, default=PORT, help=f"port, 0 for a free one (default: {PORT})")
     data_folder.add_data_option(parser)
+    parser.add_argument(
+        "--new-rooms", action="store_true", help="begin without rooms in a used folder whose rooms.sqlite is gone"
+    )
     parser.add_argument("--in-memory", action="store_true", help="keep rooms in memory alone: a stop forgets them")
     parser.add_argument("--platform-keys", type=Path, help="file of platform keys (default: made in the data folder)")
     parser.add_argument("--signing-keys", type=Path, help="file of signing keys (default: made in the data folder)")
@@ -95,13 +104,16 @@ def _add_limits(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Serve until SIGTERM or SIGINT; 2 where the server cannot start, with what to do on standard error."""
+    """Serve until SIGTERM, or until SIGINT, which gives 130; 2 where the server cannot start, with what to do on standard error.
+
+    Ends the process with 3 once a flush has failed.
+    """
     write_to_standard_error()
     prepared = _prepare(arguments)
     if isinstance(prepared, CannotStart):
         print(f"erqiwang serve: {prepared.why}", file=sys.stderr)
         return CANNOT_START
-    return uvloop.run(_serve(arguments, prepared))
+    return interrupts.run(_serve(arguments, prepared), uvloop.new_event_loop)
 
 
 @final
@@ -117,7 +129,6 @@ class CannotStart:
 class Prepared:
     """What is needed before the log is opened."""
 
-    keys: KeyFiles
     tls: Tls | None
     limits: Limits
 
@@ -126,40 +137,43 @@ def _prepare(arguments: Namespace) -> Prepared | CannotStart:
     try:
         # The log holds cards in hand: what is made is this user's alone, as the keys are and a backup is.
         arguments.data.mkdir(mode=0o700, parents=True, exist_ok=True)
-        tls = _tls(arguments)
+        tls = tls_files.read(arguments.tls_cert, arguments.tls_key, arguments.client_ca)
     except FileExistsError:
         return CannotStart(f"{arguments.data} is no folder: give another --data")
     except OSError as error:
         return CannotStart(f"{error.filename}: {error.strerror}")
-    if isinstance(tls, CannotStart):
-        return tls
-    opened = open_key_files(arguments.data, arguments.platform_keys, arguments.signing_keys)
-    if isinstance(opened, KeyFileRefused):
-        return CannotStart(f"{opened.path}: {opened.why}")
-    for path in opened.made:
-        log.info("key file made", extra={"path": str(path)})
+    if isinstance(tls, TlsRefused):
+        return CannotStart(tls.why)
+    loss = None if arguments.in_memory or arguments.new_rooms else data_folder.loss(arguments.data)
+    if loss is not None:
+        return CannotStart(loss)
     limits = Limits(**{name: getattr(arguments, name) for name in (*_LIMIT_FLAGS, *_QUOTA_FLAGS)})
-    return Prepared(opened.files, tls, limits)
-
-
-def _tls(arguments: Namespace) -> Tls | CannotStart | None:
-    if arguments.tls_cert is None and arguments.tls_key is None:
-        if arguments.client_ca is not None:
-            return CannotStart("--client-ca goes with --tls-cert and --tls-key")
-        return None
-    if arguments.tls_cert is None or arguments.tls_key is None:
-        return CannotStart("--tls-cert and --tls-key go together")
-    authority = None if arguments.client_ca is None else arguments.client_ca.read_bytes()
-    return Tls(arguments.tls_cert.read_bytes(), arguments.tls_key.read_bytes(), authority)
+    return Prepared(tls, limits)
 
 
 async def _open(arguments: Namespace) -> Store | CannotStart:
     if arguments.in_memory:
         return MemoryStore()
     try:
-        return await data_folder.writer(arguments.data)
+        opened = await data_folder.writer(arguments.data)
     except NoLog as refused:
         return CannotStart(str(refused))
+    log.info("store opened", extra={"path": str(arguments.data), "store": opened.identity})
+    return opened
+
+
+def _open_keys(arguments: Namespace) -> KeyFiles | CannotStart:
+    """The keys. After the log: key files without a log are the sign that a log was lost."""
+    opened = open_key_files(arguments.data, arguments.platform_keys, arguments.signing_keys)
+    if isinstance(opened, KeyFileRefused):
+        return CannotStart(f"{opened.path}: {opened.why}")
+    for path in opened.made:
+        log.info("key file made", extra={"path": str(path)})
+    given = [path for path in (arguments.platform_keys, arguments.signing_keys, arguments.tls_key) if path is not None]
+    for path in data_folder.open_to_others(arguments.data, given):
+        mode = path.stat().st_mode & 0o777
+        log.warning("open to others", extra={"path": str(path), "why": f"its mode is {mode:04o}: chmod go= {path}"})
+    return opened.files
 
 
 async def _serve(arguments: Namespace, prepared: Prepared) -> int:
@@ -168,16 +182,20 @@ async def _serve(arguments: Namespace, prepared: Prepared) -> int:
         print(f"erqiwang serve: {events.why}", file=sys.stderr)
         return CANNOT_START
     try:
-        return await _serve_rooms(arguments, prepared, events)
+        keys = _open_keys(arguments)
+        if isinstance(keys, CannotStart):
+            print(f"erqiwang serve: {keys.why}", file=sys.stderr)
+            return CANNOT_START
+        return await _serve_rooms(arguments, prepared, keys, events)
     finally:
         await events.close()
 
 
-async def _serve_rooms(arguments: Namespace, prepared: Prepared, events: Store) -> int:
+async def _serve_rooms(arguments: Namespace, prepared: Prepared, keys: KeyFiles, events: Store) -> int:
     server = Server(
         Settings(
             events=events,
-            keys=prepared.keys,
+            keys=keys,
             host=arguments.host,
             port=arguments.port,
             tls=prepared.tls,
@@ -186,8 +204,8 @@ async def _serve_rooms(arguments: Namespace, prepared: Prepared, events: Store) 
             metrics_port=arguments.metrics_port,
         )
     )
-    stopping = asyncio.Event()
-    _on_signals(stopping.set, lambda: _reload(prepared.keys))
+    stopping: asyncio.Future[signal.Signals] = asyncio.get_running_loop().create_future()
+    _on_signals(stopping, lambda: _reload(keys))
     try:
         await server.start()
     except RuntimeError:
@@ -202,15 +220,44 @@ async def _serve_rooms(arguments: Namespace, prepared: Prepared, events: Store) 
         return CANNOT_START
     calm_the_collector()
     print(f"erqiwang serves on {arguments.host}:{server.port}", flush=True)
-    await stopping.wait()
+    losing = asyncio.create_task(_flush_fails(events))
+    await asyncio.wait((losing, stopping), return_when=asyncio.FIRST_COMPLETED)
+    if losing.done():
+        await _give_up(server)
+    losing.cancel()
+    stopped_by = await stopping
     await server.stop(arguments.grace)
-    return 0
+    return 128 + stopped_by if stopped_by is signal.SIGINT else 0
 
 
-def _on_signals(stop: Callable[[], None], reload: Callable[[], None]) -> None:
+async def _flush_fails(events: Store) -> None:
+    """Return once a flush of the log has failed; a log in memory has none."""
+    if isinstance(events, SqliteStore):
+        await events.lost()
+    else:
+        await asyncio.Event().wait()
+
+
+async def _give_up(server: Server) -> Never:
+    """Answer what is under way, then end the process without touching the log again: only a fresh opening shows what is in it.
+
+    Not by returning: whoever closes the file writes to it.
+    """
+    why = "what the disk did not take may seem stored: see to the disk, then start again"
+    log.critical("flush failed", extra={"why": why})
+    await server.stop(_LAST_WORDS)
+    logging.shutdown()
+    os._exit(FLUSH_FAILED)
+
+
+def _on_signals(stopping: asyncio.Future[signal.Signals], reload: Callable[[], None]) -> None:
+    def stop(number: signal.Signals) -> None:
+        if not stopping.done():
+            stopping.set_result(number)
+
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop)
+        loop.add_signal_handler(number, stop, number)
     loop.add_signal_handler(signal.SIGHUP, reload)
 
 

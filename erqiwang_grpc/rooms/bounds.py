@@ -2,16 +2,20 @@
 
 from typing import Final
 
+from erqiwang_grpc.names import MOST_BYTES, is_printable
 from erqiwang_grpc.rooms.refusals import Bounds, InvalidField, Unit
 
 LONGEST_ID: Final = 64
 """Bytes of a `command_id`."""
-LONGEST_NAME: Final = 128
+LONGEST_NAME: Final = MOST_BYTES
 """Bytes of a player's or an owner's name."""
 
 
 def name_fault(path: str, name: str) -> InvalidField | None:
-    """What is wrong with the length of a required name, if anything."""
+    """What is wrong with a required name, if anything: its length, or a character that would not be printable."""
+    hidden = sum(not is_printable(character) for character in name)
+    if hidden:
+        return InvalidField(path, Bounds(Unit.CONTROL_CHARACTERS, hidden, 0, 0))
     return length_fault(path, name, 1, LONGEST_NAME)
 
 

@@ -59,21 +59,24 @@ class Housekeeping:
                 else:
                     self._rooms.deadlines.add(room, TimeNs(now + MINUTE))
 
-    async def watch_stored(self) -> None:
+    async def watch_stored(self, page: int = _PAGE) -> None:
         """Find the rooms that were open when the last server stopped, so that they expire though nobody asks for them."""
         now = self._node.now()
         period = Period(TimeNs(max(0, now - _WATCHED_BACK)), TimeNs(now))
-        begun = {mark.room for tag in (STARTED, ENDED) async for mark in self._listed(tag, period)}
-        async for mark in self._listed(OPENED, period):
+        begun = {mark.room for tag in (STARTED, ENDED) async for mark in self._listed(tag, period, page)}
+        async for mark in self._listed(OPENED, period, page):
             if mark.room not in begun:
                 due = TimeNs(mark.time + self._node.limits.fill_minutes * MINUTE)
                 self._rooms.deadlines.add(mark.room, due)
 
-    async def _listed(self, tag: Tag, period: Period) -> AsyncIterator[Mark]:
+    async def _listed(self, tag: Tag, period: Period, page: int) -> AsyncIterator[Mark]:
         before: Mark | None = None
         while True:
-            marks = await self._node.store.listing(tag, period, _PAGE, before)
-            if isinstance(marks, Unavailable) or not marks:
+            marks = await self._node.store.listing(tag, period, page, before)
+            if isinstance(marks, Unavailable):
+                log.error("rooms left open by the last server are not watched", extra={"why": marks.why})
+                return
+            if not marks:
                 return
             for mark in marks:
                 yield mark

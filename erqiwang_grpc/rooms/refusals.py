@@ -77,6 +77,12 @@ class Unit(Enum):
 
 @final
 @dataclass(frozen=True, slots=True)
+class OutcomeUnknown:
+    """The disk failed while the command was being stored: it may stand or not, which sending it again under its id tells."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Bounds:
     """What a field may hold, and what was given instead, all counted in `unit`."""
 
@@ -152,6 +158,12 @@ class RoomFull:
     """How many the room has."""
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class ForeignCursor:
+    """A page token or cursor of another store: the one served now is a copy of it, or was restored from one."""
+
+
 ServiceRefusal: TypeAlias = (
     NoSuchRoom
     | CommandIdReused
@@ -160,11 +172,13 @@ ServiceRefusal: TypeAlias = (
     | RoomQuarantined
     | TooManyCommands
     | LogUnavailable
+    | OutcomeUnknown
     | InvalidField
     | TooManyRooms
     | QuotaReached
     | NoSuchRecord
     | InvalidCursor
+    | ForeignCursor
     | RoomFull
 )
 

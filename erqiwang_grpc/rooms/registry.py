@@ -23,6 +23,7 @@ from erqiwang_grpc.rooms.refusals import (
     CommandIdReused,
     LogUnavailable,
     NoSuchRoom,
+    OutcomeUnknown,
     Refused,
     RoomQuarantined,
     TooManyRooms,
@@ -40,6 +41,7 @@ from erqiwang_grpc.store import (
     RoomId,
     TimeNs,
     Unavailable,
+    Unsure,
     Version,
 )
 
@@ -168,6 +170,9 @@ class Rooms:
             case Unavailable(why):
                 log.error("log unavailable", extra={"room": room, "version": 0, "why": why})
                 return LogUnavailable()
+            case Unsure(why):
+                log.error("outcome unknown", extra={"room": room, "version": 0, "why": why})
+                return OutcomeUnknown()
 
     # What other nodes append
 

@@ -31,6 +31,7 @@ from erqiwang_grpc.rooms.rate_limit import Allowances
 from erqiwang_grpc.rooms.refusals import (
     CommandIdReused,
     LogUnavailable,
+    OutcomeUnknown,
     Refused,
     RoomQuarantined,
     StaleVersion,
@@ -49,6 +50,7 @@ from erqiwang_grpc.store import (
     Store,
     TimeNs,
     Unavailable,
+    Unsure,
     Version,
     Wakeup,
 )
@@ -155,9 +157,8 @@ class Room:
         at_head = not store.shared
         if self._unsure:
             at_head = True
-            refused = await self._follow()
-            if refused is not None:
-                return refused
+            if await self._follow() is not None:
+                return OutcomeUnknown()
         for _ in range(_ATTEMPTS):
             # Recognise. An id that brought something about is answered as before.
             known = self.state.brought.get((asked.actor, asked.key.id)) if asked.key else None
@@ -193,7 +194,7 @@ class Room:
             )
             self._unsure = True
             appended = await store.append(self.id, version, batch)
-            self._unsure = isinstance(appended, Unavailable)
+            self._unsure = isinstance(appended, Unavailable | Unsure)
             match appended:
                 case Appended():
                     # Take and tell.
@@ -215,6 +216,9 @@ class Room:
                 case Unavailable(why):
                     log.error("log unavailable", extra={"room": self.id, "version": self.version, "why": why})
                     return LogUnavailable()
+                case Unsure(why):
+                    log.error("outcome unknown", extra={"room": self.id, "version": self.version, "why": why})
+                    return OutcomeUnknown()
         raise RuntimeError("a room that is decided again and again never settles")
 
     def _decide(self, asked: Asked) -> tuple[matches.Event, ...] | Reply | Refused:

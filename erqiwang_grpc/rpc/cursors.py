@@ -1,47 +1,62 @@
-"""Cursors: places in the log that are given out as text, and read strictly when they come back."""
+"""Cursors: places in the log that are given out as text, and read strictly when they come back.
+
+Each names the store it is a place in. A store that was restored or copied gives the same places to other events, and who goes
+on there with an old cursor would miss what happened, without a word.
+"""
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from typing import Final
 
-from erqiwang_grpc.rooms.refusals import InvalidCursor
-from erqiwang_grpc.store import Mark, Position, RoomId, TimeNs, Version
+from erqiwang_grpc.rooms.refusals import ForeignCursor, InvalidCursor
+from erqiwang_grpc.store import Mark, Position, RoomId, StoreId, TimeNs, Version
 
 _LARGEST: Final = 2**63 - 1
 """What a log can count to."""
+_HEXADECIMAL: Final = frozenset("0123456789abcdef")
 
 
-def cursor(position: Position, told: int) -> str:
+def cursor(store: StoreId, position: Position, told: int) -> str:
     """The place in what `WatchRooms` tells behind the first `told` events of a batch."""
-    return f"{position}-{told}"
+    return f"{store}-{position}-{told}"
 
 
-def read_cursor(text: str) -> tuple[Position, int] | InvalidCursor:
+def read_cursor(text: str, store: StoreId) -> tuple[Position, int] | InvalidCursor | ForeignCursor:
     """The place a cursor stands for: a batch, and how many of its events were told; empty for the very beginning."""
     if not text:
         return Position(0), 0
-    position, _, told = text.partition("-")
     try:
-        return Position(_count(position)), _count(told)
+        identity, position, told = text.split("-")
+        place = Position(_count(position)), _count(told)
+        return place if _store(identity) == store else ForeignCursor()
     except ValueError:
         return InvalidCursor("cursor")
 
 
-def page_token(mark: Mark) -> str:
+def page_token(store: StoreId, mark: Mark) -> str:
     """The place in a list behind a mark."""
-    text = f"{mark.time}.{mark.position}.{mark.version}.{mark.room}"
+    text = f"{store}.{mark.time}.{mark.position}.{mark.version}.{mark.room}"
     return urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
-def read_page_token(token: str) -> Mark | InvalidCursor | None:
+def read_page_token(token: str, store: StoreId) -> Mark | InvalidCursor | ForeignCursor | None:
     """The mark behind which a page begins; None for the first page, which has an empty token."""
     if not token:
         return None
     try:
-        time, position, version, room = urlsafe_b64decode(token + "=" * (-len(token) % 4)).decode().split(".", 3)
+        text = urlsafe_b64decode(token + "=" * (-len(token) % 4)).decode()
+        identity, time, position, version, room = text.split(".", 4)
         at = Version(_count(version))
-        return Mark(Position(_count(position)), RoomId(room), at, at, TimeNs(_count(time)))
+        mark = Mark(Position(_count(position)), RoomId(room), at, at, TimeNs(_count(time)))
+        return mark if _store(identity) == store else ForeignCursor()
     except ValueError:
         return InvalidCursor("page_token")
+
+
+def _store(identity: str) -> str:
+    """A store's identity. `ValueError` for what is none."""
+    if not identity or not _HEXADECIMAL.issuperset(identity):
+        raise ValueError("no identity of a store")
+    return identity
 
 
 def _count(digits: str) -> int:

@@ -38,7 +38,15 @@ from erqiwang_grpc.rooms.costs import Work
 from erqiwang_grpc.rooms.fingerprint import command_key
 from erqiwang_grpc.rooms.limits import SECOND
 from erqiwang_grpc.rooms.quotas import Quotas
-from erqiwang_grpc.rooms.refusals import InvalidCursor, InvalidField, LogUnavailable, Refused, RoomFull, kind
+from erqiwang_grpc.rooms.refusals import (
+    ForeignCursor,
+    InvalidCursor,
+    InvalidField,
+    LogUnavailable,
+    Refused,
+    RoomFull,
+    kind,
+)
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Node, Room
 from erqiwang_grpc.rpc import room_status
@@ -57,8 +65,6 @@ R = TypeVar("R")
 LARGEST_PAGE: Final = 200
 """Whoever asks for more gets as many."""
 USUAL_PAGE: Final = 50
-_SCANNED: Final = 2_000
-"""How many rooms one `ListRooms` call looks at for a state before it answers with what it has."""
 _FOREVER: Final = TimeNs(2**63 - 1)
 
 
@@ -119,7 +125,7 @@ class RoomServicer(rpc.RoomServiceServicer):
     ) -> pb.ListRoomsResponse:
         """List the platform's rooms, the newest first."""
         platform = await self._caller(context)
-        size, before = await _asked_page(request, context)
+        size, before = await self._asked_page(request, context)
         if request.state not in room_pb2.RoomState.values():
             await refuse(context, choice_fault("state", request.state, tuple(sorted(room_pb2.RoomState.values()))))
         page, looked_at = await self._page(platform, size, before, request.state)
@@ -134,7 +140,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         """The page, and how many rooms were read from the log for it."""
         found: list[room_pb2.Room] = []
         scanned = read = 0
-        while len(found) < size and scanned < _SCANNED:
+        while len(found) < size and scanned < self._node.limits.rooms_scanned:
             wanted = size - len(found)
             marks = await self._events.listing(created(platform), Period(TimeNs(0), _FOREVER), wanted, before)
             if isinstance(marks, Unavailable):
@@ -148,7 +154,8 @@ class RoomServicer(rpc.RoomServiceServicer):
                 before = mark
             if len(marks) < wanted:
                 return pb.ListRoomsResponse(rooms=found), read
-        return pb.ListRoomsResponse(rooms=found, next_page_token=page_token(before) if before else ""), read
+        token = page_token(self._node.store.identity, before) if before else ""
+        return pb.ListRoomsResponse(rooms=found, next_page_token=token), read
 
     async def _listed(self, room_id: RoomId) -> room_pb2.Room | None:
         """A room of a list; None for one that cannot be believed.
@@ -254,8 +261,8 @@ class RoomServicer(rpc.RoomServiceServicer):
     ) -> None:
         """Tell of the platform's rooms from a cursor on, until the caller leaves."""
         platform = await self._caller(context)
-        cursor = read_cursor(request.cursor)
-        if isinstance(cursor, InvalidCursor):
+        cursor = read_cursor(request.cursor, self._node.store.identity)
+        if not isinstance(cursor, tuple):
             await refuse(context, cursor)
         if self.watchers >= self._limits.watchers:
             why = f"the server holds {self._limits.watchers} watchers, as many as it takes"
@@ -315,7 +322,7 @@ class RoomServicer(rpc.RoomServiceServicer):
     ) -> pb.ListMatchRecordsResponse:
         """The platform's matches that have ended, the last one first."""
         platform = await self._caller(context)
-        size, before = await _asked_page(request, context)
+        size, before = await self._asked_page(request, context)
         wrong = length_fault("player", request.player, 0, LONGEST_NAME)
         if wrong is not None:
             await refuse(context, wrong)
@@ -326,8 +333,19 @@ class RoomServicer(rpc.RoomServiceServicer):
         self._quotas.owe(platform, len(page.matches) * Work.ROW.units)
         return pb.ListMatchRecordsResponse(
             matches=[encode.match_summary(summary) for summary in page.matches],
-            next_page_token=page_token(page.last) if page.last else "",
+            next_page_token=page_token(self._events.identity, page.last) if page.last else "",
         )
+
+    async def _asked_page(
+        self,
+        request: pb.ListRoomsRequest | pb.ListMatchRecordsRequest,
+        context: grpc.aio.ServicerContext[Q, R],
+    ) -> tuple[int, Mark | None]:
+        """How many rows a page is to have, and behind which row it begins. Ends the call where the token is no good."""
+        before = read_page_token(request.page_token, self._node.store.identity)
+        if isinstance(before, InvalidCursor | ForeignCursor):
+            await refuse(context, before)
+        return min(request.page_size or USUAL_PAGE, LARGEST_PAGE), before
 
     async def _caller(self, context: grpc.aio.ServicerContext[Q, R]) -> PlatformId:
         """The platform that calls, which pays for the call."""
@@ -372,16 +390,6 @@ class RoomServicer(rpc.RoomServiceServicer):
 
     def _status(self, room: Room) -> room_pb2.Room:
         return room_status.status(room, self._rooms.deadline(room.state))
-
-
-async def _asked_page(
-    request: pb.ListRoomsRequest | pb.ListMatchRecordsRequest, context: grpc.aio.ServicerContext[Q, R]
-) -> tuple[int, Mark | None]:
-    """How many rows a page is to have, and behind which row it begins. Ends the call where either is out of range."""
-    before = read_page_token(request.page_token)
-    if isinstance(before, InvalidCursor):
-        await refuse(context, before)
-    return min(request.page_size or USUAL_PAGE, LARGEST_PAGE), before
 
 
 def _seat_of(match: Match, player: Player) -> Seat | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import secrets
 from dataclasses import dataclass
 from typing import final
 
@@ -20,6 +21,7 @@ from erqiwang_grpc.store.port import (
     Period,
     Position,
     RoomId,
+    StoreId,
     Tag,
     TimeNs,
     Unavailable,
@@ -61,6 +63,12 @@ class MemoryStore:
         self._known: dict[tuple[RoomId, Actor, CommandId], Duplicate] = {}
         self._last = Position(0)
         self._closed = False
+        self._identity = StoreId(secrets.token_hex(8))
+
+    @property
+    def identity(self) -> StoreId:
+        """Another one each time: what was in another memory is gone."""
+        return self._identity
 
     async def append(self, room: RoomId, expected: Version, batch: Batch) -> AppendAnswer:
         """Put `batch` behind version `expected` of the room. See `Store.append`."""

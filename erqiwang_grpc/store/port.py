@@ -20,6 +20,8 @@ TimeNs = NewType("TimeNs", int)
 """Nanoseconds since 1970-01-01 UTC."""
 Actor = NewType("Actor", str)
 CommandId = NewType("CommandId", str)
+StoreId = NewType("StoreId", str)
+"""Which store it is: random, and another one in every copy, so that a place in one is never taken for a place in another."""
 
 NOTHING: Final = Version(0)
 START: Final = Position(0)
@@ -121,10 +123,18 @@ class Damaged:
 @final
 @dataclass(frozen=True, slots=True)
 class Unavailable:
-    """The store cannot do this now; `why` says what to do. Nothing half is stored.
+    """The store cannot do this now; `why` says what to do. Nothing was written."""
 
-    The caller forgets what it wanted to append and reads the room anew before it goes on: after a failed
-    flush only the next opening of the file shows whether the batch is in it.
+    why: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Unsure:
+    """Nobody can say whether the batch is stored, whole or not at all; `why` says what failed.
+
+    The caller reads the room anew before it goes on. After a failed flush only the next opening of the file shows what is
+    in it.
     """
 
     why: str
@@ -151,11 +161,21 @@ class Period:
     until: TimeNs
 
 
-AppendAnswer: TypeAlias = Appended | Conflict | Duplicate | Damaged | Unavailable
+AppendAnswer: TypeAlias = Appended | Conflict | Duplicate | Damaged | Unavailable | Unsure
 
 
 class StoreReader(Protocol):
-    """The half of the log that changes nothing."""
+    """The half of the log that changes nothing.
+
+    `rooms`, `feed` and `listing` give pages. A page with fewer than `limit` members is the last one: members that are
+    damaged are passed over, and more are looked at instead. Every member stands strictly behind the one before it, and the
+    first one behind the place that was given, so that a loop over pages ends. Where the store cannot give such a page it is
+    damaged, and the answer is `Unavailable`.
+    """
+
+    @property
+    def identity(self) -> StoreId:
+        """Which store this is."""
 
     async def head(self, room: RoomId) -> Version | Damaged:
         """The version of the room's last payload; `NOTHING` for a room that is not there."""
@@ -173,7 +193,10 @@ class StoreReader(Protocol):
         """Which payloads the command brought about, if it is in the log."""
 
     async def rooms(self, after: RoomId, limit: int) -> tuple[RoomId, ...] | Unavailable:
-        """The next at most `limit` rooms in the order of their ids; from the start with an empty id."""
+        """The next at most `limit` rooms in the order of their ids; from the start with an empty id.
+
+        A room of which anything at all is stored is among them, also one whose head is gone.
+        """
 
     async def feed(self, after: Position, limit: int, tag: Tag | None = None) -> tuple[Mark, ...] | Unavailable:
         """The next at most `limit` batches, of all or of those that carry `tag`, in commit order.

@@ -14,24 +14,24 @@ from typing import Final, final
 
 from erqiwang_core.notices import BuriedBy, Cause, DealEnded, Dealt, Led
 from erqiwang_core.parts import View
-from erqiwang_core.players import Policy, Sensible
+from erqiwang_core.players import Sensible
 from erqiwang_core.playing import Signalled
 from erqiwang_core.refusals import Phase
 from rich.console import Console
 
 from erqiwang_grpc.client import SeatClient
+from erqiwang_grpc.commands import interrupts
 from erqiwang_grpc.commands.arguments import BadArguments, Subparsers, add_room_options, between, room_options
 from erqiwang_grpc.rpc.wire.encode.commands import command
 from erqiwang_grpc.tools.terminal.console import console
 from erqiwang_grpc.tools.terminal.hearing import Attached, Listener
-from erqiwang_grpc.tools.terminal.hosting import Hosted, hosted
+from erqiwang_grpc.tools.terminal.hosting import Hosted, Signalling, hosted
 from erqiwang_grpc.tools.terminal.telling import Teller
 from erqiwang_grpc.v1 import seat_service_pb2 as pb
 
 _PAUSE: Final = 0.3
 _LONG_PAUSES: Final = {Dealt: 2.0, BuriedBy: 1.5, DealEnded: 3.0}
 """Seconds after each event, for whoever watches."""
-INTERRUPTED: Final = 130
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -61,10 +61,7 @@ def run(arguments: Namespace) -> int:
             show.console.print(f"Seed {seed}: the same seed brings the same match.", highlight=False)
             await show.run(room, Random(seed))
 
-    try:
-        asyncio.run(shown())
-    except KeyboardInterrupt:
-        return INTERRUPTED
+    interrupts.run(shown())
     return 0
 
 
@@ -81,8 +78,8 @@ class Show:
     async def run(self, room: Hosted, random: Random) -> None:
         """Play the match from its first deal to its account."""
         async with AsyncExitStack() as stack:
-            clients = [await stack.enter_async_context(SeatClient(room.channel, token)) for token in room.tokens]
-            table = Table(tuple(Listener(client) for client in clients), Teller(self.console), self.fast)
+            clients = [await stack.enter_async_context(SeatClient([room.address], token)) for token in room.tokens]
+            table = Table(tuple(Listener(client) for client in clients), Teller(self.console), self.fast, random)
             await table.begin()
             while table.view.progress.phase is not Phase.OVER:
                 if table.view.progress.phase is Phase.SETTLED and table.view.progress.deal >= self.deals:
@@ -90,15 +87,18 @@ class Show:
                     await room.platform.disband_room(room.room_id)
                     await table.hear(table.version + 1)
                 else:
-                    await table.turn(Sensible(), random)
+                    await table.turn()
 
 
 @final
 class Table:
     """Every seat of a room, played by one hand that also tells the match: so one seed always brings the same lines."""
 
-    def __init__(self, seats: Sequence[Listener], teller: Teller, fast: bool) -> None:
+    def __init__(self, seats: Sequence[Listener], teller: Teller, fast: bool, random: Random) -> None:
         self._seats = seats
+        self._policy = Sensible()
+        self._random = random
+        self._signalling = [Signalling(self._policy, random) for _ in seats]
         self._teller = teller
         self._fast = fast
 
@@ -119,12 +119,12 @@ class Table:
                 pass
         self._teller.begin(self._views())
 
-    async def turn(self, policy: Policy, random: Random) -> None:
+    async def turn(self) -> None:
         """Signals first; then one command of the seat that is to act, and all that it brings."""
-        for seat in self._seats:
-            await self._signal(seat, policy, random)
+        for seat, signalling in zip(self._seats, self._signalling, strict=True):
+            await self._signal(seat, signalling)
         acting, chosen = next(
-            (seat, chosen) for seat in self._seats if (chosen := policy.act(seat.view, random)) is not None
+            (seat, chosen) for seat in self._seats if (chosen := self._policy.act(seat.view, self._random)) is not None
         )
         answer = await acting.client.act(command(chosen))
         assert isinstance(answer, pb.Accepted), f"{chosen} was refused: {answer}"
@@ -138,8 +138,8 @@ class Table:
         self._teller.tell(max(causes, key=_fullness), self._views())
         await self._pause(causes[0])
 
-    async def _signal(self, seat: Listener, policy: Policy, random: Random) -> None:
-        signal = policy.signal(seat.view, random)
+    async def _signal(self, seat: Listener, signalling: Signalling) -> None:
+        signal = signalling.signal(seat.view)
         if signal is None:
             return
         seat.client.signal(command(signal).signal.signal)

@@ -29,6 +29,10 @@ from erqiwang_core.valuation import cheapness
 from erqiwang_grpc.commands.arguments import Subparsers
 from erqiwang_grpc.tools import wording
 
+LEGAL: Final = 0
+ILLEGAL: Final = 1
+NOT_UNDERSTOOD: Final = 2
+
 _MOST_TRIED: Final = 20_000
 """Of how many sets of cards each is tried; more plays than that are not written down one by one."""
 _MOST_SHOWN: Final = 12
@@ -38,7 +42,9 @@ _EPILOG: Final = """\
 Cards: ♠7 or s7, h10, dK; BJ and SJ (or 🃏 and 🃟) are the jokers. The same card
 twice is a pair. For example:
 
-  erqiwang explain --hand 'hA hA hK hK s5 BJ' --trump s --lead 'h9 h9'"""
+  erqiwang explain --hand 'hA hA hK hK s5 BJ' --trump s --lead 'h9 h9'
+
+Exit status: 0, 1 where --play is illegal, 2 where a text is not understood."""
 
 
 class BadText(Exception):
@@ -54,6 +60,27 @@ class Question:
     hand: CardSet
     lead: Lead
     led: CardSet
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether a play may be played, and why or why not."""
+
+    is_legal: bool
+    why: str
+
+    def __str__(self) -> str:
+        return self.why if self.is_legal else f"illegal: {self.why}"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What is printed, and the verdict on the play, if one was asked about."""
+
+    lines: tuple[str, ...]
+    verdict: Verdict | None
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -72,17 +99,17 @@ def add_parser(subparsers: Subparsers) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Print the explanation; 2 where the text cannot be understood."""
+    """Print the explanation; 1 where a play that is to be judged is illegal, 2 where the text cannot be understood."""
     try:
-        lines = tuple(_explained(arguments))
+        explained = _explained(arguments)
     except BadText as bad:
         print(f"erqiwang explain: {bad}", file=sys.stderr)
-        return 2
-    print("\n".join(lines))
-    return 0
+        return NOT_UNDERSTOOD
+    print("\n".join(explained.lines))
+    return LEGAL if explained.verdict is None or explained.verdict.is_legal else ILLEGAL
 
 
-def _explained(arguments: Namespace) -> Iterator[str]:
+def _explained(arguments: Namespace) -> Explanation:
     tables, hand = _trump(arguments.trump), _cards("--hand", arguments.hand)
     play = None if arguments.play is None else _cards("--play", arguments.play)
     if arguments.lead is None:
@@ -119,8 +146,18 @@ def _check_copies(hand: CardSet, led: CardSet) -> None:
             raise BadText(f"--lead: with the hand, {wording.unreadable(ThirdCopy(kind_list(KindSet(both))[0]))}")
 
 
-def explain_lead(tables: Order, hand: CardSet, play: CardSet | None) -> Iterator[str]:
+def explain_lead(tables: Order, hand: CardSet, play: CardSet | None) -> Explanation:
     """What `hand` may lead, and whether it may lead `play`."""
+    verdict = None if play is None else _judged_lead(tables, hand, play)
+    return Explanation((*_lead_rows(tables, hand), *_verdict_row(tables, play, verdict)), verdict)
+
+
+def _verdict_row(tables: Order, play: CardSet | None, verdict: Verdict | None) -> Iterator[str]:
+    if play is not None:
+        yield from _row("play", f"{write(play, tables.trump)}: {verdict}")
+
+
+def _lead_rows(tables: Order, hand: CardSet) -> Iterator[str]:
     yield from _row("hand", f"{write(hand, tables.trump)}   (trump: {write_trump(tables.trump)})")
     found = sorted(all_components(tables, hand), key=count)
     yield from _row("may lead", " | ".join(dict.fromkeys(write(cards, tables.trump) for cards in found)))
@@ -128,22 +165,25 @@ def explain_lead(tables: Order, hand: CardSet, play: CardSet | None) -> Iterator
         yield from _row(
             "", "any trumps together: a throw, if no other seat holds a higher component of any of its shapes"
         )
-    if play is not None:
-        yield from _row("play", f"{write(play, tables.trump)}: {_judged_lead(tables, hand, play)}")
 
 
-def _judged_lead(tables: Order, hand: CardSet, play: CardSet) -> str:
+def _judged_lead(tables: Order, hand: CardSet, play: CardSet) -> Verdict:
     missing = _not_held(hand, play)
     if missing is not None:
         return missing
     lead = classify(tables, play)
     if isinstance(lead, Lead):
-        return f"legal, {wording.shape(lead.shape)} of {wording.group(lead.group)}"
-    return f"illegal: {wording.not_led(lead)}"
+        return Verdict(True, f"legal, {wording.shape(lead.shape)} of {wording.group(lead.group)}")
+    return Verdict(False, wording.not_led(lead))
 
 
-def explain_follow(question: Question, play: CardSet | None) -> Iterator[str]:
+def explain_follow(question: Question, play: CardSet | None) -> Explanation:
     """Which plays follow the lead and why, and whether `play` does."""
+    verdict = None if play is None else _judged_follow(question, play)
+    return Explanation((*_follow_rows(question), *_verdict_row(question.order, play, verdict)), verdict)
+
+
+def _follow_rows(question: Question) -> Iterator[str]:
     tables, hand, lead = question.order, question.hand, question.lead
     trump = tables.trump
     suggestion = follow(tables, lead, hand, cheapness(tables, hand))
@@ -154,8 +194,6 @@ def explain_follow(question: Question, play: CardSet | None) -> Iterator[str]:
     yield from _row("may", write(may(tables, lead, hand), trump))
     yield from _row("legal", _legal(question))
     yield from _row("suggested", f"{write(suggestion, trump)} ({wording.number_of(points(suggestion), 'point')})")
-    if play is not None:
-        yield from _row("play", f"{write(play, trump)}: {_judged_follow(question, play)}")
 
 
 def _row(title: str, text: str) -> Iterator[str]:
@@ -201,20 +239,20 @@ def legal_plays(question: Question) -> tuple[str, ...] | None:
     return tuple(dict.fromkeys(write(play, tables.trump) for play in legal))
 
 
-def _judged_follow(question: Question, play: CardSet) -> str:
+def _judged_follow(question: Question, play: CardSet) -> Verdict:
     missing = _not_held(question.hand, play)
     if missing is not None:
         return missing
     if count(play) != question.lead.count:
-        return f"illegal: {wording.number_of(question.lead.count, 'card')} led, {count(play)} played"
+        return Verdict(False, f"{wording.number_of(question.lead.count, 'card')} led, {count(play)} played")
     broken = breach(question.order, question.lead, question.hand, play)
-    return "legal" if broken is None else f"illegal: {wording.breach(broken)}"
+    return Verdict(True, "legal") if broken is None else Verdict(False, wording.breach(broken))
 
 
-def _not_held(hand: CardSet, play: CardSet) -> str | None:
+def _not_held(hand: CardSet, play: CardSet) -> Verdict | None:
     """What of a play is not in the hand; None where all is. Both are texts, which name the first deck's copies first."""
     missing = ids(without(play, hand))
     if not missing:
         return None
     twice = " twice" if shared(hand, copies(kinds(cards_of(missing[:1])))) else ""
-    return f"illegal: the hand does not hold {write_card(kind(missing[0]))}{twice}"
+    return Verdict(False, f"the hand does not hold {write_card(kind(missing[0]))}{twice}")

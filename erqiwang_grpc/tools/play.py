@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import secrets
 import sys
 from argparse import Namespace
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from random import Random
 from typing import Final
@@ -17,8 +18,9 @@ from erqiwang_core.players import Sensible
 from erqiwang_core.rules import RoomOptions, rules
 
 from erqiwang_grpc.client import SeatClient
+from erqiwang_grpc.commands import interrupts
 from erqiwang_grpc.commands.arguments import BadArguments, Subparsers, add_room_options, between, room_options
-from erqiwang_grpc.tools.demo import INTERRUPTED
+from erqiwang_grpc.names import fault
 from erqiwang_grpc.tools.terminal.console import console
 from erqiwang_grpc.tools.terminal.hearing import Listener
 from erqiwang_grpc.tools.terminal.hosting import PLAYERS, hosted, play_along
@@ -27,6 +29,8 @@ from erqiwang_grpc.tools.terminal.person import Ending, Person
 _PAUSE: Final = 0.8
 """Seconds that the other players seem to think."""
 _REACHED_SECONDS: Final = 5.0
+_GUEST: Final = "Guest"
+_TOKEN: Final = re.compile(r"[\w.-]+", re.ASCII)
 _STATUS: Final = {Ending.OVER: 0, Ending.LEFT: 0, Ending.LOST: 1}
 
 
@@ -36,7 +40,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--seat", type=between(0, 3), help="your seat, where the others are played for you (default: 0)"
     )
-    parser.add_argument("--name", default="Guest", help="what you are called (default: Guest)")
+    parser.add_argument("--name", help=f"what you are called (default: {_GUEST})")
     parser.add_argument("--seed", type=int, help="the same seed brings the same decks (default: a fresh one)")
     parser.add_argument("--fast", action="store_true", help="the other players do not pause to think")
     elsewhere = parser.add_argument_group("on another server, instead of against players of our own")
@@ -51,12 +55,10 @@ def run(arguments: Namespace) -> int:
     """Play; 1 where the server ended the stream for good, 2 where the arguments do not fit or no server answers."""
     try:
         options = _checked(arguments)
-        ending = asyncio.run(_play(arguments, options))
+        ending = interrupts.run(_play(arguments, options))
     except BadArguments as bad:
         print(f"erqiwang play: {bad}", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
-        return INTERRUPTED
     return _STATUS[ending]
 
 
@@ -68,15 +70,32 @@ def _checked(arguments: Namespace) -> RoomOptions:
         raise BadArguments("--ca goes with --server")
     if arguments.server is not None and arguments.seat is not None:
         raise BadArguments("the token says which seat is yours: leave --seat out")
+    if arguments.server is not None and arguments.name is not None:
+        raise BadArguments("the platform has given you your name: leave --name out")
+    if arguments.token is not None and not _TOKEN.fullmatch(arguments.token):
+        raise BadArguments("--token is no token: copy it whole")
     seats = rules(options.game, options.review).seats
     if (arguments.seat or 0) >= seats:
         raise BadArguments(f"--seat is 0 to {seats - 1}")
+    _check_name(_name(arguments), PLAYERS[: seats - 1])
     return options
+
+
+def _name(arguments: Namespace) -> str:
+    return _GUEST if arguments.name is None else str(arguments.name)
+
+
+def _check_name(name: str, others: Sequence[str]) -> None:
+    wrong = fault(name)
+    if wrong is not None:
+        raise BadArguments(f"--name {wrong}: choose another")
+    if name in others:
+        raise BadArguments(f"--name {name}: {name} plays against you, choose another")
 
 
 async def _play(arguments: Namespace, options: RoomOptions) -> Ending:
     at = _elsewhere(arguments) if arguments.server is not None else _at_home(arguments, options)
-    async with at as (channel, token), SeatClient(channel, token) as client:
+    async with at as client, client:
         ending = await Person(Listener(client), console()).play()
     if ending is Ending.LEFT and arguments.server is not None:
         print("Your seat stays yours: the same command brings you back.")
@@ -84,20 +103,20 @@ async def _play(arguments: Namespace, options: RoomOptions) -> Ending:
 
 
 @contextlib.asynccontextmanager
-async def _elsewhere(arguments: Namespace) -> AsyncIterator[tuple[grpc.aio.Channel, str]]:
-    if arguments.ca is None:
-        channel = grpc.aio.insecure_channel(arguments.server)
-    else:
-        channel = grpc.aio.secure_channel(arguments.server, grpc.ssl_channel_credentials(_read(arguments.ca)))
-    async with channel:
-        await _reached(channel, arguments.server)
-        yield channel, arguments.token
+async def _elsewhere(arguments: Namespace) -> AsyncIterator[SeatClient]:
+    credentials = None if arguments.ca is None else grpc.ssl_channel_credentials(_read(arguments.ca))
+    await _reached(arguments.server, credentials)
+    yield SeatClient([arguments.server], arguments.token, credentials=credentials)
 
 
-async def _reached(channel: grpc.aio.Channel, address: str) -> None:
+async def _reached(address: str, credentials: grpc.ChannelCredentials | None) -> None:
     """Wait until a server answers. Later on the client comes back by itself; but nobody should wait at a wrong address."""
+    if credentials is None:
+        channel = grpc.aio.insecure_channel(address)
+    else:
+        channel = grpc.aio.secure_channel(address, credentials)
     try:
-        async with asyncio.timeout(_REACHED_SECONDS):
+        async with channel, asyncio.timeout(_REACHED_SECONDS):
             await channel.channel_ready()
     except TimeoutError:
         raise BadArguments(f"no server answers at {address}: is the address right, and --ca?") from None
@@ -111,22 +130,22 @@ def _read(path: Path) -> bytes:
 
 
 @contextlib.asynccontextmanager
-async def _at_home(arguments: Namespace, options: RoomOptions) -> AsyncIterator[tuple[grpc.aio.Channel, str]]:
+async def _at_home(arguments: Namespace, options: RoomOptions) -> AsyncIterator[SeatClient]:
     """A server of our own, and sensible players in all other seats."""
     own = arguments.seat or 0
     seed = secrets.randbelow(2**31) if arguments.seed is None else arguments.seed
-    players = (*PLAYERS[:own], arguments.name, *PLAYERS[own:])
+    players = (*PLAYERS[:own], _name(arguments), *PLAYERS[own:])
     async with contextlib.AsyncExitStack() as stack:
         room = await stack.enter_async_context(hosted(options, seed, players))
         playing: list[asyncio.Task[None]] = []
         for seat, token in enumerate(room.tokens):
             if seat != own:
-                client = await stack.enter_async_context(SeatClient(room.channel, token))
+                client = await stack.enter_async_context(SeatClient([room.address], token))
                 pause = 0.0 if arguments.fast else _PAUSE
                 along = play_along(Listener(client), Sensible(), Random(f"{seed}/{seat}"), pause)
                 playing.append(asyncio.create_task(along))
         try:
-            yield room.channel, room.tokens[own]
+            yield SeatClient([room.address], room.tokens[own])
         finally:
             for each in playing:
                 each.cancel()

@@ -1,6 +1,5 @@
 """`erqiwang replay`: a stored match step by step, as an auditor or as one seat saw it."""
 
-import asyncio
 import sys
 from argparse import Namespace
 from collections.abc import Iterable, Sequence
@@ -18,10 +17,11 @@ from erqiwang_core.settled import DealSettled
 from erqiwang_core.units import Seat
 from rich.text import Text
 
-from erqiwang_grpc.commands import data_folder
+from erqiwang_grpc.commands import data_folder, interrupts
 from erqiwang_grpc.commands.arguments import Subparsers
 from erqiwang_grpc.commands.data_folder import NoLog
 from erqiwang_grpc.events.history import RoomLog, UnreadableEntry, read
+from erqiwang_grpc.names import printable
 from erqiwang_grpc.store import Damaged, RoomId
 from erqiwang_grpc.tools.terminal.cards import cards
 from erqiwang_grpc.tools.terminal.console import console
@@ -56,13 +56,13 @@ def add_parser(subparsers: Subparsers) -> None:
 def run(arguments: Namespace) -> int:
     """Tell the match; 1 where its log is damaged or cannot be followed to its end, 2 where there is nothing to tell."""
     try:
-        log = asyncio.run(_log(arguments))
+        log = interrupts.run(_log(arguments))
         if isinstance(log, UnreadableEntry):
             print(_cut_off(arguments.room, log), file=sys.stderr)
             return CUT_OFF
         fault = _tell(arguments, log) or log.unreadable
     except (NoLog, NothingToTell) as nothing:
-        print(f"erqiwang replay: {nothing}", file=sys.stderr)
+        print(f"erqiwang replay: {printable(str(nothing))}", file=sys.stderr)
         return NOT_FOUND
     if fault is not None:
         print(_cut_off(arguments.room, fault), file=sys.stderr)
@@ -71,7 +71,7 @@ def run(arguments: Namespace) -> int:
 
 
 def _cut_off(room: str, fault: UnreadableEntry) -> str:
-    return f"erqiwang replay: room {room} cannot be followed from event {fault.version} on: {fault.why}"
+    return f"erqiwang replay: room {printable(room)} cannot be followed from event {fault.version} on: {fault.why}"
 
 
 async def _log(arguments: Namespace) -> RoomLog | UnreadableEntry:
@@ -152,7 +152,8 @@ def _tell(arguments: Namespace, log: RoomLog) -> UnreadableEntry | None:
     match = matches.begin(log.opened.options)
     audience = _audience(arguments, log, match)
     teller = Teller(console())
-    teller.say(f"Room {log.opening.room} of platform {log.opened.platform}, opened by {log.opened.owner}.")
+    owner = printable(log.opened.owner)
+    teller.say(f"Room {printable(log.opening.room)} of platform {printable(log.opened.platform)}, opened by {owner}.")
     for logged in log.later:
         try:
             after = matches.evolve(match, logged.event)

@@ -73,7 +73,10 @@ class CreateRoomRequest(_message.Message):
     command_id: _builtins.str
     """Names the command, so that it may be sent again safely. At most 64 bytes; required."""
     owner: _builtins.str
-    """The player who opens it; required. At most 128 bytes."""
+    """The player who opens it; required. At most 128 bytes, and only characters that can be printed: no control characters
+    (line ends, escapes), no bidi controls or other invisible formats, no line or paragraph separators. The joiners
+    U+200C and U+200D and the tags of emoji flags are allowed, so every language and every emoji is.
+    """
     @_builtins.property
     def choice(self) -> Global___RoomChoice:
         """Its options; unset stands for all defaults."""
@@ -181,7 +184,9 @@ class ListRoomsRequest(_message.Message):
     page_size: _builtins.int
     """How many at most: 1 to 200; 0 stands for 50, and more than 200 for 200."""
     page_token: _builtins.str
-    """From the last answer; empty for the first page."""
+    """From the last answer; empty for the first page. One from before the store was restored or copied is refused
+    (`foreign_cursor`): list again from the first page.
+    """
     state: _room_pb2.RoomState.ValueType
     """Only rooms in this state; unspecified for all."""
     def __init__(
@@ -296,7 +301,7 @@ class TakeSeatRequest(_message.Message):
     room_id: _builtins.str
     """The room."""
     player: _builtins.str
-    """The player; required. At most 128 bytes."""
+    """The player; required. At most 128 bytes, of the characters that an owner's name may hold (see `CreateRoomRequest`)."""
     seat: _builtins.int
     """The seat; unset for the first that is free, or the one the player has."""
     command_id: _builtins.str
@@ -481,7 +486,10 @@ class WatchRoomsRequest(_message.Message):
 
     CURSOR_FIELD_NUMBER: _builtins.int
     cursor: _builtins.str
-    """The cursor of the last event seen; empty for all events from the first room on."""
+    """The cursor of the last event seen; empty for all events from the first room on. A cursor belongs to one store: after
+    the server's store was restored from a backup, or copied, it is refused (`foreign_cursor`), since what happened after
+    the backup is gone and its places are given to other events. `Refusal.foreign_cursor` says what to do then.
+    """
     def __init__(
         self,
         *,
@@ -737,9 +745,11 @@ class ListMatchRecordsRequest(_message.Message):
     page_size: _builtins.int
     """How many at most: 1 to 200; 0 stands for 50, and more than 200 for 200."""
     page_token: _builtins.str
-    """From the last answer, with the same other fields; empty for the first page."""
+    """From the last answer, with the same other fields; empty for the first page. One from before the store was restored or
+    copied is refused (`foreign_cursor`): list again from the first page.
+    """
     player: _builtins.str
-    """Only matches of this player; empty for all. At most 128 bytes."""
+    """Only matches of this player; empty for all. Any text of at most 128 bytes: a stored match may be older than the rule for names."""
     @_builtins.property
     def since(self) -> _timestamp_pb2.Timestamp:
         """Only matches that ended then or later; unset for no bound."""

@@ -400,8 +400,8 @@ Global___Notice: _TypeAlias = Notice  # noqa: Y015
 
 @_typing.final
 class Accepted(_message.Message):
-    """A command stands; to its sender alone. What it brought about comes before it, as notices. A second `Ready` stands and
-    brings nothing: both versions are then 0.
+    """A command stands; to its sender alone. What it brought about comes before it, as notices. A second or a
+    late `Ready` stands and brings nothing: both versions are then 0.
     """
 
     DESCRIPTOR: _descriptor.Descriptor

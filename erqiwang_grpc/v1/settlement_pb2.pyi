@@ -103,7 +103,10 @@ Global___AwardKind: _TypeAlias = AwardKind  # noqa: Y015
 
 @_typing.final
 class Ready(_message.Message):
-    """Command: ready for the next deal (准备). A second one has no effect."""
+    """Command: ready for the next deal (准备). When every seat has said so, that deal starts. A second one of a seat, and one
+    that comes after the deal has begun, are accepted and have no effect. Before the first settlement and after the match it
+    is refused: wrong phase.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 

@@ -194,7 +194,7 @@ class Parts(_message.Message):
 
     @_builtins.property
     def advice(self) -> Global___AdvicePart:
-        """What the seat may do, where it is its turn."""
+        """What the seat may do, where it is its turn or the next deal waits for it."""
 
     @_builtins.property
     def settlement(self) -> Global___SettlementPart:
@@ -926,8 +926,34 @@ class FollowAdvice(_message.Message):
 Global___FollowAdvice: _TypeAlias = FollowAdvice  # noqa: Y015
 
 @_typing.final
+class ReadyAdvice(_message.Message):
+    """The deal is settled, and the next one waits for this seat to say that it is ready."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SUGGESTION_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def suggestion(self) -> _settlement_pb2.Ready:
+        """To be ready."""
+
+    def __init__(
+        self,
+        *,
+        suggestion: _settlement_pb2.Ready | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["suggestion", b"suggestion"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["suggestion", b"suggestion"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ReadyAdvice: _TypeAlias = ReadyAdvice  # noqa: Y015
+
+@_typing.final
 class AdvicePart(_message.Message):
-    """What the seat may do, where it is its turn, and one whole legal action, from its own hand alone; empty otherwise."""
+    """What the seat may do now, and one whole legal action, from its own hand alone. Empty where the seat is to wait. A client
+    that sends what is suggested, each time one of these is set, and nothing else, plays a match to its end.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -936,6 +962,7 @@ class AdvicePart(_message.Message):
     BURY_FIELD_NUMBER: _builtins.int
     LEAD_FIELD_NUMBER: _builtins.int
     FOLLOW_FIELD_NUMBER: _builtins.int
+    READY_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def call(self) -> Global___CallAdvice:
         """Bid or pass."""
@@ -956,6 +983,10 @@ class AdvicePart(_message.Message):
     def follow(self) -> Global___FollowAdvice:
         """Follow."""
 
+    @_builtins.property
+    def ready(self) -> Global___ReadyAdvice:
+        """Say that it is ready for the next deal. Not after the last deal of the match."""
+
     def __init__(
         self,
         *,
@@ -964,12 +995,13 @@ class AdvicePart(_message.Message):
         bury: Global___BuryAdvice | None = ...,
         lead: Global___LeadAdvice | None = ...,
         follow: Global___FollowAdvice | None = ...,
+        ready: Global___ReadyAdvice | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["bury", b"bury", "call", b"call", "choice", b"choice", "follow", b"follow", "lead", b"lead", "name", b"name"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["bury", b"bury", "call", b"call", "choice", b"choice", "follow", b"follow", "lead", b"lead", "name", b"name", "ready", b"ready"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bury", b"bury", "call", b"call", "choice", b"choice", "follow", b"follow", "lead", b"lead", "name", b"name"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bury", b"bury", "call", b"call", "choice", b"choice", "follow", b"follow", "lead", b"lead", "name", b"name", "ready", b"ready"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_choice: _TypeAlias = _typing.Literal["call", "name", "bury", "lead", "follow"]  # noqa: Y015
+    _WhichOneofReturnType_choice: _TypeAlias = _typing.Literal["call", "name", "bury", "lead", "follow", "ready"]  # noqa: Y015
     _WhichOneofArgType_choice: _TypeAlias = _typing.Literal["choice", b"choice"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_choice) -> _WhichOneofReturnType_choice | None: ...
 

@@ -6,12 +6,14 @@ import re
 import select
 import subprocess
 import sys
+import termios
 from collections.abc import Iterator
 from contextlib import contextmanager
 from time import monotonic
 
 PATIENCE_SECONDS = 60.0
 ESCAPE = re.compile(r"\x1b(\[[0-9;?]*[A-Za-z]|[78])")
+CTRL_C = b"\x03"
 
 
 class Terminal:
@@ -42,22 +44,50 @@ class Terminal:
             assert ready, f"{words} not written within {PATIENCE_SECONDS} s; last: {text[-500:]!r}"
             self.raw += os.read(self._screen, 65_536).decode(errors="replace")
 
+    def since(self) -> str:
+        """What was written after the last word that was waited for, as far as it was read."""
+        return self.text[self._read :]
+
     def type(self, line: str) -> None:
         """Type a line and Enter."""
-        os.write(self._screen, f"{line}\n".encode())
+        self.press(f"{line}\n".encode())
+
+    def press(self, keys: bytes) -> None:
+        """Press keys: Ctrl-C interrupts whatever is in the foreground."""
+        os.write(self._screen, keys)
+
+    def end(self) -> int:
+        """Wait for the process to end, reading what it still writes; its exit status."""
+        deadline = monotonic() + PATIENCE_SECONDS
+        while True:
+            ended = self.process.poll()
+            ready, _, _ = select.select([self._screen], [], [], 0.0 if ended is not None else 0.1)
+            if ready:
+                self.raw += os.read(self._screen, 65_536).decode(errors="replace")
+            elif ended is not None:
+                return ended
+            assert monotonic() < deadline, f"not ended within {PATIENCE_SECONDS} s; last: {self.text[-500:]!r}"
 
 
 @contextmanager
-def terminal(*arguments: str) -> Iterator[Terminal]:
-    """`erqiwang` with those arguments on a terminal of its own, until the context is left."""
+def terminal(
+    *arguments: str | bytes, columns: int = 200, python: tuple[str, ...] = (), module: str = "erqiwang_grpc"
+) -> Iterator[Terminal]:
+    """`erqiwang` with those arguments on a terminal of its own, which sends it Ctrl-C, until the context is left."""
     screen, keyboard = pty.openpty()
-    environment = os.environ | {"TERM": "xterm", "COLUMNS": "200", "LINES": "50"}
-    command = [sys.executable, "-m", "erqiwang_grpc", *arguments]
-    process = subprocess.Popen(command, stdin=keyboard, stdout=keyboard, stderr=keyboard, env=environment)
-    os.close(keyboard)
+    termios.tcsetwinsize(keyboard, (50, columns))
+    environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+    # The first terminal that the leader of a session opens becomes its own.
+    opening = ("/bin/sh", "-c", 'exec "$@" <"$0" >"$0" 2>&1', os.ttyname(keyboard))
+    process = subprocess.Popen(
+        [*opening, sys.executable, *python, "-m", module, *arguments],
+        env=environment | {"TERM": "xterm"},
+        start_new_session=True,
+    )
     try:
         yield Terminal(process, screen)
     finally:
         process.kill()
         process.wait()
         os.close(screen)
+        os.close(keyboard)

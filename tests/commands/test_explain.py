@@ -5,9 +5,9 @@ import pytest
 from erqiwang_grpc.__main__ import main
 
 
-def rows(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, str]:
+def rows(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -> dict[str, str]:
     """What the command prints, by the word each row starts with."""
-    assert main(["explain", *arguments]) == 0
+    assert main(["explain", *arguments]) == status
     lines = capsys.readouterr().out.splitlines()
     return {line[:10].strip(): line[11:] for line in lines}
 
@@ -118,12 +118,13 @@ def test_what_follows(
     ],
 )
 def test_a_play_is_judged(capsys: pytest.CaptureFixture[str], play: str, verdict: str) -> None:
-    said = rows(capsys, "--hand", "hA hA hK hK h6 h6 h5 d5", "--trump", "♠", "--lead", "h10 h10 h9 h9", "--play", play)
+    question = ("--hand", "hA hA hK hK h6 h6 h5 d5", "--trump", "♠", "--lead", "h10 h10 h9 h9")
+    said = rows(capsys, *question, "--play", play, status=0 if verdict == "legal" else 1)
     assert said["play"].split(": ", 1)[1] == verdict
 
 
 def test_what_may_be_led(capsys: pytest.CaptureFixture[str]) -> None:
-    said = rows(capsys, "--hand", "s7 s7 h7 dK", "--trump", "no trump", "--play", "s7 dK")
+    said = rows(capsys, "--hand", "s7 s7 h7 dK", "--trump", "no trump", "--play", "s7 dK", status=1)
     assert said["may lead"] == "♦K | ♥7 | ♠7 | ♠7 ♠7"
     assert said["play"] == "♠7 ♦K: illegal: they are trumps and diamonds, and a lead is of one group"
 

@@ -4,7 +4,6 @@ import asyncio
 import socket
 from pathlib import Path
 
-import grpc
 import pytest
 
 from erqiwang_grpc.__main__ import main
@@ -19,7 +18,7 @@ ASKED = ("Bid 叫分:", "Name trump 选主:", "Bury 8 cards", "You lead.", "Foll
 
 def test_a_person_plays_a_whole_deal(capfd: pytest.CaptureFixture[str]) -> None:
     with terminal("play", "--seat", "0", "--seed", "4", "--fast") as screen:
-        asked = _play_a_deal(screen)
+        asked = play_a_deal(screen)
         assert set(asked) == set(ASKED)
         assert "Deal 1 is settled" in screen.text
         assert "The deck opens its commitment." in screen.text
@@ -30,7 +29,7 @@ def test_a_person_plays_a_whole_deal(capfd: pytest.CaptureFixture[str]) -> None:
     assert capfd.readouterr().err == ""
 
 
-def _play_a_deal(screen: Terminal) -> list[str]:
+def play_a_deal(screen: Terminal) -> list[str]:
     """Take every suggestion up to the settlement; what was asked."""
     asked: list[str] = []
     while not asked or asked[-1] != ASKED[-1]:
@@ -46,7 +45,11 @@ def test_what_a_person_types_is_answered() -> None:
         screen.until("Bid 叫分:", "Bid 叫分:")
         for line, answer in (
             ("help", "[those] are put in for you"),
-            ("s7", "is no bid"),
+            ("seventy", "is no bid"),
+            ("s7", "Not now: the bidding is on."),
+            ("surrender", "Not now: the bidding is on."),
+            ("投降", "Not now: the bidding is on."),
+            ("no trump", "Not now: the bidding is on."),
             ("7", "There is no bid of 7."),
             ("pass", "Whoever opens the bidding has to bid: 70 or lower."),
             ("signal 1", "Not now: the bidding is on."),
@@ -58,10 +61,17 @@ def test_what_a_person_types_is_answered() -> None:
             screen.until("> ")
             screen.type(line)
             screen.until(answer)
-        for line, asked in (("70", "Name trump"), ("c", "Bury 8 cards"), ("", "You lead.")):
+        for line, asked in (("七十", "Name trump"), ("梅花", "Bury 8 cards"), ("", "You lead.")):
+            screen.until("> ")
+            screen.type("pass" if asked != "You lead." else "无主")
+            screen.until("Not now: ") if asked != "Name trump" else screen.until("has to bid")
             screen.until("> ")
             screen.type(line)
             screen.until(asked)
+        for line in ("pass", "surrender", "no trump", "不叫", "七十"):
+            screen.until("> ")
+            screen.type(line)
+            screen.until("Not now: cards are being played.")
         screen.until("> ")
         screen.type("sq")
         screen.until("You do not hold ♠Q.")
@@ -74,11 +84,41 @@ def test_what_a_person_types_is_answered() -> None:
         screen.until("> ")
         screen.type("signal 2")
         screen.until("the declarer may send none")
+        screen.until("> ")
+        assert "Signalled" not in screen.text, "refused, and nothing else"
+        screen.press(b"\xff\xfe\n")
+        screen.until("is no card")
+        screen.until("> ")
+        screen.type("黑桃8")
+        screen.until("Guest ♠8")
 
 
 def test_a_name_is_no_markup() -> None:
     with terminal("play", "--seed", "4", "--fast", "--name", "[/red] :smile:") as screen:
         screen.until("[/red] :smile: opens the bidding.")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        pytest.param(["--name", ""], "--name is empty", id="nothing"),
+        pytest.param(["--name", "王" * 43], "--name is longer than 128 bytes", id="too long"),
+        pytest.param(["--name", b"\xff"], "--name holds a character that cannot be printed", id="not UTF-8"),
+        pytest.param(["--name", "Bao"], "Bao plays against you, choose another", id="another player's"),
+        pytest.param(["--server", "127.0.0.1:1", "--token", b"\xff"], "--token is no token", id="a token not UTF-8"),
+    ],
+)
+def test_names_that_cannot_be_taken(given: list[str | bytes], said: str) -> None:
+    with terminal("play", *given) as screen:
+        assert screen.end() == 2
+        assert screen.text.startswith("erqiwang play: ")
+        assert said in screen.text
+        assert screen.text.count("\n") == 1, "a sentence, no traceback"
+
+
+def test_a_name_is_free_where_its_player_is_not_at_the_table() -> None:
+    with terminal("play", "--seed", "4", "--fast", "--name", "Dora") as screen:
+        screen.until("Dora opens the bidding.")
 
 
 def test_the_countdown_runs_and_does_nothing() -> None:
@@ -98,8 +138,7 @@ async def test_a_seat_of_another_server(tmp_path: Path) -> None:
     await server.start()
     address = f"127.0.0.1:{server.port}"
     try:
-        async with grpc.aio.insecure_channel(address) as channel:
-            platform = Platform(channel, (tmp_path / FIRST_KEY).read_text().strip())
+        async with Platform([address], (tmp_path / FIRST_KEY).read_text().strip()) as platform:
             room = await platform.create_room("owner")
             own = await platform.take_seat(room.room_id, "Person", seat=1)
             with terminal("play", "--server", address, "--token", own.token) as screen:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from erqiwang_grpc.__main__ import main
+from tests.service.certificates import Authority
 
 
 @pytest.mark.parametrize(
@@ -49,3 +50,62 @@ def test_a_new_folder_is_its_users_alone(tmp_path: Path) -> None:
     folder = tmp_path / "data"
     assert main(["serve", "--data", str(folder), "--tls-cert", "cert.pem"]) == 2
     assert folder.stat().st_mode & 0o777 == 0o700
+
+
+# The files of TLS.
+
+
+def pem(folder: Path, **files: bytes) -> list[str]:
+    flags: list[str] = []
+    for name, text in files.items():
+        path = folder / f"{name}.pem"
+        path.write_bytes(text)
+        flags += [f"--{name.replace('_', '-')}", str(path)]
+    return flags
+
+
+OURS, ANOTHER = Authority("ours").issue("localhost"), Authority("another").issue("localhost")
+CLIENTS = Authority("clients").certificate
+GARBAGE = b"-----BEGIN CERTIFICATE-----\nno certificate\n-----END CERTIFICATE-----\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "flag", "said"),
+    [
+        ({"tls_cert": b"", "tls_key": OURS.key}, "tls_cert", "holds no certificate"),
+        ({"tls_cert": OURS.key, "tls_key": OURS.key}, "tls_cert", "holds no certificate"),
+        ({"tls_cert": GARBAGE, "tls_key": OURS.key}, "tls_cert", "holds no certificate"),
+        ({"tls_cert": OURS.certificate, "tls_key": b""}, "tls_key", "holds no private key"),
+        ({"tls_cert": OURS.certificate, "tls_key": OURS.certificate}, "tls_key", "holds no private key"),
+        ({"tls_cert": OURS.certificate, "tls_key": ANOTHER.key}, "tls_key", "is not the key of the first certificate"),
+        ({"tls_cert": OURS.certificate, "tls_key": OURS.key, "client_ca": b""}, "client_ca", "no client could come in"),
+        (
+            {"tls_cert": OURS.certificate, "tls_key": OURS.key, "client_ca": b"\n"},
+            "client_ca",
+            "no client could come in",
+        ),
+        (
+            {"tls_cert": OURS.certificate, "tls_key": OURS.key, "client_ca": GARBAGE},
+            "client_ca",
+            "holds no certificate",
+        ),
+        ({"client_ca": CLIENTS}, "client_ca", "goes with --tls-cert and --tls-key"),
+        ({"tls_key": OURS.key}, "tls_cert", "go together"),
+    ],
+)
+def test_files_that_no_client_could_come_in_with(
+    files: dict[str, bytes], flag: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["serve", "--data", str(tmp_path), *pem(tmp_path, **files)]) == 2
+    told = capsys.readouterr().err.splitlines()[-1]
+    assert said in told
+    assert f"--{flag.replace('_', '-')}" in told
+    assert "PRIVATE" not in told
+
+
+@pytest.mark.parametrize("flag", ["--platform-keys", "--signing-keys"])
+def test_an_empty_key_file_is_named(flag: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    empty = tmp_path / "empty.json"
+    empty.touch()
+    assert main(["serve", "--data", str(tmp_path), flag, str(empty)]) == 2
+    assert str(empty) in capsys.readouterr().err.splitlines()[-1]

@@ -62,6 +62,29 @@ CALL, NAME, BURY, LEAD = (view_with(kind) for kind in (CallAdvice, NameAdvice, B
         pytest.param("?", BURY, Look.HELP, id="help"),
         pytest.param("history", LEAD, Look.HISTORY, id="history"),
         pytest.param("quit", LEAD, Quit.QUIT, id="quit"),
+        pytest.param("七十", CALL, Bid(70), id="a bid in Chinese"),
+        pytest.param("叫六十五分", CALL, Bid(65), id="a bid in a whole sentence"),
+        pytest.param("一百二十", CALL, Bid(120), id="more than a hundred"),
+        pytest.param("十", CALL, Bid(10), id="ten"),
+        pytest.param("零", CALL, Bid(0), id="nothing is a bid among four"),
+        pytest.param("６５", CALL, Bid(65), id="wide digits"),
+        pytest.param("不叫", CALL, Pass(), id="a pass in Chinese"),
+        pytest.param("黑桃", NAME, NameTrump(4), id="spades in Chinese"),
+        pytest.param("方块", NAME, NameTrump(1), id="diamonds in Chinese"),
+        pytest.param("无主", NAME, NameTrump(5), id="no trump in Chinese"),
+        pytest.param("投降", NAME, Surrender(), id="surrender in Chinese"),
+        pytest.param("准备", CALL, Ready(), id="ready in Chinese"),
+        pytest.param("明牌", LEAD, ShowTrumps(), id="show trumps in Chinese"),
+        pytest.param("踩", LEAD, Signal(SignalKind.CAN_BEAT), id="can beat"),
+        pytest.param("提示 没分", LEAD, Signal(SignalKind.NO_POINTS), id="signal no points"),
+        pytest.param("提示有分", LEAD, Signal(SignalKind.HAS_POINTS), id="signal points, without a space"),
+        pytest.param("提示 2", LEAD, Signal(SignalKind.NO_POINTS), id="signal by number, in Chinese"),
+        pytest.param("帮助", LEAD, Look.HELP, id="help in Chinese"),
+        pytest.param("手牌", LEAD, Look.HAND, id="hand in Chinese"),
+        pytest.param("桌面", LEAD, Look.TABLE, id="table in Chinese"),
+        pytest.param("历史", LEAD, Look.HISTORY, id="history in Chinese"),
+        pytest.param("捡分", LEAD, Look.CAPTURED, id="captured in Chinese"),
+        pytest.param("退出", LEAD, Quit.QUIT, id="quit in Chinese"),
     ],
 )
 def test_typed(line: str, seen: View, meant: object) -> None:
@@ -82,6 +105,47 @@ def test_typed(line: str, seen: View, meant: object) -> None:
 )
 def test_not_understood(line: str, seen: View) -> None:
     assert isinstance(typed(line, seen), NotUnderstood)
+
+
+@pytest.mark.parametrize(
+    ("line", "fits"),
+    [
+        ("pass", CALL),
+        ("不叫", CALL),
+        ("65", CALL),
+        ("七十", CALL),
+        ("surrender", NAME),
+        ("投降", NAME),
+        ("no trump", NAME),
+        ("无主", NAME),
+        ("s", NAME),
+        ("红桃", NAME),
+        ("s7", LEAD),
+        ("黑桃A 大王", LEAD),
+    ],
+)
+def test_at_the_wrong_time_it_is_not_now(line: str, fits: View) -> None:
+    asked = {id(seen) for seen in (CALL, NAME, BURY, LEAD)}
+    waiting = view(next(steps(GAMES[0])).before, Seat(1))
+    for seen in (CALL, NAME, BURY, LEAD, waiting):
+        meant = typed(line, seen)
+        if seen is fits or (fits is LEAD and seen is BURY):
+            assert not isinstance(meant, NotUnderstood) or "not now" not in meant.why
+        else:
+            assert isinstance(meant, NotUnderstood)
+            assert meant.why.startswith("not now: ")
+            assert ("turn of" in meant.why) == (id(seen) not in asked)
+
+
+@pytest.mark.parametrize("options", GAMES, ids=["three", "four"])
+def test_every_card_is_understood_in_chinese(options: RoomOptions) -> None:
+    suits = {"♠": "黑桃", "♥": "红桃", "♣": "梅花", "♦": "方块", "🃏": "大王", "🃟": "小王"}
+    for step in steps(options):
+        seen = view(step.before, step.seat)
+        if isinstance(seen.advice.choice, LeadAdvice | FollowAdvice):
+            written = write(seen.advice.choice.suggestion)
+            chinese = "".join(suits.get(character, character) for character in written)
+            assert typed(chinese, seen) == typed(written, seen)
 
 
 @pytest.mark.parametrize("options", GAMES, ids=["three", "four"])

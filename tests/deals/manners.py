@@ -16,7 +16,7 @@ from erqiwang_core.following import by_price, follow
 from erqiwang_core.hand import POINT_CARDS, count, ids, without
 from erqiwang_core.match import Command, Ready
 from erqiwang_core.naming import NameTrump, Surrender, number
-from erqiwang_core.parts import BuryAdvice, CallAdvice, FollowAdvice, LeadAdvice, NameAdvice, View
+from erqiwang_core.parts import BuryAdvice, CallAdvice, FollowAdvice, LeadAdvice, NameAdvice, ReadyAdvice, View
 from erqiwang_core.playing import Play
 from erqiwang_core.shapes import all_components, longest
 from erqiwang_core.trump import Group, NoTrump, Order, order
@@ -91,7 +91,7 @@ class Manners:
 
 
 def choose(manners: Manners, chance: Random, seen: View) -> Command:
-    """What a seat does where it is its turn; ready where nobody's turn it is."""
+    """What a seat does where it has something to do."""
     choice = seen.advice.choice
     match choice:
         case CallAdvice():
@@ -104,8 +104,10 @@ def choose(manners: Manners, chance: Random, seen: View) -> Command:
             return _lead(manners.leading, chance, _tables(seen), seen.hand.cards)
         case FollowAdvice():
             return _follow(manners.following, chance, _tables(seen), seen, choice)
-        case None:
+        case ReadyAdvice():
             return Ready()
+        case None:
+            raise AssertionError("a seat that is asked has something to do")
 
 
 def _tables(seen: View) -> Order:

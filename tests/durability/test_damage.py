@@ -13,9 +13,11 @@ import pytest
 from erqiwang_grpc.__main__ import main
 from erqiwang_grpc.client.calls import CallRefused, refusal_of
 from erqiwang_grpc.commands import data_folder, export
-from erqiwang_grpc.store.sqlite import LOG_FILE
+from erqiwang_grpc.rooms.registry import Rooms
+from erqiwang_grpc.store.sqlite import LOG_FILE, SqliteStore, open_store
 from erqiwang_grpc.tools import replay
 from erqiwang_grpc.v1 import seat_service_pb2 as pb
+from tests.durability.played import node_on, opened, seated as seated_without_a_port
 from tests.service.processes import REPOSITORY, ServerProcess, serving
 from tests.service.tables import PATIENCE, Served, Table, act, acting, seated, seen, step
 
@@ -188,3 +190,58 @@ def test_a_folder_without_a_log_is_no_data_folder(tmp_path: Path) -> None:
     with pytest.raises(data_folder.NoLog, match="is not there"):
         asyncio.run(data_folder.reader(tmp_path))
     assert list(tmp_path.iterdir()) == []
+
+
+async def one_room(folder: Path) -> str:
+    """A store with a room whose match nobody began, and one that has begun."""
+    log = await open_store(folder / LOG_FILE)
+    assert isinstance(log, SqliteStore)
+    rooms = Rooms(node_on(log))
+    room, _ = await opened(rooms, "waiting"), await seated_without_a_port(rooms, "begun")
+    await log.close()
+    return room.id
+
+
+UNSEEN = [
+    pytest.param("DELETE FROM heads WHERE room = ?", "restore the room from a backup", id="the head of a room is gone"),
+    pytest.param("DELETE FROM batches WHERE room = ?", "restore the room from a backup", id="only its head is there"),
+    pytest.param(
+        "UPDATE tagged SET time_ns = time_ns + 1 WHERE position = (SELECT min(position) FROM batches WHERE room = ?)",
+        "the table of tags does not fit",
+        id="the time of an index entry",
+    ),
+    pytest.param(
+        "DELETE FROM tagged WHERE position = (SELECT min(position) FROM batches WHERE room = ?)",
+        "the table of tags does not fit",
+        id="an index entry is gone",
+    ),
+]
+
+
+@pytest.mark.parametrize(("statement", "found"), UNSEEN)
+def test_what_no_list_shows_is_found_by_an_export_that_verifies(
+    tmp_path: Path, statement: str, found: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    room = asyncio.run(one_room(tmp_path))
+    assert main(["export", "--verify", "--data", str(tmp_path)]) == export.DONE
+    assert "1 written, 2 verified, 0 faulty" in capsys.readouterr().err
+    edit(tmp_path, statement, room)
+    assert main(["export", "--verify", "--data", str(tmp_path)]) == export.FAULTY
+    assert found in capsys.readouterr().err
+
+
+def test_a_bit_that_flips_in_an_index_alone_is_found_by_an_export_that_verifies(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The entry itself, on the disk: no statement would write an index otherwise than its table."""
+    asyncio.run(one_room(tmp_path))
+    db = sqlite3.connect(tmp_path / LOG_FILE)
+    ((page,),) = db.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'tagged_by_time'").fetchall()
+    ((time,),) = db.execute("SELECT time_ns FROM tagged LIMIT 1").fetchall()
+    ((size,),) = db.execute("PRAGMA page_size").fetchall()
+    db.close()
+    raw = bytearray((tmp_path / LOG_FILE).read_bytes())
+    raw[raw.index(time.to_bytes(8, "big"), size * (page - 1)) + 6] ^= 0x40
+    (tmp_path / LOG_FILE).write_bytes(raw)
+    assert main(["export", "--verify", "--data", str(tmp_path)]) == export.FAULTY
+    assert "the file: " in capsys.readouterr().err

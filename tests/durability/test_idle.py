@@ -117,7 +117,7 @@ async def test_who_still_listens_to_a_room_that_retention_deletes_is_told_that_i
 async def test_a_seat_comes_back_to_a_room_that_was_put_away(tmp_path: Path) -> None:
     async with served(tmp_path, limits=AT_ONCE) as service:
         table = await seated_over_the_wire(service.platform)
-        async with attached(service.channel, table) as seats:
+        async with attached(service, table) as seats:
             version = seats[0].version
         await eventually(lambda: not service.kept.live)
         assert (await seen(service, table, 0)).version == version
@@ -125,7 +125,7 @@ async def test_a_seat_comes_back_to_a_room_that_was_put_away(tmp_path: Path) -> 
         assert turn is not None
         await act(service, table, *turn)
         await eventually(lambda: not service.kept.live)
-        async with attached(service.channel, table) as seats:
+        async with attached(service, table) as seats:
             assert {seat.version for seat in seats} == {version + 1}
 
 

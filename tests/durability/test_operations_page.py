@@ -11,6 +11,7 @@ from erqiwang_grpc.store.sqlite import (
     DamagedFile,
     NewerFile,
     NotALog,
+    OlderFile,
     OpenRefused,
     OutOfReach,
     ReadOnly,
@@ -28,7 +29,9 @@ def messages() -> Iterator[str]:
         for node in ast.walk(ast.parse(path.read_text())):
             match node:
                 case ast.Call(
-                    func=ast.Attribute(value=ast.Name(id="log"), attr="info" | "warning" | "error" | "exception"),
+                    func=ast.Attribute(
+                        value=ast.Name(id="log"), attr="info" | "warning" | "error" | "exception" | "critical"
+                    ),
                     args=[ast.Constant(value=str(text)), *_],
                 ):
                     yield text
@@ -41,7 +44,7 @@ def test_every_message_of_the_log_is_explained(message: str) -> None:
     assert f"`{message}`" in PAGE
 
 
-@pytest.mark.parametrize("command", ["serve", "torture", "backup", "compact", "replay", "export", "keys"])
+@pytest.mark.parametrize("command", ["serve", "torture", "backup", "compact", "replay", "export", "keys", "store"])
 def test_every_command_for_operators_is_shown(command: str) -> None:
     assert f"erqiwang {command}" in PAGE
 
@@ -51,7 +54,8 @@ def test_every_command_for_operators_is_shown(command: str) -> None:
     [
         AlreadyServed(FILE, "N"),
         ReadOnly(FILE),
-        NewerFile(FILE, 2, 1),
+        NewerFile(FILE, 3, 2),
+        OlderFile(FILE, 1, 2),
         NotALog(FILE),
         DamagedFile(FILE, "…"),
         OutOfReach(FILE, "…"),

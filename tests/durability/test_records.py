@@ -166,7 +166,7 @@ async def test_a_platform_reads_the_match_it_owns_and_a_seat_the_one_it_plays(tm
             assert own.record == record
         other = service.tenant("rival")
         with pytest.raises(CallRefused) as refused:
-            await type(service.platform)(service.channel, other).record(table.room_id)
+            await type(service.platform)([service.address], other).record(table.room_id)
         assert refused.value.code is grpc.StatusCode.NOT_FOUND
         assert refused.value.reason == "NO_SUCH_RECORD"
 
@@ -212,7 +212,7 @@ def request_of(page_size: int, page_token: str = "") -> room_service_pb2.ListMat
 async def test_a_whole_match_over_streams_is_recorded(tmp_path: Path) -> None:
     async with served(tmp_path) as service:
         table = await seated_over_the_wire(service.platform)
-        async with attached(service.channel, table) as seats:
+        async with attached(service, table) as seats:
             await play_all(seats)
             account = seats[0].view.parts.account.account
         record = await service.platform.record(table.room_id)

@@ -6,7 +6,7 @@ from pathlib import Path
 import grpc
 import pytest
 
-from erqiwang_grpc.client import Platform, SeatClient
+from erqiwang_grpc.client import Platform
 from erqiwang_grpc.client.calls import CallRefused
 from erqiwang_grpc.v1 import bidding_pb2, room_service_pb2, seat_service_pb2 as pb
 from tests.service.processes import ServerProcess, serving
@@ -61,13 +61,13 @@ async def test_seat_tokens_stay_good_and_dead_ones_stay_dead(tmp_path: Path) -> 
     async with serving(tmp_path, *QUICK) as server, grpc.aio.insecure_channel(server.address) as channel:
         service = server.speaking(channel)
         table = Table(table.room_id, (*table.tokens[:2], fresh))
-        async with attached(channel, table) as seats:
+        async with attached(service, table) as seats:
             await play_all(seats)
-        async with SeatClient(channel, dead) as client:
+        async with service.client(dead) as client:
             assert client.ended is not None
             assert client.ended.code is grpc.StatusCode.UNAUTHENTICATED
         # Sent again, the command gives no third epoch: the token that it gave is still the seat's.
-        await Platform(channel, service.key).take_seat(table.room_id, "carol", command_id="again")
+        await service.platform.take_seat(table.room_id, "carol", command_id="again")
         assert (await seen(service, table, 2)).version > 0
 
 
@@ -75,7 +75,7 @@ async def test_a_platform_finds_the_rooms_and_records_of_before_the_kill(tmp_pat
     async with serving(tmp_path, *QUICK) as server, grpc.aio.insecure_channel(server.address) as channel:
         service = server.speaking(channel)
         table = await seated(service.platform)
-        async with attached(channel, table) as seats:
+        async with attached(service, table) as seats:
             await play_all(seats)
         record = await service.platform.record(table.room_id)
         watched = [event async for event in taken(service.platform, 4)]

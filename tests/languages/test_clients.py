@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-import grpc
 import pytest
 
+from erqiwang_grpc.client import Platform, SeatClient
 from erqiwang_grpc.v1 import room_pb2
 from tests.documents import sections
 from tests.languages.workshop import TOOLS, Client, Workshop
@@ -78,9 +78,8 @@ async def test_a_client_plays_four_players(workshop: Workshop, server: ServerPro
 
 async def test_go_typescript_and_java_sit_at_one_table(workshop: Workshop, server: ServerProcess) -> None:
     clients = [workshop.client(language) for language in ("Go", "TypeScript", "Java")]
-    async with grpc.aio.insecure_channel(server.address) as channel:
-        platform = server.speaking(channel).platform
-        room = await platform.create_room("player 0")
+    async with Platform([server.address], server.key) as platform:
+        room = (await platform.create_room("player 0")).room
         seated = [await platform.take_seat(room.room_id, f"player {seat}") for seat in range(3)]
         results = await asyncio.gather(
             *(played(client, server, f"--token {seat.token}") for client, seat in zip(clients, seated, strict=True))
@@ -89,6 +88,48 @@ async def test_go_typescript_and_java_sit_at_one_table(workshop: Workshop, serve
     assert [result.language for result in results] == ["go", "typescript", "java"]
     assert {result.totals for result in results} == {tuple(finished.totals)}
     assert finished.state == room_pb2.ROOM_STATE_FINISHED
+
+
+@pytest.mark.parametrize("language", TOOLS)
+async def test_a_client_that_is_displaced_says_so_and_stays_away(
+    workshop: Workshop, server: ServerProcess, language: str
+) -> None:
+    """The goodbye decides: the client ends, and the newer stream of its seat is not thrown out."""
+    async with Platform([server.address], server.key) as platform:
+        room = (await platform.create_room("player 0")).room
+        token = (await platform.take_seat(room.room_id, "player 0")).token
+        failing = asyncio.create_task(failed(workshop.client(language), server, f"--token {token}"))
+        async with asyncio.timeout(PATIENCE):
+            while not (await platform.room(room.room_id)).seats[0].present:  # noqa: ASYNC110  # nothing rings
+                await asyncio.sleep(0.1)
+        async with SeatClient([server.address], token) as newer:
+            assert "DISPLACED" in await failing
+            assert (newer.connections, newer.ended) == (1, None)
+
+
+@pytest.mark.parametrize("language", TOOLS)
+async def test_a_client_whose_token_is_refused_says_so(
+    workshop: Workshop, server: ServerProcess, language: str
+) -> None:
+    """Its `Attach` may meet the end of the call: what it says is the server's status all the same."""
+    said = await failed(workshop.client(language), server, "--token nonsense")
+    assert "UNAUTHENTICATED" in said.upper()
+
+
+async def failed(client: Client, server: ServerProcess, *flags: str) -> str:
+    """Run a client that is to fail; what it says then."""
+    environment = os.environ | {"ERQIWANG_ADDRESS": server.address}
+    process = await asyncio.create_subprocess_exec(
+        *client.arguments(*flags),
+        cwd=client.folder, env=environment, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        output, errors = await asyncio.wait_for(process.communicate(), PATIENCE)
+    finally:
+        if process.returncode is None:
+            process.kill()
+    assert process.returncode != 0, output.decode()
+    return errors.decode()
 
 
 def test_buf_and_maven_generate_the_same_java_classes(workshop: Workshop) -> None:

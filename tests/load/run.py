@@ -34,9 +34,9 @@ class Seed:
     version: int
 
 
-async def seed(channel: grpc.aio.Channel, key: str, rooms: int) -> list[Seed]:
+async def seed(channel: grpc.aio.Channel, address: str, key: str, rooms: int) -> list[Seed]:
     """Rooms to load."""
-    platform = Platform(channel, key)
+    platform = Platform([address], key)
     return [await _seed_room(platform, rpc.SeatServiceStub(channel)) for _ in range(rooms)]
 
 
@@ -49,9 +49,9 @@ async def _seed_room(platform: Platform, seats: rpc.SeatServiceStub) -> Seed:
     return Seed(room.room_id, bidder.token, answer.accepted.last_version)
 
 
-async def changed(channel: grpc.aio.Channel, key: str, seeds: Sequence[Seed]) -> list[str]:
+async def changed(address: str, key: str, seeds: Sequence[Seed]) -> list[str]:
     """The rooms that do not stand where they stood."""
-    platform = Platform(channel, key)
+    platform = Platform([address], key)
     return [seed.room_id for seed in seeds if (await platform.room(seed.room_id)).version != seed.version]
 
 
@@ -73,7 +73,7 @@ async def run(folder: Path, calls: int, rooms: int, schemas: Schemas = "reflecti
         serving(folder, "--commands-per-second", "1000000", "--platform-calls-per-second", "1000000", *flags) as server,
         grpc.aio.insecure_channel(server.address) as channel,
     ):
-        seeds = await seed(channel, server.key, rooms)
+        seeds = await seed(channel, server.address, server.key, rooms)
         platform, seats = folder / "platform.json", folder / "seats.json"
         platform.write_text(credentials([server.key]))
         seats.write_text(credentials([seed.token for seed in seeds]))
@@ -84,7 +84,7 @@ async def run(folder: Path, calls: int, rooms: int, schemas: Schemas = "reflecti
             # A seat holds one stream: a second one would displace the first.
             await load(ghz, "play", server.address, seats, rooms, schemas),
         ]
-        moved = await changed(channel, server.key, seeds)
+        moved = await changed(server.address, server.key, seeds)
     assert not moved, f"rooms that a repeated command has changed: {moved}"
     return reports
 

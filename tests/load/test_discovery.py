@@ -32,5 +32,7 @@ async def test_a_room_is_opened_and_looked_at_by_hand(tmp_path: Path) -> None:
         "ROOM_STATE_PLAYING",
         "ROOM_STATE_DISBANDED",
         "PHASE_BIDDING",
+        "PHASE_SETTLED",
+        '"deal": 2',
     ):
         assert expected in told

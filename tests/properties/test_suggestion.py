@@ -1,18 +1,24 @@
 """Whoever is to act is told one whole legal action, and nobody else is told any."""
 
+from random import Random
+
+import pytest
 from erqiwang_core.bidding import Bid, Pass
 from erqiwang_core.burying import Bury
 from erqiwang_core.hand import ids
-from erqiwang_core.match import Command
+from erqiwang_core.match import Command, Match, Over, Player, Ready, Running, Shuffle, TakeSeat, begin
 from erqiwang_core.naming import NameTrump, number
-from erqiwang_core.parts import BuryAdvice, CallAdvice, Choice, FollowAdvice, LeadAdvice, NameAdvice
+from erqiwang_core.parts import BuryAdvice, CallAdvice, Choice, FollowAdvice, LeadAdvice, NameAdvice, ReadyAdvice
+from erqiwang_core.players import shuffles
 from erqiwang_core.playing import Play
+from erqiwang_core.rules import Deck, FourPlayer, RoomOptions
+from erqiwang_core.settled import Settled
+from erqiwang_core.units import Seat
 from erqiwang_core.view import view
 from hypothesis import given
 
-from tests.deals.decks import never_shuffled
 from tests.deals.plans import Plan, examples, plans
-from tests.deals.walk import Sent, Step, advance, positions, turn
+from tests.deals.walk import Move, Sent, Step, advance, positions, turn
 
 
 def suggested(choice: Choice) -> Command:
@@ -26,14 +32,44 @@ def suggested(choice: Choice) -> Command:
             return Bury(ids(cards))
         case LeadAdvice(suggestion=cards) | FollowAdvice(suggestion=cards):
             return Play(ids(cards))
+        case ReadyAdvice():
+            return Ready()
 
 
 @examples(0.5)
 @given(plan=plans())
 def test_the_suggestion_is_legal(plan: Plan) -> None:
-    for match in positions(plan):
+    for match in positions(plan, deals_played=2):
         for seat in match.chairs.seats():
             choice = view(match, seat).advice.choice
-            assert (choice is None) == (seat != turn(match))
+            assert (choice is not None) == (seat == turn(match) or is_waited_for(match, seat))
             if choice is not None:
-                assert isinstance(advance(match, Sent(seat, suggested(choice)), never_shuffled), Step)
+                assert isinstance(advance(match, Sent(seat, suggested(choice)), shuffle(plan.options)), Step)
+
+
+def is_waited_for(match: Match, seat: Seat) -> bool:
+    return isinstance(match, Running) and isinstance(match.deal, Settled) and not match.deal.ready[seat]
+
+
+@pytest.mark.parametrize("options", [RoomOptions(), RoomOptions(game=FourPlayer(Deck.FULL))], ids=["three", "four"])
+def test_what_is_suggested_and_nothing_else_plays_a_match_to_its_end(options: RoomOptions) -> None:
+    match = begin(options)
+    for seat in match.chairs.seats():
+        match = moved(match, TakeSeat(seat, Player(f"player {seat}")), options)
+    while not isinstance(match, Over):
+        advised = ((seat, view(match, seat).advice.choice) for seat in match.chairs.seats())
+        seat, choice = next((seat, choice) for seat, choice in advised if choice is not None)
+        match = moved(match, Sent(seat, suggested(choice)), options)
+    assert len(match.account.deals) == options.deals
+    assert not match.account.disbanded
+    assert all(view(match, seat).advice.choice is None for seat in match.chairs.seats())
+
+
+def moved(match: Match, move: Move, options: RoomOptions) -> Match:
+    step = advance(match, move, shuffle(options))
+    assert isinstance(step, Step), f"refused: {step}"
+    return step.after
+
+
+def shuffle(options: RoomOptions) -> Shuffle:
+    return shuffles(options, Random(7))

@@ -26,11 +26,13 @@ from erqiwang_core.match import (
     TakeSeat,
     administer,
     decide,
+    evolve,
     phase,
     scores,
     totals,
 )
 from erqiwang_core.naming import Surrender
+from erqiwang_core.parts import ReadyAdvice
 from erqiwang_core.refusals import NoSuchSeat, Phase, Refusal, SeatedElsewhere, SeatFree, SeatOccupied, WrongPhase
 from erqiwang_core.rules import FourPlayer, Length, RoomOptions, ThreePlayer
 from erqiwang_core.scoring import Disbanded
@@ -169,8 +171,38 @@ def test_the_last_ready_starts_the_next_deal() -> None:
 
 
 @pytest.mark.parametrize("match", [open_table(), dealt_table(), named_table(), burying_table(), played_table()])
-def test_ready_belongs_between_deals(match: Match) -> None:
+def test_nobody_is_ready_before_a_first_settlement(match: Match) -> None:
     assert asked(match, 0, Ready()) == WrongPhase(phase(match))
+    assert all(view(match, seat).advice.choice != ReadyAdvice() for seat in match.chairs.seats())
+
+
+def test_a_ready_that_comes_after_its_deal_has_begun_has_no_effect() -> None:
+    match = ready_table(surrendered_table(), 0, 1, 2)
+    opener = dealt(match).deal.dealt.first_bidder
+    later = (match, seat(match, opener, Bid(70)))
+    assert [asked(each, late, Ready()) for each in later for late in range(3)] == [()] * 6
+
+
+def test_each_seat_is_advised_to_be_ready_until_it_is() -> None:
+    match = surrendered_table()
+    assert [view(match, each).advice.choice for each in match.chairs.seats()] == [ReadyAdvice()] * 3
+    match = ready_table(match, 1)
+    assert [view(match, each).advice.choice for each in match.chairs.seats()] == [ReadyAdvice(), None, ReadyAdvice()]
+
+
+def test_nobody_is_advised_to_be_ready_once_the_last_deal_is_settled() -> None:
+    """The settlement and the end of the match are two events: a seat told of the first only must not be misled."""
+    match = replace(dealt(named_table()), settled=(BySeat((Chips(0),) * 3),) * 5)
+    (settled, _) = asked_for(match, Surrender())
+    after = evolve(match, settled)
+    assert phase(after) is Phase.SETTLED
+    assert [view(after, each).advice.choice for each in after.chairs.seats()] == [None] * 3
+
+
+def asked_for(match: Match, command: matches.Command) -> tuple[matches.Event, ...]:
+    events = asked(match, 0, command)
+    assert isinstance(events, tuple)
+    return events
 
 
 @pytest.mark.parametrize("options", [RoomOptions(), RoomOptions(length=Length.TWELVE), FOUR])

@@ -47,6 +47,17 @@ def first_copies(*faces: Suited | Joker) -> CardSet:
             ),
             id="apart or close together",
         ),
+        pytest.param(
+            "黑桃A红心10，梅花十、方块二 大王 小王",
+            first_copies(
+                Suited(Suit.SPADES, Rank.ACE),
+                Suited(Suit.HEARTS, Rank.TEN),
+                Suited(Suit.CLUBS, Rank.TEN),
+                Suited(Suit.DIAMONDS, Rank.TWO),
+                *Joker,
+            ),
+            id="Chinese",
+        ),
         pytest.param("s7 s7 h7 s7", ThirdCopy(kind_of(Suited(Suit.SPADES, Rank.SEVEN))), id="a third copy"),
         pytest.param("s7 queen, h7", UnreadableCard("queen"), id="no card"),
         pytest.param("S7", UnreadableCard("S7"), id="a capital letter is no suit"),

@@ -34,7 +34,7 @@ class ServerProcess:
         return (self.folder / FIRST_KEY).read_text().strip()
 
     def speaking(self, channel: grpc.aio.Channel) -> Served:
-        return Served(channel, self.key)
+        return Served(channel, self.address, self.key)
 
     def log(self) -> str:
         """Everything that was written to standard error so far."""
@@ -96,7 +96,7 @@ async def attached_elsewhere(address: str, token: str) -> AsyncIterator[asyncio.
 
 async def _stay_attached(address: str, token: str) -> None:
     """What that process does."""
-    async with grpc.aio.insecure_channel(address) as channel, SeatClient(channel, token):
+    async with SeatClient([address], token):
         print("attached", flush=True)
         await asyncio.Event().wait()
 

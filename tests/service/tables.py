@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from time import time_ns
@@ -29,6 +29,7 @@ from erqiwang_grpc.auth.files import (
 from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.client import CallRefused, Platform, SeatClient, fold, refusal_of
 from erqiwang_grpc.client.calls import bearer
+from erqiwang_grpc.client.servers import Options
 from erqiwang_grpc.clocks import Monotonic, SystemMonotonic
 from erqiwang_grpc.rooms.limits import Limits
 from erqiwang_grpc.rooms.registry import Rooms
@@ -36,7 +37,7 @@ from erqiwang_grpc.rooms.room import Room
 from erqiwang_grpc.rpc.server import Server, Settings, Tls
 from erqiwang_grpc.rpc.wire import decode as read
 from erqiwang_grpc.shuffling import Shuffler
-from erqiwang_grpc.store import Store, TimeNs
+from erqiwang_grpc.store import Store, StoreId, TimeNs
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.v1 import (
     bidding_pb2,
@@ -68,11 +69,18 @@ class Served:
     """What it takes to speak to a server: a connection and a platform's key."""
 
     channel: grpc.aio.Channel
+    address: str
     key: str
+    credentials: grpc.ChannelCredentials | None = field(default=None, kw_only=True)
+    options: Options = field(default=(), kw_only=True)
 
     @property
     def platform(self) -> Platform:
-        return Platform(self.channel, self.key)
+        return Platform([self.address], self.key, credentials=self.credentials, options=self.options)
+
+    def client(self, token: str) -> SeatClient:
+        """A client for a seat, not attached yet."""
+        return SeatClient([self.address], token, credentials=self.credentials, options=self.options)
 
     @property
     def rooms(self) -> room_service_pb2_grpc.RoomServiceStub:
@@ -89,6 +97,7 @@ class Service(Served):
     """A server that runs in this process, and can be looked at from inside."""
 
     server: Server
+    events: Store
     keys: KeyFiles
     folder: Path
 
@@ -96,6 +105,11 @@ class Service(Served):
     def kept(self) -> Rooms:
         """The rooms of the server, looked at from inside."""
         return self.server.rooms
+
+    @property
+    def store(self) -> StoreId:
+        """Which store it serves."""
+        return self.events.identity
 
     def room(self, room_id: str) -> Room:
         """A room that is in memory, looked at from inside."""
@@ -140,8 +154,10 @@ async def served(
     )
     await server.start()
     try:
-        async with grpc.aio.insecure_channel(f"127.0.0.1:{server.port}") as channel:
-            yield Service(channel, (folder / FIRST_KEY).read_text().strip(), server, opened.files, folder)
+        address = f"127.0.0.1:{server.port}"
+        async with grpc.aio.insecure_channel(address) as channel:
+            key = (folder / FIRST_KEY).read_text().strip()
+            yield Service(channel, address, key, server, log, opened.files, folder)
     finally:
         await server.stop(grace=0.2)
 
@@ -167,20 +183,20 @@ async def seated(
     command_id: str | None = None,
 ) -> Table:
     """A room with every seat taken, so that its first deal is dealt."""
-    room = await platform.create_room(players[0], options, roomtype=roomtype, command_id=command_id)
+    room = (await platform.create_room(players[0], options, roomtype=roomtype, command_id=command_id)).room
     taken = [await platform.take_seat(room.room_id, player) for player in players[: len(room.seats)]]
     return Table(room.room_id, tuple(seat.token for seat in taken))
 
 
 @asynccontextmanager
-async def attached(channel: grpc.aio.Channel, table: Table) -> AsyncIterator[list[SeatClient]]:
+async def attached(service: Served, table: Table) -> AsyncIterator[list[SeatClient]]:
     """A client on every seat."""
     async with AsyncExitStack() as stack:
-        yield [await stack.enter_async_context(SeatClient(channel, token)) for token in table.tokens]
+        yield [await stack.enter_async_context(service.client(token)) for token in table.tokens]
 
 
 def suggested(view: view_pb2.View) -> pb.Command | None:
-    """The whole legal action that the view's advice holds, or to be ready."""
+    """The whole legal action that the view's advice holds; None where the seat is to wait."""
     advice = view.parts.advice
     match advice.WhichOneof("choice"):
         case "call":
@@ -195,13 +211,10 @@ def suggested(view: view_pb2.View) -> pb.Command | None:
             return pb.Command(play_cards=advice.lead.suggestion)
         case "follow":
             return pb.Command(play_cards=advice.follow.suggestion)
+        case "ready":
+            return pb.Command(ready=advice.ready.suggestion)
         case None:
-            return pb.Command(ready=settlement_pb2.Ready()) if is_to_be_ready(view) else None
-
-
-def is_to_be_ready(view: view_pb2.View) -> bool:
-    parts = view.parts
-    return parts.progress.phase == view_pb2.PHASE_SETTLED and not parts.settlement.ready[view.seat]
+            return None
 
 
 def is_over(view: view_pb2.View) -> bool:

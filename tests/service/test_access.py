@@ -79,7 +79,9 @@ def another_servers(service: Service, said: dict[str, object]) -> str:
     folder.mkdir(exist_ok=True)
     opened = open_key_files(folder, None, None)
     assert isinstance(opened, Opened)
-    stranger = Service(service.channel, service.key, service.server, opened.files, folder)
+    stranger = Service(
+        service.channel, service.address, service.key, service.server, service.events, opened.files, folder
+    )
     return signed(stranger, said)
 
 
@@ -195,7 +197,7 @@ async def test_a_token_opens_its_own_seat_and_no_other(service: Service) -> None
 async def test_tenants_do_not_see_each_others_rooms(service: Service) -> None:
     table = await seated(service.platform)
     half_full = await service.platform.create_room("alice")
-    rival = Platform(service.channel, service.tenant("rival"))
+    rival = Platform([service.address], service.tenant("rival"))
     own = await rival.create_room("alice")
     for refused_call in (
         rival.room(table.room_id),

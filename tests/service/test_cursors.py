@@ -10,13 +10,15 @@ from hypothesis import given, strategies as st
 
 from erqiwang_grpc.client import refusal_of
 from erqiwang_grpc.client.calls import bearer
-from erqiwang_grpc.rooms.refusals import InvalidCursor
+from erqiwang_grpc.rooms.refusals import ForeignCursor, InvalidCursor
 from erqiwang_grpc.rpc.cursors import cursor, page_token, read_cursor, read_page_token
-from erqiwang_grpc.store import Mark, Position, RoomId, TimeNs, Version
+from erqiwang_grpc.store import Mark, Position, RoomId, StoreId, TimeNs, Version
 from erqiwang_grpc.v1 import room_service_pb2 as pb
 from tests.service.tables import Service
 
 Rpc: TypeAlias = Callable[[Service, str], Awaitable[object]]
+STORE: Final = StoreId("0123456789abcdef")
+OTHER: Final = StoreId("fedcba9876543210")
 COUNTS: Final = st.integers(0, 2**63 - 1)
 NO_COUNTS: Final = ("-1", "+1", " 1", "1_0", "１", str(2**63), "9" * 30, "9" * 10_000)
 """What is no number of a log, though Python reads some of it as one."""
@@ -24,14 +26,21 @@ NO_COUNTS: Final = ("-1", "+1", " 1", "1_0", "１", str(2**63), "9" * 30, "9" * 
 
 @given(COUNTS, COUNTS)
 def test_a_cursor_comes_back(position: int, told: int) -> None:
-    assert read_cursor(cursor(Position(position), told)) == (position, told)
+    assert read_cursor(cursor(STORE, Position(position), told), STORE) == (position, told)
 
 
 @given(COUNTS, COUNTS, COUNTS, st.text(st.characters(exclude_categories=["Cs"])))
 def test_a_page_token_comes_back(time: int, position: int, version: int, room: str) -> None:
     at = Version(version)
     mark = Mark(Position(position), RoomId(room), at, at, TimeNs(time))
-    assert read_page_token(page_token(mark)) == mark
+    assert read_page_token(page_token(STORE, mark), STORE) == mark
+
+
+@given(COUNTS, COUNTS)
+def test_a_place_in_another_store_is_no_place_here(position: int, told: int) -> None:
+    mark = Mark(Position(position), RoomId("room"), Version(told), Version(told), TimeNs(1))
+    assert read_cursor(cursor(OTHER, Position(position), told), STORE) == ForeignCursor()
+    assert read_page_token(page_token(OTHER, mark), STORE) == ForeignCursor()
 
 
 def forged(text: str) -> str:
@@ -40,31 +49,31 @@ def forged(text: str) -> str:
 
 @pytest.mark.parametrize("number", NO_COUNTS)
 def test_what_no_log_counts_to_is_no_place(number: str) -> None:
-    for text in (f"{number}-1", f"1-{number}", number):
-        assert read_cursor(text) == InvalidCursor("cursor")
+    for text in (f"{STORE}-{number}-1", f"{STORE}-1-{number}", number):
+        assert read_cursor(text, STORE) == InvalidCursor("cursor")
     for text in (f"{number}.1.1.room", f"1.{number}.1.room", f"1.1.{number}.room", number):
-        assert read_page_token(forged(text)) == InvalidCursor("page_token")
+        assert read_page_token(forged(f"{STORE}.{text}"), STORE) == InvalidCursor("page_token")
 
 
 @given(st.text())
 def test_any_text_is_read_or_refused(text: str) -> None:
-    assert isinstance(read_cursor(text), tuple | InvalidCursor)
-    assert isinstance(read_page_token(text), Mark | InvalidCursor | None)
+    assert isinstance(read_cursor(text, STORE), tuple | InvalidCursor | ForeignCursor)
+    assert isinstance(read_page_token(text, STORE), Mark | InvalidCursor | ForeignCursor | None)
 
 
 async def list_rooms(service: Service, number: str) -> object:
-    request = pb.ListRoomsRequest(page_token=forged(f"1.{number}.1.room"))
+    request = pb.ListRoomsRequest(page_token=forged(f"{service.store}.1.{number}.1.room"))
     return await service.rooms.ListRooms(request, metadata=bearer(service.key))
 
 
 async def list_match_records(service: Service, number: str) -> object:
-    request = pb.ListMatchRecordsRequest(page_token=forged(f"1.{number}.1.room"))
+    request = pb.ListMatchRecordsRequest(page_token=forged(f"{service.store}.1.{number}.1.room"))
     return await service.rooms.ListMatchRecords(request, metadata=bearer(service.key))
 
 
 async def watch_rooms(service: Service, number: str) -> object:
     return await service.rooms.WatchRooms(
-        pb.WatchRoomsRequest(cursor=f"{number}-0"), metadata=bearer(service.key)
+        pb.WatchRoomsRequest(cursor=f"{service.store}-{number}-0"), metadata=bearer(service.key)
     ).read()
 
 

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 import grpc
 import pytest
 
-from erqiwang_grpc.client import Platform, SeatClient
+from erqiwang_grpc.client import Platform
 from erqiwang_grpc.v1 import seat_service_pb2 as pb
 from tests.service.tables import RawSeat, Service, Table, eventually, seated, seen, step
 
@@ -24,7 +24,7 @@ async def test_a_newer_stream_displaces_the_older_which_is_told_so(service: Serv
 
 async def test_a_displaced_client_stays_away(service: Service) -> None:
     table = await seated(service.platform)
-    first, second = (SeatClient(service.channel, table.tokens[0]) for _ in range(2))
+    first, second = (service.client(table.tokens[0]) for _ in range(2))
     async with first, second:
         await first.until(lambda: False)
         assert first.ended is not None
@@ -87,7 +87,7 @@ async def test_taking_the_seat_again_ends_the_stream_and_the_token(service: Serv
 
 async def test_a_client_whose_seat_was_taken_anew_stays_away(service: Service) -> None:
     table = await seated(service.platform)
-    async with SeatClient(service.channel, table.tokens[0]) as client:
+    async with service.client(table.tokens[0]) as client:
         await service.platform.take_seat(table.room_id, "alice")
         await client.until(lambda: False)
         assert client.ended is not None

@@ -1,14 +1,15 @@
 """Leaving: a server that is told to go tells its seats, loses nothing, and the next one goes on where it stopped."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from functools import partial
 from pathlib import Path
+from typing import TypeAlias
 
 import grpc
 import pytest
 
-from erqiwang_grpc.client import CallRefused, SeatClient
+from erqiwang_grpc.client import SeatClient, refusal_of
+from erqiwang_grpc.client.calls import bearer
 from erqiwang_grpc.v1 import bidding_pb2, room_pb2, room_service_pb2, seat_service_pb2 as pb, view_pb2
 from tests.service.processes import serving
 from tests.service.tables import (
@@ -25,6 +26,8 @@ from tests.service.tables import (
     step,
 )
 
+Watch: TypeAlias = "grpc.aio.UnaryStreamCall[room_service_pb2.WatchRoomsRequest, room_service_pb2.WatchRoomsResponse]"
+
 
 def has_come_back(seat: SeatClient) -> bool:
     return seat.connections == 2
@@ -37,7 +40,7 @@ async def test_a_match_goes_on_over_a_restart(tmp_path: Path) -> None:
         async with grpc.aio.insecure_channel(first.address) as channel:
             served = first.speaking(channel)
             table = await seated(served.platform)
-            async with attached(channel, table) as seats:
+            async with attached(served, table) as seats:
                 await play_all(seats, until=in_phase(view_pb2.PHASE_PLAYING))
                 versions = [seat.version for seat in seats]
                 views = [seat.view for seat in seats]
@@ -57,8 +60,8 @@ async def test_streams_are_told_to_go_and_when_to_come_back(tmp_path: Path) -> N
         streams = [RawSeat(served, token) for token in table.tokens]
         for stream in streams:
             await stream.attach()
-        watching = served.platform.watch()
-        await anext(watching)
+        watching = served.rooms.WatchRooms(room_service_pb2.WatchRoomsRequest(), metadata=bearer(server.key))
+        await watching.read()
         stopping = asyncio.create_task(server.stop())
         delays = []
         for stream in streams:
@@ -87,16 +90,16 @@ async def test_a_stream_that_attaches_too_late_is_told_to_go(service: Service) -
     await stopping
 
 
-async def ending(watching: AsyncIterator[room_service_pb2.RoomEvent]) -> str:
-    """Why a watch ended."""
-    with pytest.raises(CallRefused) as refused:
-        await to_the_end(watching)
-    return refused.value.reason
-
-
-async def to_the_end(watching: AsyncIterator[room_service_pb2.RoomEvent]) -> None:
-    async for _ in watching:
+async def to_the_end(watching: Watch) -> None:
+    while await watching.read() is not grpc.aio.EOF:
         pass
+
+
+async def ending(watching: Watch) -> str:
+    """Why a watch ended."""
+    with pytest.raises(grpc.aio.AioRpcError) as refused:
+        await to_the_end(watching)
+    return refusal_of(refused.value).reason
 
 
 async def test_what_was_answered_is_there_after_a_kill(tmp_path: Path) -> None:

@@ -210,7 +210,7 @@ async def nobody_else_is_told(all_rooms: Rooms) -> None:
 
 async def test_lists_and_the_watch_tell_of_own_rooms_alone(tmp_path: Path) -> None:
     async with rooms(tmp_path) as all_rooms:
-        rival = Platform(all_rooms.service.channel, all_rooms.rival)
+        rival = Platform([all_rooms.service.address], all_rooms.rival)
         own = await rival.create_room("mallory")
         for state in EXPECTED:
             # The id of a command is the platform's own: to use another's finds nothing.

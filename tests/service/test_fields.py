@@ -295,7 +295,7 @@ async def test_the_requests_of_a_stream_are_numbered_from_1(service: Service) ->
 async def test_every_seat_hears_that_the_deal_has_started(service: Service, game: room_pb2.RoomOptions) -> None:
     """The one that fills the room too, whose stream can only come later: it attaches with the version it was given."""
     room = await service.platform.create_room("alice", game)
-    players = PLAYERS[: len(room.seats)]
+    players = PLAYERS[: len(room.room.seats)]
     for player_, request in (
         (name, pb.TakeSeatRequest(room_id=room.room_id, player=name, command_id=name)) for name in players
     ):

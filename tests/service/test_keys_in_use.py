@@ -50,7 +50,7 @@ async def test_signing_keys_are_rotated_while_seats_play(tmp_path: Path) -> None
     async with serving(tmp_path) as server, grpc.aio.insecure_channel(server.address) as channel:
         served = server.speaking(channel)
         old = await seated(served.platform)
-        async with attached(channel, old) as seats:
+        async with attached(served, old) as seats:
             assert rotate_signing_key(tmp_path / SIGNING_KEYS, keep=1) is None
             await reloaded(server)
             new = await seated(served.platform)
@@ -67,17 +67,17 @@ async def test_signing_keys_are_rotated_while_seats_play(tmp_path: Path) -> None
 
 
 async def test_a_platform_is_added_and_a_broken_file_changes_nothing(tmp_path: Path) -> None:
-    async with serving(tmp_path) as server, grpc.aio.insecure_channel(server.address) as channel:
+    async with serving(tmp_path) as server:
         key = add_platform_key(tmp_path / PLATFORM_KEYS, PlatformId("late"))
         assert isinstance(key, str)
         with pytest.raises(CallRefused):
-            await Platform(channel, key).rooms()
+            await Platform([server.address], key).rooms()
         await reloaded(server)
-        assert await Platform(channel, key).rooms() == []
+        assert await Platform([server.address], key).rooms() == []
         (tmp_path / PLATFORM_KEYS).write_text("{")
         server.process.send_signal(signal.SIGHUP)
         await eventually(lambda: server.said("key file refused") == 1)
-        assert await Platform(channel, key).rooms() == []
+        assert await Platform([server.address], key).rooms() == []
 
 
 async def test_the_log_is_lines_of_json_without_a_secret(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ async def test_the_log_is_lines_of_json_without_a_secret(tmp_path: Path) -> None
         served = server.speaking(channel)
         table = await seated(served.platform)
         hands: list[str] = []
-        async with attached(channel, table) as seats:
+        async with attached(served, table) as seats:
             hands = [str(list(seat.view.parts.hand.cards)) for seat in seats]
             for forged in (table.tokens[0][:-3] + "AAA", served.key):
                 with pytest.raises(grpc.aio.AioRpcError):

@@ -55,7 +55,9 @@ async def test_more_rooms_than_a_server_holds(tmp_path: Path) -> None:
         assert (refused.value.code, refused.value.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "TOO_MANY_ROOMS")
         assert refused.value.refusal is not None
         assert refused.value.refusal.too_many_rooms.limit == 2
-        assert (await service.platform.create_room("alice", command_id="1")).version == 1, "one that is there already"
+        assert (await service.platform.create_room("alice", command_id="1")).room.version == 1, (
+            "one that is there already"
+        )
 
 
 async def test_more_streams_than_a_server_takes(tmp_path: Path) -> None:

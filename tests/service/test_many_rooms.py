@@ -18,7 +18,7 @@ async def test_two_hundred_rooms_at_once(service: Service) -> None:
         """A room until its first trick is over, with a seat that leaves and comes back."""
         players = [f"{name} of {number}" for name in ("alice", "bob", "carol", "dora")]
         table = await seated(service.platform, chance.choice(OPTIONS), players=players)
-        async with attached(service.channel, table) as seats:
+        async with attached(service, table) as seats:
             await play_all(seats, until=in_phase(view_pb2.PHASE_BURYING))
             chance.choice(seats).drop()
             await play_all(seats, until=lambda view: view.parts.table.number >= 2)

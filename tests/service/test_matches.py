@@ -48,7 +48,7 @@ async def match_is_played(service: Service, choice: room_service_pb2.RoomChoice,
     quote = await service.platform.quote(choice)
     room_type = choice.roomtype if choice.HasField("roomtype") else None
     table = await seated(service.platform, choice.options, roomtype=room_type)
-    async with attached(service.channel, table) as seats:
+    async with attached(service, table) as seats:
         settlements = [SettledDeals() for _ in seats]
         await asyncio.gather(
             *(

@@ -32,7 +32,7 @@ async def test_a_whole_match_is_counted(tmp_path: Path) -> None:
         port = service.server.metrics.port
         assert (await scraped(port))["erqiwang_commands_total", "accepted"] == 0
         table = await seated(service.platform)
-        async with attached(service.channel, table) as seats:
+        async with attached(service, table) as seats:
             assert (await scraped(port))["erqiwang_streams", ""] == 3
             await play_all(seats)
             told = await scraped(port)

@@ -86,6 +86,6 @@ async def test_none_holds_up_the_end(tmp_path: Path) -> None:
 async def test_a_client_that_waits_in_silence_gives_up(tmp_path: Path) -> None:
     async with served(tmp_path, limits=replace(ROOMY, streams_per_connection=1)) as service:
         table = await seated(service.platform)
-        async with SeatClient(service.channel, table.tokens[0]):
+        async with service.client(table.tokens[0]):
             with pytest.raises(NotAttached, match=r"grpc\.use_local_subchannel_pool"):
-                await SeatClient(service.channel, table.tokens[1], attach_seconds=0.5).__aenter__()
+                await SeatClient([service.address], table.tokens[1], attach_seconds=0.5).__aenter__()

@@ -42,7 +42,7 @@ NOT_UNDERSTOOD: Final = {
 async def with_a_broken_end(log: MemoryStore, service: Service, body: bytes) -> Table:
     """A table in play whose log goes on with something that cannot be followed, put away so that it must be replayed."""
     table = await seated(service.platform)
-    async with attached(service.channel, table) as seats:
+    async with attached(service, table) as seats:
         await play_all(seats, until=in_phase(view_pb2.PHASE_PLAYING))
     room = service.room(table.room_id)
     batch = Batch(TimeNs(1), Actor("seat 0 alice"), None, RULES_VERSION, (body,))

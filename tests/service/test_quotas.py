@@ -41,7 +41,7 @@ async def refusal_to(call: Awaitable[object]) -> CallRefused:
 
 
 def other(service: Service) -> Platform:
-    return Platform(service.channel, service.tenant("other"))
+    return Platform([service.address], service.tenant("other"))
 
 
 @pytest.mark.parametrize(("total", "share"), [(1, 1), (2, 1), (3, 2), (20_000, 10_000)])
@@ -56,7 +56,9 @@ async def test_a_platform_that_opens_rooms_meets_its_quota_while_another_opens_i
             await service.platform.create_room("alice", command_id=f"{number}")
         third = await refusal_to(service.platform.create_room("alice", command_id="2"))
         assert reached(third) == (ROOMS, 2)
-        assert (await service.platform.create_room("alice", command_id="1")).version == 1, "one that is there already"
+        assert (await service.platform.create_room("alice", command_id="1")).room.version == 1, (
+            "one that is there already"
+        )
         for number in range(2):
             await other(service).create_room("zoe", command_id=f"{number}")
 

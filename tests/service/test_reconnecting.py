@@ -48,7 +48,7 @@ DEAL_OVER: Final = (view_pb2.PHASE_SETTLED, view_pb2.PHASE_OVER)
 async def test_a_match_of_clients_that_drop_at_random(service: Service) -> None:
     table = await seated(service.platform)
     chance = Random(3)
-    async with attached(service.channel, table) as seats:
+    async with attached(service, table) as seats:
         await asyncio.gather(*(play(seat, before=_now_and_then(chance, seat)) for seat in seats))
         assert all(seat.view.parts.account == seats[0].view.parts.account for seat in seats)
         assert all(seat.connections > 5 for seat in seats)

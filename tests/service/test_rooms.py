@@ -17,7 +17,7 @@ from tests.service.tables import FOUR_PLAYERS, ROOMY, Service, Table, eventually
 
 async def test_a_room_goes_from_open_to_disbanded(service: Service) -> None:
     platform = service.platform
-    room = await platform.create_room("alice")
+    room = (await platform.create_room("alice")).room
     assert (room.state, room.version, room.deal, room.owner) == (room_pb2.ROOM_STATE_OPEN, 1, 0, "alice")
     assert room.HasField("expire_time")
     for number, player in enumerate(("alice", "bob", "carol"), start=1):

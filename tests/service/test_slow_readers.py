@@ -11,7 +11,6 @@ import grpc
 import pytest
 from erqiwang_core.units import Seat
 
-from erqiwang_grpc.client import SeatClient
 from erqiwang_grpc.rooms.closing import Closing
 from erqiwang_grpc.rooms.state import LOOKED_BACK
 from erqiwang_grpc.rpc.outbox import Outbox
@@ -74,7 +73,7 @@ async def test_a_deal_beside_a_seat_whose_stream_is_never_read(tmp_path: Path) -
         table = await seated(service.platform)
         slow = await stack.enter_async_context(unread(service, table, 2))
         outbox = outbox_of(service, table, 2)
-        others = [await stack.enter_async_context(SeatClient(service.channel, token)) for token in table.tokens[:2]]
+        others = [await stack.enter_async_context(service.client(token)) for token in table.tokens[:2]]
         await asyncio.gather(
             *(play(seat, until=SETTLED) for seat in others),
             act_until_settled(service, table, 2),
@@ -218,7 +217,7 @@ async def test_a_seat_that_was_given_away_shows_its_next_player_to_nobody_else(t
         async with unread(service, table, 0) as displaced, unread(service, table, 1) as left:
             await fill(displaced, outbox_of(service, table, 0))
             await fill(left, outbox_of(service, table, 1))
-            async with SeatClient(service.channel, table.tokens[0]):
+            async with service.client(table.tokens[0]):
                 await eventually(lambda: len(service.room(room.room_id).audience) == 2)
             for seat in (0, 1):
                 await service.platform.leave_seat(room.room_id, seat)

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import grpc
@@ -34,10 +35,11 @@ async def plays(server: ServerProcess, credentials: grpc.ChannelCredentials) -> 
     options = (("grpc.ssl_target_name_override", "localhost"),)
     async with grpc.aio.secure_channel(server.address, credentials, options=options) as channel:
         try:
-            table = await seated(server.speaking(channel).platform)
+            served = replace(server.speaking(channel), credentials=credentials, options=options)
+            table = await seated(served.platform)
         except CallRefused as refused:
             return refused.code != grpc.StatusCode.UNAVAILABLE
-        async with attached(channel, table) as seats:
+        async with attached(served, table) as seats:
             await play_all(seats, until=in_phase(view_pb2.PHASE_PLAYING))
         return True
 

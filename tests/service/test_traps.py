@@ -196,7 +196,7 @@ async def test_nothing_grows_over_cancelled_calls(tmp_path: Path) -> None:
         before = memory().rss
         await many(CALLS, cancel)
         assert memory().rss - before < BYTES_A_CALL * CALLS
-        async with attached(channel, table) as seats:
+        async with attached(served, table) as seats:
             await play_all(seats, until=in_phase(view_pb2.PHASE_PLAYING))
 
 
@@ -204,11 +204,7 @@ async def test_a_client_may_ping_as_often_as_the_server(service: Service) -> Non
     """A server that thinks it too often says so with GOAWAY, and every stream of the connection is lost."""
     table = await seated(service.platform)
     options = (("grpc.keepalive_time_ms", 200), ("grpc.http2.max_pings_without_data", 0))
-    address = f"127.0.0.1:{service.server.port}"
-    async with (
-        grpc.aio.insecure_channel(address, options=options) as channel,
-        SeatClient(channel, table.tokens[0]) as client,
-    ):
+    async with SeatClient([service.address], table.tokens[0], options=options) as client:
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(client.until(lambda: client.connections > 1), GOAWAY_BY)
         assert client.connections == 1

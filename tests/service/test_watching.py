@@ -28,7 +28,7 @@ def kinds(events: list[pb.RoomEvent]) -> list[str]:
 
 async def two_deals_and_a_disband(service: Service) -> str:
     table = await seated(service.platform, command_id="watched")
-    async with attached(service.channel, table) as seats:
+    async with attached(service, table) as seats:
         await play_all(seats, until=in_phase(view_pb2.PHASE_BIDDING, deal=3))
     await service.platform.disband_room(table.room_id)
     return table.room_id
@@ -113,7 +113,7 @@ async def test_many_rooms_at_once_miss_nothing(service: Service) -> None:
 
 
 async def test_another_platforms_events_are_not_told(service: Service) -> None:
-    rival = Platform(service.channel, service.tenant("rival"))
+    rival = Platform([service.address], service.tenant("rival"))
     watching = rival.watch()
     hearing = asyncio.create_task(told(watching, 2))
     await two_deals_and_a_disband(service)
@@ -149,7 +149,7 @@ async def said(watching: grpc.aio.UnaryStreamCall[pb.WatchRoomsRequest, pb.Watch
 async def test_what_happens_elsewhere_costs_a_watcher_little_and_is_nothing_to_be_told(tmp_path: Path) -> None:
     log = CountingLog()
     async with served(tmp_path, events=log) as service:
-        rival = Platform(service.channel, service.tenant("rival"))
+        rival = Platform([service.address], service.tenant("rival"))
         await service.platform.create_room("alice", command_id="first")
         began = monotonic()
         watching = service.rooms.WatchRooms(pb.WatchRoomsRequest(), metadata=bearer(service.key))

@@ -28,6 +28,7 @@ from erqiwang_grpc.store import (
     Version,
     Wakeup,
 )
+from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.store.wakeup import Bell
 
 ROOM, OTHER = RoomId("room-1"), RoomId("room-2")
@@ -73,6 +74,13 @@ async def is_silent(bell: Bell) -> bool:
 
 
 class EventLogContract:
+    async def test_a_store_says_which_one_it_is_and_goes_on_saying_so(self, log: Store) -> None:
+        identity = log.identity
+        assert identity.isalnum()
+        await log.append(ROOM, NOTHING, batch(b"1"))
+        assert log.identity == identity
+        assert MemoryStore().identity != identity
+
     async def test_a_batch_is_read_as_it_was_appended(self, log: Store) -> None:
         command = key("c1", b"\x00\xff")
         written = Batch(TimeNs(5), ALICE, command, 3, (b"one", b"", b"three"))

@@ -14,6 +14,7 @@ from erqiwang_grpc.store import (
     Position,
     RoomId,
     Store,
+    StoreId,
     Tag,
     TimeNs,
     Unavailable,
@@ -30,6 +31,10 @@ class PassingOn:
     @property
     def shared(self) -> bool:
         return self._below.shared
+
+    @property
+    def identity(self) -> StoreId:
+        return self._below.identity
 
     async def append(self, room: RoomId, expected: Version, batch: Batch) -> AppendAnswer:
         return await self._below.append(room, expected, batch)

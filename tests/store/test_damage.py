@@ -10,7 +10,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from pathlib import Path
 
 import pytest
@@ -27,6 +27,7 @@ from erqiwang_grpc.store import (
     RoomId,
     TimeNs,
     Unavailable,
+    Unsure,
     Version,
 )
 from erqiwang_grpc.store.sqlite import (
@@ -35,12 +36,14 @@ from erqiwang_grpc.store.sqlite import (
     DamagedFile,
     NewerFile,
     NotALog,
+    OlderFile,
     OpenRefused,
     OutOfReach,
     ReadOnly,
     SqliteReader,
     SqliteStore,
     advice,
+    new_identity,
     open_reader,
     open_store,
 )
@@ -254,10 +257,39 @@ async def test_a_reader_beside_the_server_sees_what_is_committed(log: SqliteStor
 
 async def test_a_file_of_a_newer_version_is_left_alone(path: Path) -> None:
     await fill(path)
-    edit(path, "PRAGMA user_version = 2")
+    edit(path, "PRAGMA user_version = 3")
     before = path.read_bytes()
-    assert await open_store(path) == await open_reader(path) == NewerFile(path, found=2, known=1)
+    assert await open_store(path) == await open_reader(path) == NewerFile(path, found=3, known=2)
     assert path.read_bytes() == before
+
+
+async def test_a_file_of_a_program_before_the_first_release_is_left_alone(path: Path) -> None:
+    await fill(path)
+    edit(path, "PRAGMA user_version = 1")
+    before = path.read_bytes()
+    assert await open_store(path) == await open_reader(path) == OlderFile(path, found=1, known=2)
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "way", ["DELETE FROM store", "UPDATE store SET identity = 'x'", "INSERT INTO store VALUES ('a')"]
+)
+async def test_a_file_without_an_identity_is_refused_until_it_has_a_new_one(path: Path, way: str) -> None:
+    await fill(path)
+    edit(path, way)
+    refused = await open_store(path)
+    assert isinstance(refused, DamagedFile)
+    assert "erqiwang store new-identity" in advice(refused)
+    fresh = await new_identity(path)
+    log = await opened(path)
+    assert log.identity == fresh
+    assert len(await bodies(log, ROOM)) == 5
+    await log.close()
+
+
+async def test_a_new_identity_is_not_given_under_a_running_server(log: SqliteStore, path: Path) -> None:
+    assert isinstance(await new_identity(path), AlreadyServed)
+    assert (await reader_of(path)).identity == log.identity
 
 
 def foreign_text(path: Path) -> None:
@@ -324,7 +356,8 @@ async def test_a_folder_that_is_not_there_is_out_of_reach(tmp_path: Path) -> Non
     [
         AlreadyServed(Path("f"), "7"),
         ReadOnly(Path("f")),
-        NewerFile(Path("f"), 2, 1),
+        NewerFile(Path("f"), 3, 2),
+        OlderFile(Path("f"), 1, 2),
         NotALog(Path("f")),
         DamagedFile(Path("f"), "torn"),
         OutOfReach(Path("f"), "gone"),
@@ -369,6 +402,59 @@ async def test_what_fits_is_written_though_its_group_does_not(path: Path) -> Non
     await log.close()
 
 
+async def test_a_commit_reaches_the_disk_before_it_is_answered(path: Path) -> None:
+    """FULL: in WAL mode nothing less flushes each commit."""
+    file = open_for_writing(path, page_limit=None)
+    assert isinstance(file, OpenFile)
+    assert file.db.execute("PRAGMA synchronous").fetchone() == (2,)
+    assert file.db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    file.close()
+
+
+@pytest.mark.parametrize(
+    ("code", "is_unsure", "is_lost"),
+    [
+        (sqlite3.SQLITE_IOERR_FSYNC, True, True),
+        (sqlite3.SQLITE_IOERR_DIR_FSYNC, True, True),
+        (sqlite3.SQLITE_IOERR, True, True),
+        (sqlite3.SQLITE_IOERR_SHMSIZE, True, False),
+        (sqlite3.SQLITE_IOERR_WRITE, False, False),
+        (sqlite3.SQLITE_FULL, False, False),
+    ],
+)
+def test_what_is_said_of_a_commit_that_failed(path: Path, code: int, *, is_unsure: bool, is_lost: bool) -> None:
+    file = open_for_writing(path, page_limit=None)
+    assert isinstance(file, OpenFile)
+    committer = Committer(FailingAtCommit(file.db, code))
+    wanted = [prepare(ROOM, NOTHING, batch(b"1")), prepare(OTHER, NOTHING, batch(b"1"))]
+    assert [isinstance(answer, Unsure) for answer in committer.commit(wanted)] == [is_unsure] * 2
+    assert committer.is_lost == is_lost
+    file.close()
+
+
+class FailingAtCommit(sqlite3.Connection):
+    """The file's connection, but that each COMMIT fails with one error."""
+
+    def __init__(self, below: sqlite3.Connection, code: int) -> None:
+        super().__init__(":memory:")
+        self._below = below
+        self._code = code
+
+    @property
+    def in_transaction(self) -> bool:
+        return self._below.in_transaction
+
+    def execute(self, statement: str, values: Sequence[object] = ()) -> sqlite3.Cursor:  # type: ignore[override]  # narrower than sqlite3's
+        if statement == "COMMIT":
+            error = sqlite3.OperationalError("disk I/O error")
+            error.sqlite_errorcode = self._code
+            raise error
+        return self._below.execute(statement, tuple(values))
+
+    def executemany(self, statement: str, values: Iterable[Sequence[object]]) -> sqlite3.Cursor:  # type: ignore[override]  # likewise
+        return self._below.executemany(statement, values)
+
+
 def test_after_a_failed_flush_nothing_is_written_until_the_restart(path: Path) -> None:
     file = open_for_writing(path, page_limit=None)
     assert isinstance(file, OpenFile)
@@ -383,7 +469,8 @@ def test_after_a_failed_flush_nothing_is_written_until_the_restart(path: Path) -
     lost = committer.transact(flush_that_fails)
     assert isinstance(lost, Unavailable)
     assert "restart" in lost.why
-    assert committer.commit([prepare(ROOM, NOTHING, batch(b"1"))]) == [lost]
+    (answer,) = committer.commit([prepare(ROOM, NOTHING, batch(b"1"))])
+    assert isinstance(answer, Unsure), "it may have been sent before, and stand since then"
     assert committer.transact(lambda _: pytest.fail("a transaction after a failed flush")) == lost
     file.close()
 
@@ -411,6 +498,7 @@ async def test_a_backup_beside_a_busy_server_is_a_log_of_one_moment(log: SqliteS
     assert answers == [None, *[Appended(Version(1))] * 200]
     copy = await opened(target)
     assert len(await bodies(copy, ROOM)) == 50
+    assert copy.identity != log.identity
     copied = await marks(copy, limit=1_000)
     assert copied == (await marks(log, limit=1_000))[: len(copied)]
     await copy.close()

@@ -23,11 +23,11 @@ def told(message: pb.SeatMessage) -> str:
 async def main(address: str, key: str) -> None:
     """Bid, and look at the bid from another seat."""
     async with grpc.aio.insecure_channel(address) as channel:
-        platform = Platform(channel, key)
+        platform = Platform([address], key)
         options = room_pb2.RoomOptions(four_player=room_pb2.FourPlayerGame(deck=room_pb2.DECK_FULL), deals=12)
         room = await platform.create_room("alice", options)
         seated = [await platform.take_seat(room.room_id, name) for name in ("alice", "bob", "carol", "dora")]
-        async with SeatClient(channel, seated[0].token) as alice, SeatClient(channel, seated[1].token) as bob:
+        async with SeatClient([address], seated[0].token) as alice, SeatClient([address], seated[1].token) as bob:
             answer = await alice.act(pb.Command(bid=bidding_pb2.Bid(points=120)))
             assert isinstance(answer, pb.Accepted), answer
             await bob.until(lambda: bob.version >= answer.last_version)

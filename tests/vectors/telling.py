@@ -9,7 +9,7 @@ from erqiwang_core.match import SeatLeft, SeatReady, SeatTaken
 from erqiwang_core.naming import TrumpNamed
 from erqiwang_core.notation import write, write_trump
 from erqiwang_core.notices import BuriedBy, Cause, DealEnded, Dealt, Led, MatchOver
-from erqiwang_core.parts import BuryAdvice, CallAdvice, Choice, FollowAdvice, LeadAdvice, NameAdvice, View
+from erqiwang_core.parts import BuryAdvice, CallAdvice, Choice, FollowAdvice, LeadAdvice, NameAdvice, ReadyAdvice, View
 from erqiwang_core.playing import CardsFollowed
 from erqiwang_core.scoring import Disbanded, Made, NearShutout, Outcome, Shutout, Surrendered, Upgrade
 from erqiwang_core.settled import SeatScore
@@ -170,6 +170,8 @@ def _choice(choice: Choice, trump: Trump | None) -> str:
         case FollowAdvice(number, must, may, cards):
             whole = f"any {number} of {write(may, trump)}"
             return f"follow with {whole}; must: {write(must, trump) or 'none'}; suggested: {write(cards, trump)}"
+        case ReadyAdvice():
+            return "say ready"
 
 
 def _suggested_call(call: Bid | Pass) -> str:

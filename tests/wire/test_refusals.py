@@ -47,12 +47,14 @@ from hypothesis import given, strategies as st
 from erqiwang_grpc.rooms.refusals import (
     Bounds,
     CommandIdReused,
+    ForeignCursor,
     InvalidCursor,
     InvalidField,
     LogUnavailable,
     NoCommand,
     NoSuchRecord,
     NoSuchRoom,
+    OutcomeUnknown,
     Quota,
     QuotaReached,
     Refused,
@@ -119,9 +121,11 @@ REFUSALS_OF_THE_SERVICE: Final[tuple[ServiceRefusal, ...]] = (
     NoSuchRecord(),
     InvalidCursor("page_token"),
     RoomFull(3),
+    ForeignCursor(),
+    OutcomeUnknown(),
 )
 ALL: Final[tuple[Refused, ...]] = (*REFUSALS_OF_THE_CORE, *REFUSALS_OF_THE_SERVICE)
-RETRIED: Final = (TooManyCommands, LogUnavailable, TooManyRooms, QuotaReached)
+RETRIED: Final = (TooManyCommands, LogUnavailable, OutcomeUnknown, TooManyRooms, QuotaReached)
 REASONS: Final = {field.name for field in refusal_pb2.Refusal.DESCRIPTOR.oneofs_by_name["reason"].fields}
 
 

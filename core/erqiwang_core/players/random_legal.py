@@ -10,8 +10,8 @@ from erqiwang_core.following import by_price, follow, is_legal
 from erqiwang_core.hand import cards_of, count, ids
 from erqiwang_core.match import Command, Ready
 from erqiwang_core.naming import NameTrump, Surrender, number
-from erqiwang_core.parts import BuryAdvice, CallAdvice, Choice, FollowAdvice, LeadAdvice, NameAdvice, View
-from erqiwang_core.players.reading import lead_to_follow, may_signal, needs_ready, tables
+from erqiwang_core.parts import BuryAdvice, CallAdvice, Choice, FollowAdvice, LeadAdvice, NameAdvice, ReadyAdvice, View
+from erqiwang_core.players.reading import lead_to_follow, may_signal, tables
 from erqiwang_core.playing import Play, Signal, SignalKind
 from erqiwang_core.shapes import all_components
 from erqiwang_core.trump import Order
@@ -32,8 +32,6 @@ class RandomLegal:
 
     def act(self, view: View, random: Random) -> Command | None:
         """What the seat does now; None where it has nothing to do."""
-        if needs_ready(view):
-            return Ready()
         choice = view.advice.choice
         return None if choice is None else _choose(choice, view, random)
 
@@ -61,6 +59,8 @@ def _choose(choice: Choice, view: View, random: Random) -> Command:
             return Play(ids(_lead(tables(view), hand, random)))
         case FollowAdvice():
             return Play(ids(_follow(tables(view), view, choice, random)))
+        case ReadyAdvice():
+            return Ready()
 
 
 def _lead(order: Order, hand: CardSet, random: Random) -> CardSet:

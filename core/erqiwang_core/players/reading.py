@@ -16,12 +16,6 @@ def rules_of(view: View) -> Rules:
     return rules(view.options.game, view.options.review)
 
 
-def needs_ready(view: View) -> bool:
-    """Whether the next deal waits for this seat to say that it is ready."""
-    result = view.settlement.result
-    return view.progress.phase is Phase.SETTLED and result is not None and not result.ready[view.seat]
-
-
 def may_signal(view: View) -> bool:
     """Whether the seat is a defender in play."""
     return view.progress.phase is Phase.PLAYING and agreed(view).declarer != view.seat

@@ -6,11 +6,11 @@ from typing import final
 from erqiwang_core.burying import Bury
 from erqiwang_core.hand import ids
 from erqiwang_core.match import Command, Ready
-from erqiwang_core.parts import BuryAdvice, CallAdvice, Choice, FollowAdvice, LeadAdvice, NameAdvice, View
+from erqiwang_core.parts import BuryAdvice, CallAdvice, Choice, FollowAdvice, LeadAdvice, NameAdvice, ReadyAdvice, View
 from erqiwang_core.players.cardplay import DECLARING, DEFENDING, Weights, best_follow, best_lead, best_signal
 from erqiwang_core.players.declaring import best_burial, best_call, best_name
 from erqiwang_core.players.outlook import outlook
-from erqiwang_core.players.reading import agreed, may_signal, needs_ready, tables, trick_under_way
+from erqiwang_core.players.reading import agreed, may_signal, tables, trick_under_way
 from erqiwang_core.playing import Play, Signal
 from erqiwang_core.units import CardSet
 
@@ -21,8 +21,6 @@ class Sensible:
 
     def act(self, view: View, random: Random) -> Command | None:  # noqa: ARG002 (a policy is handed a random source)
         """What the seat does now; None where it has nothing to do."""
-        if needs_ready(view):
-            return Ready()
         choice = view.advice.choice
         return None if choice is None else _choose(choice, view)
 
@@ -45,6 +43,8 @@ def _choose(choice: Choice, view: View) -> Command:
             return Bury(ids(best_burial(tables(view), view.hand.cards)))
         case LeadAdvice() | FollowAdvice():
             return Play(ids(_play(view)))
+        case ReadyAdvice():
+            return Ready()
 
 
 def _play(view: View) -> CardSet:

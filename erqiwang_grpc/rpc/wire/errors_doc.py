@@ -15,7 +15,7 @@ _INTRODUCTION: Final = f"""# Errors
 
 Made from `erqiwang_grpc/rpc/wire/rulings.py` by `python -m erqiwang_grpc.rpc.wire.errors_doc`; a test compares.
 
-A refused command has changed nothing. On a stream it is answered by a `Refused` message to its sender alone, and the
+A refused command has changed nothing, with one exception: of `outcome_unknown` only sending it again tells. On a stream it is answered by a `Refused` message to its sender alone, and the
 stream stays open. A unary call ends with the status below; among its details are `google.rpc.ErrorInfo` (`reason` is the
 name below in upper case, `domain` is `{DOMAIN}`, `metadata` is what the reason says, as text), the whole `Refusal`, and,
 where the same command may well stand later, `google.rpc.RetryInfo`. Where the server knows when it will, as with a spent

@@ -35,12 +35,14 @@ from grpc import StatusCode
 
 from erqiwang_grpc.rooms.refusals import (
     CommandIdReused,
+    ForeignCursor,
     InvalidCursor,
     InvalidField,
     LogUnavailable,
     NoCommand,
     NoSuchRecord,
     NoSuchRoom,
+    OutcomeUnknown,
     QuotaReached,
     Refused,
     RoomFull,
@@ -203,6 +205,21 @@ RULINGS: Final[Mapping[type[object], Ruling]] = {
         "A page token or cursor was not given by this server.",
     ),
     RoomFull: Ruling("room_full", Code.SEAT, StatusCode.FAILED_PRECONDITION, "Every seat of the room is taken."),
+    ForeignCursor: Ruling(
+        "foreign_cursor",
+        Code.PARAM,
+        StatusCode.FAILED_PRECONDITION,
+        "The page token or cursor is of another store, from before this one was restored or copied: list again from the "
+        "first page, and watch again with an empty cursor.",
+    ),
+    OutcomeUnknown: Ruling(
+        "outcome_unknown",
+        Code.STEP,
+        StatusCode.UNAVAILABLE,
+        "The disk failed while the command was being stored: whether it stands is unknown. Send it again under its "
+        "command_id.",
+        retry_after=2,
+    ),
 }
 """By the type of the refusal; of a lead or a follow that breaks a rule, by the type of what is wrong with it."""
 

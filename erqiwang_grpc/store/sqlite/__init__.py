@@ -25,6 +25,7 @@ from erqiwang_grpc.store.port import (
     Period,
     Position,
     RoomId,
+    StoreId,
     Tag,
     TimeNs,
     Unavailable,
@@ -37,6 +38,7 @@ from erqiwang_grpc.store.sqlite.opening import (
     DamagedFile,
     NewerFile,
     NotALog,
+    OlderFile,
     OpenFile,
     OpenRefused,
     OutOfReach,
@@ -52,6 +54,7 @@ __all__ = [
     "DamagedFile",
     "NewerFile",
     "NotALog",
+    "OlderFile",
     "OpenRefused",
     "OutOfReach",
     "ReadOnly",
@@ -59,6 +62,7 @@ __all__ = [
     "SqliteStore",
     "advice",
     "back_up",
+    "new_identity",
     "open_reader",
     "open_store",
 ]
@@ -69,6 +73,7 @@ LOG_FILE: Final = "rooms.sqlite"
 """What the file is called in a server's data folder."""
 
 _READERS: Final = 2  # reading is for opening rooms and for lists; more threads would only take turns
+_NO_IDENTITY: Final = "its identity cannot be read, and `erqiwang store new-identity` gives it one"
 _CLOSED: Final = Unavailable("this log is closed: open it again")
 
 
@@ -84,12 +89,22 @@ class Compacted:
 class SqliteReader:
     """`StoreReader` of a file, beside its server or without one. For the event loop it was opened in."""
 
-    def __init__(self, connections: tuple[sqlite3.Connection, ...]) -> None:
+    def __init__(self, identity: StoreId, connections: tuple[sqlite3.Connection, ...]) -> None:
+        self._identity = identity
         self._connections = connections
         self._idle: SimpleQueue[sqlite3.Connection] = SimpleQueue()
         for db in connections:
             self._idle.put(db)
         self._readers = ThreadPoolExecutor(len(connections), thread_name_prefix="log-reader")
+
+    @property
+    def identity(self) -> StoreId:
+        """Which store this is."""
+        return self._identity
+
+    async def faults(self) -> tuple[str, ...] | Unavailable:
+        """What SQLite itself finds wrong with the file, its indexes among it; it takes as long as reading all of it."""
+        return await self._of_all(statements.faults)
 
     async def head(self, room: RoomId) -> Version | Damaged:
         """The version of the room's last payload. See `StoreReader.head`."""
@@ -160,14 +175,19 @@ class SqliteStore(SqliteReader):
 
     shared: Final = False
 
-    def __init__(self, file: OpenFile, connections: tuple[sqlite3.Connection, ...]) -> None:
-        super().__init__(connections)
+    def __init__(self, file: OpenFile, identity: StoreId, connections: tuple[sqlite3.Connection, ...]) -> None:
+        super().__init__(identity, connections)
         self._file = file
         self._committer = Committer(file.db)
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="log-writer")
         self._waiting: list[tuple[Prepared, asyncio.Future[AppendAnswer]]] = []
         self._committing: asyncio.Task[None] | None = None
         self._is_closed = False
+        self._lost = asyncio.Event()
+
+    async def lost(self) -> None:
+        """Return once a flush has failed: the process must then end, without closing the file."""
+        await self._lost.wait()
 
     async def append(self, room: RoomId, expected: Version, batch: Batch) -> AppendAnswer:
         """Put `batch` behind version `expected` of the room. See `Store.append`.
@@ -211,7 +231,13 @@ class SqliteStore(SqliteReader):
     async def _write(self, work: Callable[[], T | Unavailable]) -> T | Unavailable:
         if self._is_closed:
             return _CLOSED
-        return await asyncio.get_running_loop().run_in_executor(self._writer, work)
+        done = await asyncio.get_running_loop().run_in_executor(self._writer, work)
+        self._see_whether_lost()
+        return done
+
+    def _see_whether_lost(self) -> None:
+        if self._committer.is_lost:
+            self._lost.set()
 
     async def _commit_all(self) -> None:
         """Commit group after group: what comes in during one flush is the next group."""
@@ -224,6 +250,7 @@ class SqliteStore(SqliteReader):
         wanted = [prepared for prepared, _ in group]
         done = asyncio.get_running_loop().run_in_executor(self._writer, self._committer.commit, wanted)
         await asyncio.wait([done])
+        self._see_whether_lost()
         error = done.exception()  # a bug must reach every caller: an append never answered would be worse
         for index, (_, waiter) in enumerate(group):
             if waiter.done():
@@ -245,12 +272,19 @@ async def open_store(path: Path, page_limit: int | None = None) -> SqliteStore |
 
 async def open_reader(path: Path) -> SqliteReader | OpenRefused:
     """Open the log for reading alone, also while a server writes it."""
-    connections = await asyncio.to_thread(_readers, path)
-    return SqliteReader(connections) if isinstance(connections, tuple) else connections
+    return await asyncio.to_thread(_open_reader, path)
+
+
+async def new_identity(path: Path) -> StoreId | OpenRefused:
+    """Make the file another store, so that cursors which were given out before are refused. No server may have it open."""
+    return await asyncio.to_thread(_new_identity, path)
 
 
 async def back_up(path: Path, target: Path) -> Unavailable | None:
-    """Write a copy of the log at this moment to `target`, which must not exist, also while a server writes it."""
+    """Write a copy of the log at this moment to `target`, which must not exist, also while a server writes it.
+
+    The copy is a store of its own, with another identity: what is written to it and to the original from now on differs.
+    """
     return await asyncio.to_thread(_back_up, path, target)
 
 
@@ -258,23 +292,57 @@ def _open_log(path: Path, page_limit: int | None) -> SqliteStore | OpenRefused:
     file = opening.open_for_writing(path, page_limit)
     if not isinstance(file, OpenFile):
         return file
-    connections = _readers(path)
-    if isinstance(connections, tuple):
-        return SqliteStore(file, connections)
+    opened = _readers(path)
+    if isinstance(opened, _Readers):
+        return SqliteStore(file, opened.identity, opened.connections)
     file.close()
-    return connections
+    return opened
 
 
-def _readers(path: Path) -> tuple[sqlite3.Connection, ...] | OpenRefused:
+def _open_reader(path: Path) -> SqliteReader | OpenRefused:
+    opened = _readers(path)
+    return SqliteReader(opened.identity, opened.connections) if isinstance(opened, _Readers) else opened
+
+
+def _new_identity(path: Path) -> StoreId | OpenRefused:
+    file = opening.open_for_writing(path, page_limit=None)
+    if not isinstance(file, OpenFile):
+        return file
+    try:
+        return schema.stamp(file.db)
+    except schema.FILE_ERRORS as error:
+        return OutOfReach(path, str(error))
+    finally:
+        file.close()
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Readers:
+    identity: StoreId
+    connections: tuple[sqlite3.Connection, ...]
+
+
+def _readers(path: Path) -> _Readers | OpenRefused:
     connections: list[sqlite3.Connection] = []
     for _ in range(_READERS):
         opened = opening.open_for_reading(path)
         if not isinstance(opened, sqlite3.Connection):
-            for db in connections:
-                db.close()
-            return opened
+            return _let_go(connections, opened)
         connections.append(opened)
-    return tuple(connections)
+    try:
+        identity = schema.identity(connections[0])
+    except schema.FILE_ERRORS as error:
+        return _let_go(connections, DamagedFile(path, str(error)))
+    if identity is None:
+        return _let_go(connections, DamagedFile(path, _NO_IDENTITY))
+    return _Readers(identity, tuple(connections))
+
+
+def _let_go(connections: list[sqlite3.Connection], refused: OpenRefused) -> OpenRefused:
+    for db in connections:
+        db.close()
+    return refused
 
 
 def _compact(path: Path, db: sqlite3.Connection) -> Compacted:
@@ -306,8 +374,10 @@ def _back_up(path: Path, target: Path) -> Unavailable | None:
 
 def _copy(source: sqlite3.Connection, target: Path) -> None:
     target.unlink(missing_ok=True)
-    copy = sqlite3.connect(target)
+    opening.make_private(target)
+    copy = sqlite3.connect(target, isolation_level=None)
     try:
         source.backup(copy, pages=-1)  # in one step: in several, each commit beside it would start it anew
+        schema.stamp(copy)
     finally:
         copy.close()

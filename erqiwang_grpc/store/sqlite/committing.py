@@ -6,15 +6,26 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from typing import Final, TypeVar, final
 
-from erqiwang_grpc.store.port import NOTHING, AppendAnswer, Damaged, Unavailable
+from erqiwang_grpc.store.port import NOTHING, AppendAnswer, Damaged, Unavailable, Unsure
 from erqiwang_grpc.store.sqlite import schema, statements
 from erqiwang_grpc.store.sqlite.schema import FileError
 from erqiwang_grpc.store.sqlite.statements import Prepared
 
 T = TypeVar("T")
 
-# After a failed flush the system may drop what it could not write and call the next flush a success.
-_FLUSH_FAILED: Final = frozenset({sqlite3.SQLITE_IOERR_FSYNC, sqlite3.SQLITE_IOERR_DIR_FSYNC})
+# An I/O error of these kinds comes before anything that the next opening could take for a whole transaction.
+_NOTHING_WRITTEN: Final = frozenset(
+    {sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_READ, sqlite3.SQLITE_IOERR_SHORT_READ}
+)
+# One of these may come after the flush: the transaction is in the file, and the next opening finds it. Nothing was lost.
+_AFTER_THE_FLUSH: Final = frozenset(
+    {
+        sqlite3.SQLITE_IOERR_SHMOPEN,
+        sqlite3.SQLITE_IOERR_SHMSIZE,
+        sqlite3.SQLITE_IOERR_SHMMAP,
+        sqlite3.SQLITE_IOERR_SHMLOCK,
+    }
+)
 
 
 @final
@@ -23,13 +34,17 @@ class Committer:
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
-        self._is_lost = False
+        self.is_lost = False
+        """Whether a flush has failed. The system may have dropped what it could not write and call the next flush a success,
+        so nothing more is written: the process must end."""
 
     def commit(self, group: Sequence[Prepared]) -> list[AppendAnswer]:
         """Answer every append of the group, with one flush for all that are written."""
         try:
             return self._together(group)
         except schema.FILE_ERRORS as error:
+            if self._is_unsure(error):
+                return [_UNSURE] * len(group)
             if len(group) == 1:
                 return [self._refusal(group[0], error)]
         # One of them cannot be written. The transaction is gone for all, so each gets its own.
@@ -37,7 +52,7 @@ class Committer:
 
     def transact(self, work: Callable[[sqlite3.Connection], T]) -> T | Unavailable:
         """Do `work` in a transaction of its own."""
-        if self._is_lost:
+        if self.is_lost:
             return _LOST
         try:
             return self._in_transaction(work)
@@ -52,8 +67,8 @@ class Committer:
             return self._unavailable(error)
 
     def _together(self, group: Sequence[Prepared]) -> list[AppendAnswer]:
-        if self._is_lost:
-            return [_LOST] * len(group)
+        if self.is_lost:
+            return [_UNSURE] * len(group)  # one of them may be sent again, and stand since the first time
         return self._in_transaction(lambda db: [statements.append(db, one) for one in group])
 
     def _in_transaction(self, work: Callable[[sqlite3.Connection], T]) -> T:
@@ -71,9 +86,16 @@ class Committer:
             return Damaged(wanted.room, NOTHING, f"{error}: restore the file from a backup")
         return self._unavailable(error)
 
+    def _is_unsure(self, error: FileError) -> bool:
+        """Whether the transaction may stand after the next opening although its commit failed."""
+        code = schema.extended_code(error)
+        if schema.primary_code(error) != sqlite3.SQLITE_IOERR or code in _NOTHING_WRITTEN:
+            return False
+        self.is_lost = self.is_lost or code not in _AFTER_THE_FLUSH
+        return True
+
     def _unavailable(self, error: FileError) -> Unavailable:
-        if schema.extended_code(error) in _FLUSH_FAILED:
-            self._is_lost = True
+        if self._is_unsure(error) and self.is_lost:
             return _LOST
         if schema.primary_code(error) == sqlite3.SQLITE_FULL:
             return Unavailable("no space is left for the log: make room on its disk, or delete old rooms")
@@ -81,3 +103,4 @@ class Committer:
 
 
 _LOST: Final = Unavailable("the disk failed to flush the log: see to the disk, then restart the server")
+_UNSURE: Final = Unsure("the disk failed while the log was flushed: only the next opening shows what is stored")

@@ -45,6 +45,16 @@ class NewerFile:
 
 @final
 @dataclass(frozen=True, slots=True)
+class OlderFile:
+    """The file has the schema `found` of a program before the first release; this one knows `known` alone."""
+
+    path: Path
+    found: int
+    known: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class NotALog:
     """There is a file, but it is not one of ours."""
 
@@ -72,9 +82,12 @@ class OutOfReach:
 _SMALLEST: Final = (
     512  # bytes of SQLite's smallest page: it takes anything shorter for an empty file, to be written over
 )
+_HOLDER: Final = 20
+"""Bytes at the beginning of the lock's file, which name the process that holds it."""
+_SERVED: Final = b"served"
 _ANY_WRITE: Final = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 
-OpenRefused: TypeAlias = AlreadyServed | ReadOnly | NewerFile | NotALog | DamagedFile | OutOfReach
+OpenRefused: TypeAlias = AlreadyServed | ReadOnly | NewerFile | OlderFile | NotALog | DamagedFile | OutOfReach
 
 
 def advice(refused: OpenRefused) -> str:
@@ -86,6 +99,8 @@ def advice(refused: OpenRefused) -> str:
             return f"{path} may not be written: give write permission to it and its folder, or serve a copy"
         case NewerFile(path, found, known):
             return f"{path} has schema {found}, this program knows up to {known}: use a newer version of erqiwang"
+        case OlderFile(path, found, known):
+            return f"{path} has schema {found}, which was never released, this program knows {known}: use the version that wrote it"
         case NotALog(path):
             return f"{path} is not an erqiwang log and was left alone: move it away, or name another file"
         case DamagedFile(path, why):
@@ -101,8 +116,12 @@ class ServerLock:
 
     descriptor: int
 
+    def sign(self) -> None:
+        """Say for good that there is a log here: one that is gone later is then missed."""
+        os.pwrite(self.descriptor, _SERVED, _HOLDER)
+
     def release(self) -> None:
-        """Let another server in. The lock file stays: to delete it would race with whoever opens it."""
+        """Let another opener in. The lock file stays: to delete it would race with whoever opens it."""
         os.close(self.descriptor)
 
 
@@ -128,6 +147,7 @@ def open_for_writing(path: Path, page_limit: int | None) -> OpenFile | OpenRefus
         return lock
     opened = _refused_or(path, lambda: _writing_connection(path, page_limit))
     if isinstance(opened, sqlite3.Connection):
+        lock.sign()
         return OpenFile(path, lock, opened)
     lock.release()
     return opened
@@ -147,10 +167,21 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _lock(path: Path) -> ServerLock | OpenRefused:
-    beside = path.with_name(path.name + ".lock")
+def was_served(path: Path) -> bool:
+    """Whether a server had a log here once, also where the file is gone: the file of its lock stays."""
     try:
-        descriptor = os.open(beside, os.O_RDWR | os.O_CREAT, 0o600)
+        return _lock_file(path).read_bytes().endswith(_SERVED)
+    except OSError:
+        return False
+
+
+def _lock_file(path: Path) -> Path:
+    return path.with_name(path.name + ".lock")
+
+
+def _lock(path: Path) -> ServerLock | OpenRefused:
+    try:
+        descriptor = os.open(_lock_file(path), os.O_RDWR | os.O_CREAT, 0o600)
     except PermissionError:
         return ReadOnly(path)
     except OSError as error:
@@ -159,12 +190,23 @@ def _lock(path: Path) -> ServerLock | OpenRefused:
         # flock, not lockf: the latter would let a second opener in the same process pass.
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        holder = os.pread(descriptor, 20, 0).decode(errors="replace")
+        holder = os.pread(descriptor, _HOLDER, 0).decode(errors="replace").strip()
         os.close(descriptor)
         return AlreadyServed(path, holder)
-    os.truncate(descriptor, 0)
-    os.pwrite(descriptor, str(os.getpid()).encode(), 0)
+    os.pwrite(descriptor, str(os.getpid()).ljust(_HOLDER).encode(), 0)
     return ServerLock(descriptor)
+
+
+def make_private(path: Path) -> None:
+    """Make an empty file that its owner alone can read, whatever the umask; SQLite gives what it makes beside the same rights.
+
+    `FileExistsError` where there is one: nobody else's rights are changed.
+    """
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        os.fchmod(descriptor, 0o600)
+    finally:
+        os.close(descriptor)
 
 
 def _writing_connection(path: Path, page_limit: int | None) -> sqlite3.Connection | OpenRefused:
@@ -172,7 +214,9 @@ def _writing_connection(path: Path, page_limit: int | None) -> sqlite3.Connectio
         return ReadOnly(path)
     if path.exists() and 0 < path.stat().st_size < _SMALLEST:
         return NotALog(path)
-    db = _connect(path, "rwc")
+    if not path.exists():
+        make_private(path)
+    db = _connect(path, "rw")
     if schema.is_empty(db):
         _make(path, db)
     refused = _foreign(path, db)
@@ -194,9 +238,19 @@ def _reading_connection(path: Path) -> sqlite3.Connection | OpenRefused:
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
     # Handed from thread to thread, never used by two at once.
-    return sqlite3.connect(
+    db = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode={mode}", uri=True, isolation_level=None, check_same_thread=False
     )
+    db.text_factory = _text
+    return db
+
+
+def _text(raw: bytes) -> str | bytes:
+    """Text as it is stored; what is no UTF-8 as its bytes, which no row is mistaken for: it must not end a whole listing."""
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return raw
 
 
 def _make(path: Path, db: sqlite3.Connection) -> None:
@@ -212,6 +266,8 @@ def _foreign(path: Path, db: sqlite3.Connection) -> OpenRefused | None:
     found = schema.version(db)
     if found > schema.VERSION:
         return NewerFile(path, found, schema.VERSION)
+    if found < schema.VERSION:
+        return OlderFile(path, found, schema.VERSION)
     if not schema.is_whole(db):
         return DamagedFile(path, "its tables are not those of its schema")
     return None
@@ -221,6 +277,9 @@ def _prepare(db: sqlite3.Connection, page_limit: int | None) -> None:
     schema.touch(db)  # finds a read-only file now, not at the first command
     db.execute("PRAGMA journal_mode = WAL")
     db.execute("PRAGMA synchronous = FULL")
+    # What a server before us wrote and failed to flush is read from the system's memory as if it were on the disk. Written
+    # into the file itself and flushed anew, it is.
+    db.execute("PRAGMA wal_checkpoint(PASSIVE)")
     if page_limit is not None:
         db.execute(f"PRAGMA max_page_count = {page_limit:d}")
 

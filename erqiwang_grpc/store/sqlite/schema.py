@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
+import secrets
 import sqlite3
 from typing import Final, TypeAlias
 
+from erqiwang_grpc.store.port import StoreId
+
 APPLICATION: Final = 0x45525157
 """SQLite's application_id: "ERQW"."""
-VERSION: Final = 1
-"""SQLite's user_version: the schema below. A change to it raises this and brings a migration."""
+VERSION: Final = 2
+"""SQLite's user_version: the schema below. A change to it raises this and, from the first release on, brings a
+migration; `make store` makes the stored example anew."""
 
 # One row is one batch, so that half a batch cannot be stored. `tags` says again what `tagged` indexes:
 # this copy is under the checksum, the index can be made anew from it.
@@ -46,7 +51,17 @@ _TAGGED: Final = """CREATE TABLE tagged (
 ) WITHOUT ROWID"""
 _TAGGED_BY_TIME: Final = "CREATE INDEX tagged_by_time ON tagged (key, value, time_ns, position)"
 
-_ALL: Final = (_BATCHES, _BY_VERSION, _BY_COMMAND, _HEADS, _TAGGED, _TAGGED_BY_TIME)
+# One row: which store this is. A cursor names it, so that one of a copy or of its original is not taken for a place here.
+_STORE: Final = "CREATE TABLE store (identity TEXT NOT NULL)"
+
+_ALL: Final = (_BATCHES, _BY_VERSION, _BY_COMMAND, _HEADS, _TAGGED, _TAGGED_BY_TIME, _STORE)
+_IDENTITY_BYTES: Final = 8
+_IDENTITY: Final = re.compile(r"[0-9a-f]{16}")
+
+
+class OutOfOrderError(sqlite3.DatabaseError):
+    """An index is out of order: a page of it would not stand behind the one before, and a loop over pages never end."""
+
 
 FileError: TypeAlias = sqlite3.DatabaseError | UnicodeDecodeError
 FILE_ERRORS: Final = (sqlite3.DatabaseError, UnicodeDecodeError)
@@ -58,9 +73,33 @@ def create(db: sqlite3.Connection) -> None:
     db.execute("BEGIN IMMEDIATE")
     for statement in _ALL:
         db.execute(statement)
+    db.execute("INSERT INTO store (identity) VALUES (?)", (_fresh_identity(),))
     db.execute(f"PRAGMA application_id = {APPLICATION}")
     db.execute(f"PRAGMA user_version = {VERSION}")
     db.execute("COMMIT")
+
+
+def identity(db: sqlite3.Connection) -> StoreId | None:
+    """Which store it is; None where that cannot be read."""
+    match db.execute("SELECT identity FROM store").fetchall():
+        case [(str(found),)] if _IDENTITY.fullmatch(found):
+            return StoreId(found)
+        case _:
+            return None
+
+
+def stamp(db: sqlite3.Connection) -> StoreId:
+    """Make it another store: every cursor that was given out before is refused from now on."""
+    fresh = _fresh_identity()
+    db.execute("BEGIN IMMEDIATE")
+    db.execute("DELETE FROM store")
+    db.execute("INSERT INTO store (identity) VALUES (?)", (fresh,))
+    db.execute("COMMIT")
+    return fresh
+
+
+def _fresh_identity() -> StoreId:
+    return StoreId(secrets.token_hex(_IDENTITY_BYTES))
 
 
 def touch(db: sqlite3.Connection) -> None:

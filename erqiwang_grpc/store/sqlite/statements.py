@@ -8,9 +8,10 @@ A `FileError` from here means that the file itself could not be read or written.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, final
+from itertools import islice, pairwise
+from typing import Final, TypeVar, final
 
 from erqiwang_grpc.store import chain
 from erqiwang_grpc.store.chain import Link
@@ -34,8 +35,12 @@ from erqiwang_grpc.store.port import (
     TimeNs,
     Version,
 )
+from erqiwang_grpc.store.sqlite import schema
+
+K = TypeVar("K", str, int, tuple[int, int])
 
 _NO_AGREEMENT: Final = "the last stored event is not the one its head names: restore the room from a backup"
+_UNTAGGED: Final = "the table of tags does not fit the batches: some are not found, or at another place"
 _BROKEN_CHAIN: Final = "the checksum does not match what is stored: restore the room from a backup"
 
 _HEAD: Final = "SELECT version, chain FROM heads WHERE room = ?"
@@ -52,19 +57,25 @@ _INSERT: Final = """INSERT INTO batches (room, first_version, last_version, time
 _SET_HEAD: Final = """INSERT INTO heads (room, version, chain) VALUES (?, ?, ?)
   ON CONFLICT (room) DO UPDATE SET version = excluded.version, chain = excluded.chain"""
 _TAG: Final = "INSERT INTO tagged (key, value, position, time_ns) VALUES (?, ?, ?, ?)"
-_ROOMS: Final = "SELECT room FROM heads WHERE room > ? ORDER BY room LIMIT ?"
+# Also from the batches: a room whose head is gone is a room all the same, and reading it says what is wrong.
+_ROOMS: Final = """SELECT room FROM heads WHERE room > ?
+  UNION SELECT room FROM batches WHERE room > ? ORDER BY room"""
 _FEED: Final = """SELECT position, room, first_version, last_version, time_ns FROM batches
-  WHERE position > ? ORDER BY position LIMIT ?"""
+  WHERE position > ? ORDER BY position"""
 _TAGGED_FEED: Final = """SELECT position, room, first_version, last_version, batches.time_ns
   FROM tagged CROSS JOIN batches USING (position)
-  WHERE key = ? AND value = ? AND position > ? ORDER BY position LIMIT ?"""
-_LISTING: Final = """SELECT position, room, first_version, last_version, batches.time_ns
+  WHERE key = ? AND value = ? AND position > ? ORDER BY position"""
+# The time is the index's own, by which it is sorted: with a damaged one a page would not begin where the last one ended.
+_LISTING: Final = """SELECT position, room, first_version, last_version, tagged.time_ns
   FROM tagged CROSS JOIN batches USING (position)
   WHERE key = ? AND value = ? AND tagged.time_ns >= ? AND (tagged.time_ns, position) < (?, ?)
-  ORDER BY tagged.time_ns DESC, position DESC LIMIT ?"""
+  ORDER BY tagged.time_ns DESC, position DESC"""
 _OLD_ROOMS: Final = """SELECT DISTINCT room FROM tagged CROSS JOIN batches USING (position)
-  WHERE key = ? AND value = ? AND tagged.time_ns < ? LIMIT ?"""
+  WHERE key = ? AND value = ? AND tagged.time_ns < ?"""
 _TAGS: Final = "SELECT position, tags FROM batches WHERE room = ?"
+_ALL_TAGS: Final = "SELECT position, time_ns, tags FROM batches"
+_TAGGED_AT: Final = "SELECT time_ns FROM tagged WHERE key = ? AND value = ? AND position = ?"
+_TAGGED_ROWS: Final = "SELECT count(*) FROM tagged"
 _UNTAG: Final = "DELETE FROM tagged WHERE key = ? AND value = ? AND position = ?"
 _DELETE_BATCHES: Final = "DELETE FROM batches WHERE room = ?"
 _DELETE_HEAD: Final = "DELETE FROM heads WHERE room = ?"
@@ -173,14 +184,17 @@ def find(db: sqlite3.Connection, room: RoomId, actor: Actor, command: CommandId)
 
 def rooms(db: sqlite3.Connection, after: RoomId, limit: int) -> tuple[RoomId, ...]:
     """See `StoreReader.rooms`."""
-    return _ids(_rows(db, _ROOMS, after, limit))
+    found = _ids(db.execute(_ROOMS, (after, after)), limit)
+    _is_ascending((after, *found))
+    return found
 
 
 def feed(db: sqlite3.Connection, after: Position, limit: int, tag: Tag | None) -> tuple[Mark, ...]:
     """See `StoreReader.feed`."""
-    if tag is None:
-        return _marks(_rows(db, _FEED, after, limit))
-    return _marks(_rows(db, _TAGGED_FEED, tag.key, tag.value, after, limit))
+    rows = db.execute(_FEED, (after,)) if tag is None else db.execute(_TAGGED_FEED, (tag.key, tag.value, after))
+    found = _marks(rows, limit)
+    _is_ascending((after, *(mark.position for mark in found)))
+    return found
 
 
 def listing(db: sqlite3.Connection, tag: Tag, period: Period, limit: int, before: Mark | None) -> tuple[Mark, ...]:
@@ -188,12 +202,35 @@ def listing(db: sqlite3.Connection, tag: Tag, period: Period, limit: int, before
     end = (period.until, 0)  # positions start at 1
     if before is not None:
         end = min(end, (before.time, before.position))
-    return _marks(_rows(db, _LISTING, tag.key, tag.value, period.since, *end, limit))
+    found = _marks(db.execute(_LISTING, (tag.key, tag.value, period.since, *end)), limit)
+    _is_ascending((*((mark.time, mark.position) for mark in reversed(found)), end))
+    return found
+
+
+def faults(db: sqlite3.Connection) -> tuple[str, ...]:
+    """What is wrong with the file beside its rooms: pages, indexes, and `tagged`, by which batches are found."""
+    found = [text for (text,) in db.execute("PRAGMA integrity_check").fetchall() if isinstance(text, str)]
+    return tuple(text for text in found if text != "ok") + (() if _is_tagged(db) else (_UNTAGGED,))
+
+
+def _is_tagged(db: sqlite3.Connection) -> bool:
+    """Whether `tagged` says exactly what the batches say of their tags: one that is not found is never told or listed."""
+    number = 0
+    for row in db.execute(_ALL_TAGS):
+        match row:
+            case (int(position), int(time), bytes(blob)):
+                for tag in chain.unframed_tags(blob) or ():
+                    if _rows(db, _TAGGED_AT, tag.key, tag.value, position) != [(time,)]:
+                        return False
+                    number += 1
+            case _:
+                pass  # the room itself says what is wrong when it is read
+    return _rows(db, _TAGGED_ROWS) == [(number,)]
 
 
 def delete_rooms(db: sqlite3.Connection, tag: Tag, before: TimeNs, limit: int) -> tuple[RoomId, ...]:
     """See `Store.delete_rooms`."""
-    doomed = _ids(_rows(db, _OLD_ROOMS, tag.key, tag.value, before, limit))
+    doomed = _ids(db.execute(_OLD_ROOMS, (tag.key, tag.value, before)), limit)
     for room in doomed:
         _delete(db, room)
     return doomed
@@ -323,9 +360,18 @@ def _key(command: str | None, fingerprint: bytes | None) -> CommandKey | None:
     return CommandKey(CommandId(command), fingerprint)
 
 
-def _marks(rows: Iterable[tuple[object, ...]]) -> tuple[Mark, ...]:
+def _is_ascending(keys: Sequence[K]) -> None:
+    """See that each key is above the one before. SQLite itself never looks: it follows its index wherever that leads."""
+    if any(not earlier < later for earlier, later in pairwise(keys)):
+        raise schema.OutOfOrderError("an index is out of order")
+
+
+def _marks(rows: Iterable[tuple[object, ...]], limit: int) -> tuple[Mark, ...]:
+    """The first `limit` marks. Rows are taken one by one and not limited by SQL: a damaged one must not end a page early."""
     marks: list[Mark] = []
     for row in rows:
+        if len(marks) == limit:
+            break
         match row:
             case (int(position), str(room), int(first), int(version), int(time)):
                 marks.append(Mark(Position(position), RoomId(room), Version(first), Version(version), TimeNs(time)))
@@ -334,8 +380,9 @@ def _marks(rows: Iterable[tuple[object, ...]]) -> tuple[Mark, ...]:
     return tuple(marks)
 
 
-def _ids(rows: Iterable[tuple[object, ...]]) -> tuple[RoomId, ...]:
-    return tuple(RoomId(room) for (room,) in rows if isinstance(room, str))
+def _ids(rows: Iterable[tuple[object, ...]], limit: int) -> tuple[RoomId, ...]:
+    """The first `limit` ids, likewise."""
+    return tuple(islice((RoomId(room) for (room,) in rows if isinstance(room, str)), limit))
 
 
 def _rows(db: sqlite3.Connection, statement: str, *values: str | int) -> list[tuple[object, ...]]:

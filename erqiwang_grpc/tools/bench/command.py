@@ -1,6 +1,5 @@
 """`erqiwang bench`: what a turn costs the server, beside a relay that passes on the same messages and knows no game."""
 
-import asyncio
 import json
 import os
 import sys
@@ -11,6 +10,7 @@ from typing import Final
 from rich.console import Console
 from rich.progress import Progress, TaskID
 
+from erqiwang_grpc.commands import interrupts
 from erqiwang_grpc.commands.arguments import BadArguments, Subparsers, add_room_options, between, room_options
 from erqiwang_grpc.tools.bench.figures import shown
 from erqiwang_grpc.tools.bench.measuring import Plan, Tell, measure
@@ -63,7 +63,7 @@ def run(arguments: Namespace) -> int:
     quiet = arguments.json or not sys.stderr.isatty()
     with Progress(console=Console(stderr=True), transient=True, disable=quiet) as progress:
         try:
-            result = asyncio.run(measure(plan, _teller(progress)))
+            result = interrupts.run(measure(plan, _teller(progress)))
         except BenchFailed as failed:
             print(f"erqiwang bench: {failed}", file=sys.stderr)
             return 2

@@ -79,13 +79,13 @@ class Opener(Protocol):
 class ServerRooms:
     """Rooms of a real server."""
 
-    def __init__(self, channel: grpc.aio.Channel, key: str, options: str) -> None:
-        self._platform = Platform(channel, key)
+    def __init__(self, address: str, key: str, options: str) -> None:
+        self._platform = Platform([address], key)
         self._options = json_format.Parse(options, room_pb2.RoomOptions())
 
     async def open(self, number: int) -> Sequence[Metadata]:
         """Open a room and seat a player everywhere."""
-        room = await self._platform.create_room("player 0", self._options)
+        room = (await self._platform.create_room("player 0", self._options)).room
         seated = [await self._platform.take_seat(room.room_id, f"player {seat.seat}") for seat in room.seats]
         return [bearer(seat.token) for seat in seated]
 
@@ -132,7 +132,7 @@ class Table:
         self._channels = [grpc.aio.insecure_channel(orders.address, options=own) for _ in range(orders.seats)]
         self._stubs = [rpc.SeatServiceStub(channel) for channel in self._channels]
         self._opener: Opener = (
-            ServerRooms(self._channels[0], orders.key, orders.options)
+            ServerRooms(orders.address, orders.key, orders.options)
             if orders.subject == "server"
             else RelayRooms(f"{orders.name}-{number}", orders.seats)
         )

@@ -85,7 +85,7 @@ async def _recorded(plan: Plan, folder: Path) -> Script:
         processes.server(folder, in_memory=True) as subject,
         grpc.aio.insecure_channel(subject.address) as channel,
     ):
-        rooms = ServerRooms(channel, _key(folder), plan.written_options)
+        rooms = ServerRooms(subject.address, _key(folder), plan.written_options)
         return await record(channel, await rooms.open(0))
 
 

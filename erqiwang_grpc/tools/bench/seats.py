@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, TypeAlias, final
+from typing import TypeAlias, final
 
-from erqiwang_grpc.v1 import seat_service_pb2 as pb, settlement_pb2, view_pb2
+from erqiwang_grpc.v1 import seat_service_pb2 as pb, view_pb2
 
 Metadata: TypeAlias = tuple[tuple[str, str], ...]
 """What a stream carries to say whose it is."""
-
-_READY: Final = pb.Command(ready=settlement_pb2.Ready())
 
 
 @final
@@ -48,14 +46,14 @@ def reply(response: pb.PlayResponse) -> Reply:
         if parts.HasField("advice"):
             command = suggested(parts.advice)
         if parts.progress.phase == view_pb2.PHASE_SETTLED:
-            settled, command = True, _READY
+            settled = True
         elif parts.progress.phase == view_pb2.PHASE_OVER:
             over, command = True, None
     return Reply(command, answered, settled, over)
 
 
 def suggested(advice: view_pb2.AdvicePart) -> pb.Command | None:
-    """The command that the advice suggests; None where it is not the seat's turn."""
+    """The command that the advice suggests; None where the seat is to wait."""
     match advice.WhichOneof("choice"):
         case "follow":
             return pb.Command(play_cards=advice.follow.suggestion)
@@ -69,6 +67,8 @@ def suggested(advice: view_pb2.AdvicePart) -> pb.Command | None:
             return pb.Command(name_trump=advice.name.suggestion)
         case "bury":
             return pb.Command(bury=advice.bury.suggestion)
+        case "ready":
+            return pb.Command(ready=advice.ready.suggestion)
         case None:
             return None
 

@@ -11,26 +11,32 @@ from erqiwang_core.hand import EMPTY, cards_of, count, ids, union, within
 from erqiwang_core.match import Command, Ready
 from erqiwang_core.naming import NameTrump, Surrender, number
 from erqiwang_core.notation import UnreadableTrump, read, read_trump
-from erqiwang_core.parts import BuryAdvice, CallAdvice, Choice, FollowAdvice, LeadAdvice, NameAdvice, View
-from erqiwang_core.players.reading import needs_ready
+from erqiwang_core.parts import BuryAdvice, CallAdvice, Choice, FollowAdvice, LeadAdvice, NameAdvice, ReadyAdvice, View
 from erqiwang_core.playing import Play, Request, ShowTrumps, Signal, SignalKind
 from erqiwang_core.units import CardId, CardSet
 from rich.text import Text
 
 from erqiwang_grpc.tools import wording
 from erqiwang_grpc.tools.terminal.cards import cards, marked, trump_name, trump_of
+from erqiwang_grpc.tools.terminal.chinese import in_english, number as number_in
+from erqiwang_grpc.tools.terminal.refusals import not_now
 
 HELP: Final = """\
-Cards: s7 or ♠7, h10, dK, cA; BJ and SJ are the big and the small joker; the same card twice is a pair.
-Enter alone takes what is suggested. Of cards to follow with, [those] are put in for you and (those) may not be played.
-  65 · pass           bid, or pass, when it is your turn to
-  s · no trump        name trump;  surrender gives the deal up, where that is open
-  s7 s7               bury, lead or follow with those cards
-  ready               go on to the next deal
-  signal 1 · 2 · 3    tell the other defenders: I can beat (踩), no points (没分), points (有分)
-  trumps              see the others' trumps (明牌), once a seat has none
-  hand · table · history · captured       look
-  help · quit"""
+Cards: s7 or ♠7, h10, dK, cA, 黑桃7; BJ and SJ (大王, 小王) are the jokers;
+the same card twice is a pair. Enter alone takes what is suggested.
+Of cards to follow with, [those] are put in for you, (those) may not be played.
+  65 · pass          bid, or pass 不叫, when it is your turn to
+  s · no trump       name trump (黑桃, 无主)
+  surrender          give the deal up 投降, where that is open
+  s7 s7              bury, lead or follow with those cards
+  ready              go on to the next deal 准备
+  signal 1 · 2 · 3   tell the other defenders: I can beat 踩, no points 没分,
+                     points 有分
+  trumps             see the others' trumps 明牌, once a seat has none
+  hand · table       look at your cards 手牌, at the trick that lies there 桌面
+  history            look at the past tricks 历史
+  captured           look at the points captured 捡分
+  help · quit        帮助 · 退出"""
 
 
 class Look(Enum):
@@ -71,6 +77,7 @@ _SIGNALS: Final = {
 
 def typed(line: str, view: View) -> Typed:
     """What a line says to the view as it is."""
+    line = in_english(line)
     words = line.lower().split()
     match words:
         case ["help" | "?"]:
@@ -88,17 +95,20 @@ def typed(line: str, view: View) -> Typed:
         case ["signal", *_]:
             return NotUnderstood("signal 1 (can beat), 2 (no points) or 3 (points)")
         case _:
-            return _chosen(line.strip(), view)
+            return _chosen(line, view)
 
 
 def _chosen(line: str, view: View) -> Typed:
     choice = view.advice.choice
     if choice is None:
-        if not line and needs_ready(view):
-            return Ready()
-        return NotUnderstood("it is not your turn; help says what else there is")
+        return NotUnderstood(
+            not_now(view) if line and _kinds(line) else "it is not your turn; help says what else there is"
+        )
     if not line:
         return suggestion(choice)
+    kind, kinds = _kind(choice), _kinds(line)
+    if kind is not None and kinds and kind not in kinds:
+        return NotUnderstood(not_now(view))
     match choice:
         case CallAdvice():
             return _call(line)
@@ -110,6 +120,8 @@ def _chosen(line: str, view: View) -> Typed:
             return _play(line, view, EMPTY, 0)
         case FollowAdvice(size, must, _, _):
             return _play(line, view, must, size)
+        case ReadyAdvice():
+            return NotUnderstood("the deal is settled: ready, or Enter alone, goes on to the next")
 
 
 def suggestion(choice: Choice) -> Command:
@@ -123,18 +135,56 @@ def suggestion(choice: Choice) -> Command:
             return Bury(ids(burial))
         case LeadAdvice(suggestion=play) | FollowAdvice(suggestion=play):
             return Play(ids(play))
+        case ReadyAdvice():
+            return Ready()
+
+
+class _Kind(Enum):
+    """What a line may answer."""
+
+    CALL = "call"
+    NAME = "name"
+    CARDS = "cards"
+
+
+def _kind(choice: Choice) -> _Kind | None:
+    """What a line must answer; None where nothing is asked but to go on."""
+    match choice:
+        case CallAdvice():
+            return _Kind.CALL
+        case NameAdvice():
+            return _Kind.NAME
+        case BuryAdvice() | LeadAdvice() | FollowAdvice():
+            return _Kind.CARDS
+        case ReadyAdvice():
+            return None
+
+
+def _kinds(line: str) -> set[_Kind]:
+    """What a line might answer, whenever that is asked; nothing for what is understood at no time."""
+    answers = {
+        _Kind.CALL: line.lower() in _PASS or number_in(line) is not None,
+        _Kind.NAME: line.lower() == _SURRENDER or not isinstance(read_trump(line), UnreadableTrump),
+        _Kind.CARDS: isinstance(read(line), int),
+    }
+    return {kind for kind, is_one in answers.items() if is_one}
+
+
+_PASS: Final = ("pass", "p")
+_SURRENDER: Final = "surrender"
 
 
 def _call(line: str) -> Typed:
-    if line.lower() in ("pass", "p"):
+    if line.lower() in _PASS:
         return Pass()
-    if line.isdecimal() and len(line) < 9:
-        return Bid(int(line))
+    points = number_in(line)
+    if points is not None:
+        return Bid(points)
     return NotUnderstood(f"{line!r} is no bid: type a number of points, or pass")
 
 
 def _name(line: str) -> Typed:
-    if line.lower() == "surrender":
+    if line.lower() == _SURRENDER:
         return Surrender()
     trump = read_trump(line)
     return NotUnderstood(wording.unreadable(trump)) if isinstance(trump, UnreadableTrump) else NameTrump(number(trump))
@@ -178,15 +228,13 @@ def held_copies(hand: CardSet, named: CardSet) -> CardSet:
     return cards_of(chosen)
 
 
-def question(view: View) -> Text | None:
-    """What the seat is asked now; None where there is nothing for it to do."""
-    if needs_ready(view):
-        return Text("Ready for the next deal 准备? Enter: ready")
+def question(view: View, *, show_hand: bool = True) -> Text | None:
+    """What the seat is asked now, with its hand above; None where there is nothing for it to do."""
     choice = view.advice.choice
     if choice is None:
         return None
-    lines = [_hand(view, choice), *_asked(view, choice)]
-    return Text("\n").join(lines)
+    held = [_hand(view, choice)] if show_hand and not isinstance(choice, ReadyAdvice) else []
+    return Text("\n").join([*held, *_asked(view, choice)])
 
 
 def _hand(view: View, choice: Choice) -> Text:
@@ -219,3 +267,5 @@ def _asked(view: View, choice: Choice) -> list[Text]:
                 Text.assemble(f"Follow with {wording.number_of(size, 'card')}", fixed, "."),
                 Text.assemble("Enter: ", cards(play, trump_of(view))),
             ]
+        case ReadyAdvice():
+            return [Text("Ready for the next deal 准备? Enter: ready")]

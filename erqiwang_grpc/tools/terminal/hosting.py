@@ -11,9 +11,9 @@ from pathlib import Path
 from random import Random
 from typing import Final, final
 
-import grpc
+from erqiwang_core.parts import View
 from erqiwang_core.players import Policy
-from erqiwang_core.playing import Signalled, TrumpsShown
+from erqiwang_core.playing import Signal, Signalled, TrumpsShown
 from erqiwang_core.rules import RoomOptions, rules
 
 from erqiwang_grpc.auth.files import FIRST_KEY, Opened, open_key_files
@@ -34,7 +34,8 @@ PLAYERS: Final = ("Anna", "Bao", "Chen", "Dora")
 class Hosted:
     """A room that is ready to be played in."""
 
-    channel: grpc.aio.Channel
+    address: str
+    """Where the server listens."""
     platform: Platform
     room_id: str
     tokens: tuple[str, ...]
@@ -51,26 +52,46 @@ async def hosted(options: RoomOptions, seed: int, players: tuple[str, ...] = PLA
         server = Server(Settings(MemoryStore(), keys.files, limits=limits, shuffle=seeded(seed)))
         await server.start()
         try:
-            async with grpc.aio.insecure_channel(f"127.0.0.1:{server.port}") as channel:
-                platform = Platform(channel, (Path(folder) / FIRST_KEY).read_text().strip())
-                yield await _room(channel, platform, options, players)
+            address = f"127.0.0.1:{server.port}"
+            async with Platform([address], (Path(folder) / FIRST_KEY).read_text().strip()) as platform:
+                yield await _room(address, platform, options, players)
         finally:
             await server.stop(grace=1.0)
 
 
-async def _room(
-    channel: grpc.aio.Channel, platform: Platform, options: RoomOptions, players: tuple[str, ...]
-) -> Hosted:
-    room = await platform.create_room(players[0], encode.room_options(options))
+async def _room(address: str, platform: Platform, options: RoomOptions, players: tuple[str, ...]) -> Hosted:
+    room = (await platform.create_room(players[0], encode.room_options(options))).room
     seats = rules(options.game, options.review).seats
     taken = [await platform.take_seat(room.room_id, player) for player in players[:seats]]
-    return Hosted(channel, platform, room.room_id, tuple(seat.token for seat in taken))
+    return Hosted(address, platform, room.room_id, tuple(seat.token for seat in taken))
+
+
+@final
+class Signalling:
+    """When a seat signals: a policy has something to say at every turn, and people are told only what is new."""
+
+    def __init__(self, policy: Policy, random: Random) -> None:
+        self._policy = policy
+        self._random = random
+        self._said: tuple[int, Signal] | None = None
+
+    def signal(self, view: View) -> Signal | None:
+        """What the seat signals now; None where it has said that in this deal last."""
+        signal = self._policy.signal(view, self._random)
+        if signal is None or self._said == (view.progress.deal, signal):
+            return None
+        self._said = (view.progress.deal, signal)
+        return signal
 
 
 async def play_along(seat: Listener, policy: Policy, random: Random, pause: float) -> None:
     """Play a seat by a policy, each action `pause` seconds after its turn has come, until the stream ends."""
+    signalling = Signalling(policy, random)
     while (heard := await seat.next()) is not None:
         if _is_news(heard) and seat.is_up_to_date:
+            signal = signalling.signal(seat.view)
+            if signal is not None:
+                seat.client.signal(command(signal).signal.signal)
             await _act(seat, policy, random, pause)
 
 
@@ -83,9 +104,6 @@ def _is_news(heard: Heard) -> bool:
 
 
 async def _act(seat: Listener, policy: Policy, random: Random, pause: float) -> None:
-    signal = policy.signal(seat.view, random)
-    if signal is not None:
-        seat.client.signal(command(signal).signal.signal)
     chosen = policy.act(seat.view, random)
     if chosen is not None:
         await asyncio.sleep(pause)

@@ -5,10 +5,12 @@ from collections.abc import Iterable
 from erqiwang_core.parts import View
 from erqiwang_core.units import Seat
 
+from erqiwang_grpc.names import printable
+
 
 def name(view: View, seat: Seat) -> str:
-    """The player of a seat, or the seat itself where it is free."""
-    return view.chairs.players[seat] or f"seat {seat}"
+    """The player of a seat, in printable characters, or the seat itself where it is free."""
+    return printable(view.chairs.players[seat] or f"seat {seat}")
 
 
 def names(view: View, seats: Iterable[Seat]) -> str:

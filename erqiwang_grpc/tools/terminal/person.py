@@ -8,12 +8,15 @@ from time import time
 from typing import Final, final
 
 from erqiwang_core.match import Command
+from erqiwang_core.players.reading import may_signal
 from erqiwang_core.playing import Request, Signal, Signalled, TrumpsShown
 from erqiwang_core.refusals import Phase
+from erqiwang_core.trick import Trick
 from erqiwang_core.units import Seat
 from rich.console import Console
 from rich.text import Text
 
+from erqiwang_grpc.names import printable
 from erqiwang_grpc.rpc.wire.encode.commands import command
 from erqiwang_grpc.tools.terminal.asking import HELP, Look, NotUnderstood, Quit, Typed, question, typed
 from erqiwang_grpc.tools.terminal.cards import cards, trump_of
@@ -46,6 +49,8 @@ class Person:
         self._teller = Teller(console)
         self._keyboard = Keyboard()
         self._prompted = False
+        self._asked_at = 0
+        """The version at which the last question was asked in full."""
         self._sending: set[asyncio.Task[object]] = set()
 
     async def play(self) -> Ending:
@@ -53,9 +58,12 @@ class Person:
         self._teller.say("Type help to see what there is to type.")
         hearing = asyncio.create_task(self._seat.next())
         typing = asyncio.create_task(self._keyboard.line())
+        losing = asyncio.create_task(self._next_loss())
         try:
             while True:
-                await asyncio.wait({hearing, typing}, timeout=_TICK_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait(
+                    {hearing, typing, losing}, timeout=_TICK_SECONDS, return_when=asyncio.FIRST_COMPLETED
+                )
                 # What was heard comes first: a line answers what was asked last.
                 if hearing.done():
                     heard = hearing.result()
@@ -65,6 +73,9 @@ class Person:
                     if self._seat.view.progress.phase is Phase.OVER and self._seat.is_up_to_date:
                         return Ending.OVER
                     hearing = asyncio.create_task(self._seat.next())
+                elif losing.done() and self._seat.client.ended is None:
+                    self._tell_loss()
+                    losing = asyncio.create_task(self._next_loss())
                 elif typing.done():
                     if self._obey(typing.result()) is Quit.QUIT:
                         return Ending.LEFT
@@ -74,10 +85,23 @@ class Person:
         finally:
             hearing.cancel()
             typing.cancel()
+            losing.cancel()
+
+    async def _next_loss(self) -> None:
+        """Wait until the connection is there, and then until it is lost."""
+        client = self._seat.client
+        await client.until(lambda: client.connected)
+        await client.until(lambda: not client.connected)
+
+    def _tell_loss(self) -> None:
+        self._break_prompt()
+        self._say("The connection is lost. Trying again; what you type meanwhile is sent when it is back.")
+        self._asked_at = 0
 
     def _lost(self) -> Ending:
+        self._break_prompt()
         ended = self._seat.client.ended
-        self._say("The stream has ended." if ended is None else f"The stream has ended: {ended.why}.")
+        self._say("The stream has ended." if ended is None else f"The stream has ended: {printable(ended.why)}.")
         return Ending.LOST
 
     def _hear(self, heard: Heard) -> None:
@@ -87,6 +111,7 @@ class Person:
         self._break_prompt()
         match heard:
             case Attached():
+                self._asked_at = 0
                 self._teller.begin((view,))
             case Happened(cause=cause):
                 self._teller.tell(cause, (view,))
@@ -114,7 +139,8 @@ class Person:
             self._ask()
         elif isinstance(meant, Look):
             self._look(meant)
-            self._ask()
+            self._asked_at = 0
+            self._ask(show_hand=meant is not Look.HAND)
         else:
             self._send(meant)
         return None
@@ -123,8 +149,10 @@ class Person:
         """Send it; what comes of it is heard like everything else."""
         if isinstance(meant, Signal):
             self._seat.client.signal(playing_pb2.SignalKind.ValueType(meant.signal))
-            self._say("Signalled, if you are a defender: there is no receipt.")
-            self._ask()
+            # Where the seat may not signal, the refusal is all that there is to say.
+            if may_signal(self._seat.view):
+                self._say("Signalled: the other defenders hear it, and there is no receipt.")
+                self._ask()
             return
         sending: asyncio.Task[object] = asyncio.create_task(self._seat.client.act(command(meant)))
         self._sending.add(sending)
@@ -141,7 +169,7 @@ class Person:
                     self._say(Text.assemble("You have buried: ", cards(view.buried.cards, trump_of(view))))
             case Look.TABLE:
                 lying = view.table.trick
-                self._say("Nothing lies on the table." if lying is None else trick(view, view.table.number, lying))
+                self._say("Nothing lies on the table." if lying is None else self._lying(lying))
             case Look.HISTORY:
                 self._history()
             case Look.CAPTURED:
@@ -150,6 +178,10 @@ class Person:
                 if caught.cards:
                     self._say(Text.assemble("Their point cards: ", cards(caught.cards, trump_of(view))))
 
+    def _lying(self, lying: Trick) -> Text:
+        view = self._seat.view
+        return trick(view, view.table.number, lying, finished=len(lying.plays) == len(view.chairs.players))
+
     def _history(self) -> None:
         view = self._seat.view
         if not view.options.review:
@@ -157,19 +189,22 @@ class Person:
         elif not view.history.tricks:
             self._say("No trick is finished yet.")
         for number, played in enumerate(view.history.tricks, start=1):
-            self._say(trick(view, number, played))
+            self._say(trick(view, number, played, finished=True))
         for seat, held in view.trump_void.counts:
             self._say(f"{name(view, seat)} holds {held.trumps} trumps, {held.pairs} pairs among them.")
 
     # The prompt
 
-    def _ask(self) -> None:
-        """Ask what there is to ask, once everything that has happened was told."""
+    def _ask(self, *, show_hand: bool = True) -> None:
+        """Ask what there is to ask, once everything that has happened was told. What was asked before is not repeated."""
         if not self._seat.is_up_to_date:
             return
-        asked = question(self._seat.view)
+        asked = question(self._seat.view, show_hand=show_hand)
         if asked is not None:
-            self._say(asked)
+            if self._asked_at != self._seat.version:
+                self._say(asked)
+            self._asked_at = self._seat.version
+            self._teller.end_line()
             self._console.print(f"{self._countdown()}> ", end="", markup=False, highlight=False)
             self._prompted = True
 

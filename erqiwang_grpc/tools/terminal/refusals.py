@@ -34,12 +34,14 @@ from rich.text import Text
 
 from erqiwang_grpc.rooms.refusals import (
     CommandIdReused,
+    ForeignCursor,
     InvalidCursor,
     InvalidField,
     LogUnavailable,
     NoCommand,
     NoSuchRecord,
     NoSuchRoom,
+    OutcomeUnknown,
     QuotaReached,
     Refused,
     RoomFull,
@@ -81,7 +83,7 @@ def explained(refused: Refused, view: View) -> Text:
         case WrongPhase(phase):
             return Text(f"Not now: {_PHASES[phase]}.")
         case NotYourTurn(turn):
-            return Text(f"It is the turn of {name(view, turn)}.")
+            return Text(f"Not now: it is the turn of {name(view, turn)}.")
         case BidNotLower(standing):
             return Text(f"A bid has to be lower than {standing}, which stands.")
         case FirstBidderMustBid(opening):
@@ -112,16 +114,28 @@ def explained(refused: Refused, view: View) -> Text:
             | SeatFree()
             | SeatOccupied()
             | CommandIdReused()
+            | ForeignCursor()
             | InvalidCursor()
             | InvalidField()
             | NoCommand()
             | NoSuchRecord()
             | NoSuchRoom()
             | RoomFull()
+            | OutcomeUnknown()
             | TooManyRooms()
             | QuotaReached()
         ):
             return Text(sentence(refused))
+
+
+def not_now(view: View) -> str:
+    """Why something that is asked at other times does not stand now, as a sentence without its ends."""
+    turn = view.turn.seat
+    return (
+        f"not now: {_PHASES[view.progress.phase]}"
+        if turn in (None, view.seat)
+        else f"not now: it is the turn of {name(view, turn)}"
+    )
 
 
 def _sentence(clause: str) -> str:

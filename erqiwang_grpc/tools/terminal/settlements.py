@@ -13,6 +13,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from erqiwang_grpc.shuffling import opens
+from erqiwang_grpc.tools import wording
 from erqiwang_grpc.tools.terminal.cards import cards, trump_name
 from erqiwang_grpc.tools.terminal.names import name
 
@@ -76,7 +77,9 @@ def _captured(settled: Settlement) -> Text:
 
 
 def _sums(view: View, settled: Settlement) -> Table:
-    right = [Column(title, justify="right") for title in ("for the bid", "for awards", "this deal", "match")]
+    # Two rows of words, and no number broken: all of it fits into 80 columns.
+    titles = ("for\nthe bid", "for\nawards", "this\ndeal", "match")
+    right = [Column(title, justify="right", no_wrap=True) for title in titles]
     table = Table("seat", "awards 奖", *right)
     declarer = None if settled.contract is None else settled.contract.declarer
     for seat, score in settled.seats.items():
@@ -108,4 +111,4 @@ def account(view: View, settled: Account) -> RenderableType:
 def _winners(view: View, settled: Account) -> str:
     best = max(settled.totals)
     names = [name(view, Seat(seat)) for seat, total in settled.totals.items() if total == best]
-    return f"{' and '.join(names)} won {best:+}." if best else "Nobody won anything."
+    return f"{wording.listed(names)} won {best:+}." if best else "Nobody won anything."

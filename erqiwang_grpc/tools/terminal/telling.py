@@ -12,6 +12,7 @@ from erqiwang_core.naming import TrumpNamed
 from erqiwang_core.notices import BuriedBy, Cause, DealEnded, Dealt, Led, MatchOver
 from erqiwang_core.parts import View
 from erqiwang_core.playing import CardsFollowed, SignalKind, TrickTaken
+from erqiwang_core.refusals import Phase
 from erqiwang_core.shapes import Pair, Shape, Single, Throw, Tractor
 from erqiwang_core.trick import Trick
 from erqiwang_core.units import Seat
@@ -19,8 +20,10 @@ from rich.console import Console
 from rich.rule import Rule
 from rich.text import Text
 
+from erqiwang_grpc.names import printable
 from erqiwang_grpc.tools import wording
 from erqiwang_grpc.tools.terminal.cards import cards, trump_name, trump_of
+from erqiwang_grpc.tools.terminal.lines import Lines
 from erqiwang_grpc.tools.terminal.names import name, names
 from erqiwang_grpc.tools.terminal.settlements import account, settlement
 
@@ -30,6 +33,8 @@ SIGNALS: Final = {
     SignalKind.HAS_POINTS: "has points 有分",
 }
 
+FAILED_THROW: Final = " (a failed throw 甩错)"
+
 
 @final
 class Teller:
@@ -37,43 +42,73 @@ class Teller:
 
     def __init__(self, console: Console) -> None:
         self.console = console
-        self._in_line = False
+        self._lines = Lines(console)
 
     def begin(self, views: Sequence[View]) -> None:
         """Where the match stands, to whoever comes in."""
         view = views[0]
-        if not view.progress.deal:
+        if view.progress.phase is Phase.OPEN:
             self.say("Waiting for the other seats to be taken.")
             return
-        self._deal(views)
-        if view.contract.agreed is not None:
-            agreed = view.contract.agreed
-            self.say(f"{name(view, agreed.declarer)} is the declarer at {agreed.bid}.")
-            if agreed.trump is not None:
-                self.say(Text.assemble("Trump is ", trump_name(agreed.trump), "."))
+        if view.progress.deal:
+            self._deal(views)
+            self._bidding_so_far(view)
+            self._play_so_far(views)
         if view.settlement.result is not None:
             self.console.print(settlement(view, view.settlement.result))
+        if view.account.account is not None:
+            self.console.print(account(view, view.account.account))
+
+    def _bidding_so_far(self, view: View) -> None:
+        for call in view.auction.calls:
+            self._called(call, view)
+        agreed = view.contract.agreed
+        if agreed is not None:
+            self.say(f"{name(view, agreed.declarer)} is the declarer 庄家 at {agreed.bid}.")
+        if agreed is not None and agreed.trump is not None:
+            self.say(Text.assemble("Trump is ", trump_name(agreed.trump), "."))
+        if view.kitty.cards:
+            self.say(Text.assemble("The kitty 底牌: ", cards(view.kitty.cards, trump_of(view))))
+
+    def _play_so_far(self, views: Sequence[View]) -> None:
+        view = views[0]
+        agreed = view.contract.agreed
+        if agreed is None or view.progress.phase is not Phase.PLAYING:
+            return
+        self._buried(agreed.declarer, views)
+        self._void(view.trump_void.announced, view.trump_void.statements, view)
+        self.say(f"The defenders have captured {view.captured.points}.")
+        lying = view.table.trick
+        if lying is not None:
+            done = len(lying.plays) == len(view.chairs.players)
+            self.say(trick(view, view.table.number, lying, finished=done))
+
+    def _called(self, call: BidMade | BidPassed, view: View) -> None:
+        match call:
+            case BidMade(seat, bid):
+                self.say(f"{name(view, seat)} bids {bid}")
+            case BidPassed(seat):
+                self.say(f"{name(view, seat)} passes 不叫")
 
     def tell(self, cause: Cause, views: Sequence[View]) -> None:
         """What has happened; the views are those after it."""
         view = views[0]
         match cause:
             case SeatTaken(seat, player):
-                self.say(f"{player} takes seat {seat}.")
+                self.say(f"{printable(player)} takes seat {seat}.")
             case SeatLeft(seat):
                 self.say(f"Seat {seat} is free again.")
             case Dealt():
                 self._deal(views)
-            case BidMade(seat, bid):
-                self.say(f"{name(view, seat)} bids {bid}")
-            case BidPassed(seat):
-                self.say(f"{name(view, seat)} passes 不叫")
+            case BidMade() | BidPassed():
+                self._called(cause, view)
             case DeclarerFound():
                 self._declarer(cause, views)
             case TrumpNamed(trump):
                 self.say(Text.assemble("Trump is ", trump_name(trump), "."))
             case BuriedBy():
-                self._buried(cause, views)
+                self._buried(cause.declarer, views)
+                self._void(cause.void, cause.statements, views[0])
             case Led():
                 self._led(cause, view)
             case CardsFollowed():
@@ -95,19 +130,15 @@ class Teller:
 
     def say(self, line: str | Text) -> None:
         """A line of its own."""
-        self._end_line()
-        self.console.print(line, soft_wrap=True, highlight=False)
+        self._lines.say(Text(line) if isinstance(line, str) else line)
 
     def _go_on(self, text: Text) -> None:
         """More of a line."""
-        self.console.print(text, end="", soft_wrap=True, highlight=False)
-        self._in_line = True
+        self._lines.go_on(text)
 
-    def _end_line(self) -> None:
+    def end_line(self) -> None:
         """End a line that was begun."""
-        if self._in_line:
-            self.console.print()
-        self._in_line = False
+        self._lines.end()
 
     def _deal(self, views: Sequence[View]) -> None:
         view = views[0]
@@ -116,7 +147,7 @@ class Teller:
         for seen in views:
             if seen.hand.cards:
                 self.say(Text.assemble(f"{name(seen, seen.seat)}: ", cards(seen.hand.cards, trump_of(seen))))
-        if view.progress.first_bidder is not None:
+        if view.progress.first_bidder is not None and view.progress.phase is Phase.BIDDING and not view.auction.calls:
             self.say(f"{name(view, view.progress.first_bidder)} opens the bidding.")
 
     def _declarer(self, found: DeclarerFound, views: Sequence[View]) -> None:
@@ -127,8 +158,8 @@ class Teller:
             shown = "The kitty 底牌, shown to all: " if found.shown else "The kitty 底牌: "
             self.say(Text.assemble(shown, cards(seen)))
 
-    def _buried(self, told: BuriedBy, views: Sequence[View]) -> None:
-        view, declarer = views[0], told.declarer
+    def _buried(self, declarer: Seat, views: Sequence[View]) -> None:
+        view = views[0]
         buried = next((each.buried.cards for each in views if each.buried.cards), None)
         line = Text(f"{name(view, declarer)} buries ")
         if buried:
@@ -139,10 +170,9 @@ class Teller:
         counts = next((each.disclosed.disclosure for each in views if each.disclosed.disclosure), None)
         if counts is not None:
             self.say(f"{name(view, declarer)} discloses 亮牌: {disclosed(counts)}.")
-        self._void(told.void, told.statements, view)
 
     def _led(self, led: Led, view: View) -> None:
-        self._end_line()
+        self.end_line()
         shape = _shape(led.lead.shape)
         self._go_on(
             Text.assemble(f"{view.table.number:>3}  {name(view, led.seat)} ", cards(led.cards, trump_of(view)), shape)
@@ -155,13 +185,13 @@ class Teller:
         self._void(led.void, led.statements, view)
 
     def _followed(self, followed: CardsFollowed, view: View) -> None:
-        indent = "  " if self._in_line else "     "
+        indent = "  " if self._lines.in_line else "     "
         self._go_on(Text.assemble(f"{indent}{name(view, followed.seat)} ", cards(followed.cards, trump_of(view))))
         if followed.taken is not None:
             self._go_on(_taken(followed.taken, view))
         self._void(followed.void, followed.statements, view)
         if followed.taken is not None:
-            self._end_line()
+            self.end_line()
 
     def _void(self, void: Sequence[Seat], stated: Sequence[Statement], view: View) -> None:
         if void:
@@ -187,12 +217,14 @@ def _taken(taken: TrickTaken, view: View) -> Text:
     return Text(f"  → {name(view, taken.winner)}, {taken.points} gone")
 
 
-def trick(view: View, number: int, played: Trick) -> Text:
-    """One finished trick of the deal, for whoever looks back."""
+def trick(view: View, number: int, played: Trick, *, finished: bool) -> Text:
+    """A trick of the deal, for whoever looks back or comes in; with its winner, or with whoever is ahead as it lies."""
     line = Text(f"{number:>3}")
-    for each in played.plays:
+    for place, each in enumerate(played.plays):
         line.append_text(Text.assemble(f"  {name(view, each.seat)} ", cards(each.cards, trump_of(view))))
-    return line.append(f"  → {name(view, played.ahead)}")
+        if not place:
+            line.append(FAILED_THROW if played.failed_throw else _shape(played.lead.shape))
+    return line.append(f"  → {name(view, played.ahead)}" if finished else f"  ({name(view, played.ahead)} is ahead)")
 
 
 def disclosed(told: Disclosure) -> str:

@@ -10,10 +10,9 @@ from random import Random
 from time import monotonic
 from typing import Final, final
 
-import grpc
-
 from erqiwang_grpc.auth.files import FIRST_KEY
-from erqiwang_grpc.commands import data_folder
+from erqiwang_grpc.client.servers import Options
+from erqiwang_grpc.commands import data_folder, interrupts
 from erqiwang_grpc.commands.arguments import Subparsers
 from erqiwang_grpc.store import RoomId, StoreReader
 from erqiwang_grpc.tools.torture.checking import faults
@@ -31,7 +30,7 @@ _LONGEST_LIFE: Final = 3.0
 _IN_A_COMMIT: Final = 0.5
 """How many of the kills wait for a commit to fall into."""
 _MOST_ROOMS: Final = 10_000_000
-_RECONNECTING: Final = (
+_RECONNECTING: Final[Options] = (
     ("grpc.initial_reconnect_backoff_ms", 100),
     ("grpc.min_reconnect_backoff_ms", 100),
     ("grpc.max_reconnect_backoff_ms", 500),
@@ -85,7 +84,7 @@ def run(arguments: Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="erqiwang-") as temporary:
         folder = arguments.keep or Path(temporary)
         try:
-            report = asyncio.run(torture(folder, 60 * arguments.minutes, arguments.tables, seed))
+            report = interrupts.run(torture(folder, 60 * arguments.minutes, arguments.tables, seed))
         except VictimFailed as failed:
             print(f"erqiwang torture: {failed}", file=sys.stderr)
             return NOT_STARTED
@@ -99,13 +98,12 @@ async def torture(folder: Path, seconds: float, tables: int, seed: int) -> Repor
     victim = Victim(folder)
     await victim.start()
     key = (folder / FIRST_KEY).read_text().strip()
-    async with grpc.aio.insecure_channel(f"127.0.0.1:{victim.port}", options=_RECONNECTING) as channel:
-        load = Load(channel, key, asyncio.Event(), rooms)
-        async with asyncio.TaskGroup() as playing:
-            for _ in range(tables):
-                playing.create_task(keep_playing(load, Random(luck.random())))
-            await _kill_for(seconds, victim, luck, report)
-            load.stopping.set()
+    load = Load(f"127.0.0.1:{victim.port}", _RECONNECTING, key, asyncio.Event(), rooms)
+    async with asyncio.TaskGroup() as playing:
+        for _ in range(tables):
+            playing.create_task(keep_playing(load, Random(luck.random())))
+        await _kill_for(seconds, victim, luck, report)
+        load.stopping.set()
     await victim.stop()
     await _check(folder, rooms, report)
     return report

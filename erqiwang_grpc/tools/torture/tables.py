@@ -16,6 +16,7 @@ from erqiwang_core.rules import Deck, FourPlayer, RoomOptions, ThreePlayer
 
 from erqiwang_grpc.client import Platform, SeatClient
 from erqiwang_grpc.client.calls import CallRefused
+from erqiwang_grpc.client.servers import Options
 from erqiwang_grpc.rooms.fingerprint import command_key
 from erqiwang_grpc.rooms.refusals import NoCommand
 from erqiwang_grpc.rpc.wire import decode as read, encode, requests
@@ -34,6 +35,11 @@ GAMES: Final = (
 )
 _POLICY: Final[Policy] = RandomLegal()
 _RETRY_SECONDS: Final = 0.2
+_UNANSWERED: Final = (
+    grpc.StatusCode.UNAVAILABLE,
+    grpc.StatusCode.CANCELLED,
+    grpc.StatusCode.DEADLINE_EXCEEDED,
+)
 _DROPPED: Final = 0.005
 """How often a client loses its connection for no fault of the server's."""
 
@@ -43,7 +49,9 @@ _DROPPED: Final = 0.005
 class Load:
     """Who plays, until they are told to stop."""
 
-    channel: grpc.aio.Channel
+    address: str
+    options: Options
+    """How fast a lost connection comes back."""
     key: str
     stopping: asyncio.Event
     rooms: list[RoomTold]
@@ -60,7 +68,9 @@ async def _play_table(load: Load, options: RoomOptions, luck: Random) -> None:
     told, tokens = await _open(load, options)
     load.rooms.append(told)
     async with AsyncExitStack() as stack:
-        clients = [await stack.enter_async_context(SeatClient(load.channel, token)) for token in tokens]
+        clients = [
+            await stack.enter_async_context(SeatClient([load.address], token, options=load.options)) for token in tokens
+        ]
         listening = [
             asyncio.create_task(_listen(client, seat)) for client, seat in zip(clients, told.seats, strict=True)
         ]
@@ -70,11 +80,14 @@ async def _play_table(load: Load, options: RoomOptions, luck: Random) -> None:
 
 async def _open(load: Load, options: RoomOptions) -> tuple[RoomTold, list[str]]:
     """A room with every seat taken, and the seats' tokens."""
-    platform, created = Platform(load.channel, load.key), uuid4().hex
-    room = await _insisting(lambda: platform.create_room(PLAYERS[0], encode.room_options(options), command_id=created))
-    players = PLAYERS[: len(room.seats)]
-    told = RoomTold(RoomId(room.room_id), players, tuple(SeatTold() for _ in players), house={created})
-    return told, [await _take_seat(platform, told, seat) for seat in range(len(players))]
+    created = uuid4().hex
+    async with Platform([load.address], load.key, options=load.options) as platform:
+        opened = await _insisting(
+            lambda: platform.create_room(PLAYERS[0], encode.room_options(options), command_id=created)
+        )
+        players = PLAYERS[: len(opened.room.seats)]
+        told = RoomTold(RoomId(opened.room_id), players, tuple(SeatTold() for _ in players), house={created})
+        return told, [await _take_seat(platform, told, seat) for seat in range(len(players))]
 
 
 async def _take_seat(platform: Platform, told: RoomTold, seat: int) -> str:
@@ -90,7 +103,7 @@ async def _insisting(call: Callable[[], Awaitable[T]]) -> T:
         try:
             return await call()
         except CallRefused as refused:
-            if refused.code not in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED):
+            if refused.code not in _UNANSWERED:
                 raise
         await asyncio.sleep(_RETRY_SECONDS)
 
@@ -126,10 +139,7 @@ async def _is_asked(load: Load, client: SeatClient) -> bool:
 
 
 def _has_something_to_do(view: view_pb2.View) -> bool:
-    parts = view.parts
-    if parts.progress.phase == view_pb2.PHASE_SETTLED:
-        return not parts.settlement.ready[view.seat]
-    return parts.advice.WhichOneof("choice") is not None
+    return view.parts.advice.WhichOneof("choice") is not None
 
 
 def _is_over(view: view_pb2.View) -> bool:

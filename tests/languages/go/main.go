@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log"
 	"os"
+	"time"
 
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
@@ -18,6 +19,9 @@ import (
 
 	pb "example.com/table/gen/erqiwang/v1"
 )
+
+// deadline is how long a call may take; a stream has none.
+const deadline = 10 * time.Second
 
 func main() {
 	address := flag.String("address", cmp.Or(os.Getenv("ERQIWANG_ADDRESS"), "127.0.0.1:50051"), "the server's")
@@ -52,6 +56,8 @@ func bearing(ctx context.Context, credential string) context.Context {
 
 // openTable creates a room, takes its seats and returns their tokens.
 func openTable(ctx context.Context, connection *grpc.ClientConn, game string) ([]string, error) {
+	ctx, done := context.WithTimeout(ctx, deadline)
+	defer done()
 	rooms := pb.NewRoomServiceClient(connection)
 	options := &pb.RoomOptions{Game: &pb.RoomOptions_ThreePlayer{ThreePlayer: &pb.ThreePlayerGame{}}}
 	if game == "four" {
@@ -68,9 +74,10 @@ func openTable(ctx context.Context, connection *grpc.ClientConn, game string) ([
 	var tokens []string
 	for _, seat := range created.GetRoom().GetSeats() {
 		taken, err := rooms.TakeSeat(ctx, &pb.TakeSeatRequest{
-			RoomId: created.GetRoom().GetRoomId(),
-			Player: fmt.Sprintf("player %d", seat.GetSeat()),
-			Seat:   proto.Uint32(seat.GetSeat()),
+			RoomId:    created.GetRoom().GetRoomId(),
+			Player:    fmt.Sprintf("player %d", seat.GetSeat()),
+			Seat:      proto.Uint32(seat.GetSeat()),
+			CommandId: uuid.NewString(),
 		})
 		if err != nil {
 			return nil, err

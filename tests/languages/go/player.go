@@ -31,7 +31,9 @@ func (p *player) play(ctx context.Context) (*pb.Account, error) {
 			return nil, err
 		}
 	}
-	answer, err := p.seats.GetView(ctx, &pb.GetViewRequest{})
+	asking, done := context.WithTimeout(ctx, deadline)
+	defer done()
+	answer, err := p.seats.GetView(asking, &pb.GetViewRequest{})
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +69,7 @@ func (p *player) converse(ctx context.Context) error {
 	if p.view != nil {
 		attach.LastVersion = &p.version
 	}
-	// Where the stream is broken, Recv says why.
+	// A send that fails says nothing: where the stream has ended, Recv gives what was still said, and then why.
 	_ = stream.Send(&pb.PlayRequest{Request: &pb.PlayRequest_Attach{Attach: attach}})
 	for {
 		response, err := stream.Recv()
@@ -117,6 +119,9 @@ func (p *player) hear(message *pb.SeatMessage) error {
 		}
 	case *pb.SeatMessage_Refused:
 		return fmt.Errorf("refused: %v", told.Refused)
+	case *pb.SeatMessage_Goodbye:
+		// It decides, whatever status follows. After DISPLACED or UNSEATED a client does not come back by itself.
+		return fmt.Errorf("goodbye: %v", told.Goodbye.GetReason())
 	}
 	return nil
 }
@@ -162,10 +167,9 @@ func opens(parts *pb.Parts) error {
 	return nil
 }
 
-// command is what the view suggests where it is our turn, and nil where it is not.
+// command is what the view suggests, and nil where we are to wait.
 func (p *player) command() *pb.Command {
-	parts := p.view.GetParts()
-	switch advice := parts.GetAdvice().GetChoice().(type) {
+	switch advice := p.view.GetParts().GetAdvice().GetChoice().(type) {
 	case *pb.AdvicePart_Call:
 		if bid := advice.Call.GetBid(); bid != nil {
 			return &pb.Command{Command: &pb.Command_Bid{Bid: bid}}
@@ -179,9 +183,8 @@ func (p *player) command() *pb.Command {
 		return &pb.Command{Command: &pb.Command_PlayCards{PlayCards: advice.Lead.GetSuggestion()}}
 	case *pb.AdvicePart_Follow:
 		return &pb.Command{Command: &pb.Command_PlayCards{PlayCards: advice.Follow.GetSuggestion()}}
-	}
-	if parts.GetProgress().GetPhase() == pb.Phase_PHASE_SETTLED && !parts.GetSettlement().GetReady()[p.view.GetSeat()] {
-		return &pb.Command{Command: &pb.Command_Ready{Ready: &pb.Ready{}}}
+	case *pb.AdvicePart_Ready:
+		return &pb.Command{Command: &pb.Command_Ready{Ready: advice.Ready.GetSuggestion()}}
 	}
 	return nil
 }

@@ -5,9 +5,11 @@ It knows no rule: it acts on the suggestion in its view, and checks what it is t
 
 import argparse
 import asyncio
+import contextlib
 import hashlib
 import os
 import uuid
+from collections.abc import AsyncIterator
 
 import grpc
 from erqiwang.v1.room_pb2 import FourPlayerGame, RoomOptions
@@ -17,14 +19,20 @@ from erqiwang.v1.seat_service_pb2 import (
     Attach,
     Command,
     GetViewRequest,
+    Goodbye,
     Notice,
     PlayRequest,
+    PlayResponse,
     SeatMessage,
     Snapshot,
 )
 from erqiwang.v1.seat_service_pb2_grpc import SeatServiceStub
-from erqiwang.v1.settlement_pb2 import Account, Ready
-from erqiwang.v1.view_pb2 import PHASE_OVER, PHASE_PLAYING, PHASE_SETTLED, View
+from erqiwang.v1.settlement_pb2 import Account
+from erqiwang.v1.view_pb2 import PHASE_OVER, PHASE_PLAYING, View
+
+DEADLINE = 10.0  # seconds that a call may take; a stream has none
+
+Stream = grpc.aio.StreamStreamCall[PlayRequest, PlayResponse]
 
 
 class Player:
@@ -43,7 +51,7 @@ class Player:
         """Play to the end; what the match came to."""
         while not self.over:
             await self.converse()
-        answer = await self.seats.GetView(GetViewRequest(), metadata=self.metadata)
+        answer = await self.seats.GetView(GetViewRequest(), metadata=self.metadata, timeout=DEADLINE)
         self.check(answer.snapshot)
         account = self.view.parts.account.account
         assert all(sum(deal.scores) == 0 for deal in account.deals), account
@@ -66,8 +74,8 @@ class Player:
         """One stream, until the match is over or, in its middle and on our turn, the first connection is dropped."""
         self.streams += 1
         stream = self.seats.Play(metadata=self.metadata)
-        await stream.write(PlayRequest(attach=Attach(last_version=self.version or None)))
-        async for response in stream:
+        await self.say(stream, PlayRequest(attach=Attach(last_version=self.version or None)))
+        async for response in self.responses(stream):
             for message in response.messages:
                 self.hear(message)
             command = None if self.awaiting else self.command()
@@ -76,8 +84,22 @@ class Player:
                 return
             if command:
                 self.awaiting = uuid.uuid4().hex
-                await stream.write(PlayRequest(command_id=self.awaiting, command=command))
-        raise ConnectionError("the server has ended the stream")
+                await self.say(stream, PlayRequest(command_id=self.awaiting, command=command))
+
+    async def say(self, stream: Stream, request: PlayRequest) -> None:
+        """Send. Where the stream has ended meanwhile, what there is to read says why, and not the write that failed."""
+        with contextlib.suppress(asyncio.InvalidStateError, grpc.aio.AioRpcError):
+            await stream.write(request)
+
+    async def responses(self, stream: Stream) -> AsyncIterator[PlayResponse]:
+        """All that the server says; then raises the status that the stream has ended with."""
+        with contextlib.suppress(grpc.aio.AioRpcError):
+            async for response in stream:
+                yield response
+        if await stream.code() is grpc.StatusCode.INTERNAL:
+            # grpcio puts this in the place of the status where a write met the end. A call without a stream says what is wrong.
+            await self.seats.GetView(GetViewRequest(), metadata=self.metadata, timeout=DEADLINE)
+        raise ConnectionError(f"the stream has ended: {await stream.code()}, {await stream.details()}")
 
     def hear(self, message: SeatMessage) -> None:
         """Keep the view up to date."""
@@ -90,6 +112,9 @@ class Player:
                 self.awaiting = ""
             case "refused":
                 raise AssertionError(message.refused)
+            case "goodbye":
+                # It decides, whatever status follows. After DISPLACED or UNSEATED a client does not come back by itself.
+                raise ConnectionAbortedError(f"goodbye: {Goodbye.Reason.Name(message.goodbye.reason)}")
 
     def check(self, snapshot: Snapshot) -> None:
         """Take a snapshot: the first one as it is; a later one must be what the notices have made of the first."""
@@ -110,9 +135,8 @@ class Player:
             self.opened += 1
 
     def command(self) -> Command | None:
-        """What the view suggests, where it is our turn."""
-        parts = self.view.parts
-        advice = parts.advice
+        """What the view suggests; None where we are to wait."""
+        advice = self.view.parts.advice
         match advice.WhichOneof("choice"):
             case "call" if advice.call.HasField("bid"):
                 return Command(bid=advice.call.bid)
@@ -126,8 +150,8 @@ class Player:
                 return Command(play_cards=advice.lead.suggestion)
             case "follow":
                 return Command(play_cards=advice.follow.suggestion)
-            case None if parts.progress.phase == PHASE_SETTLED and not parts.settlement.ready[self.view.seat]:
-                return Command(ready=Ready())
+            case "ready":
+                return Command(ready=advice.ready.suggestion)
         return None
 
 
@@ -138,9 +162,12 @@ async def open_table(channel: grpc.aio.Channel, key: str, game: str) -> list[str
     four = FourPlayerGame() if game == "four" else None
     options = RoomOptions(four_player=four)  # without a game it is the three-player one
     request = CreateRoomRequest(command_id=uuid.uuid4().hex, owner="player 0", choice=RoomChoice(options=options))
-    room = (await rooms.CreateRoom(request, metadata=metadata)).room
-    taken = [TakeSeatRequest(room_id=room.room_id, player=f"player {seat.seat}", seat=seat.seat) for seat in room.seats]
-    return [(await rooms.TakeSeat(each, metadata=metadata)).seat_token for each in taken]
+    room = (await rooms.CreateRoom(request, metadata=metadata, timeout=DEADLINE)).room
+    taken = [
+        TakeSeatRequest(room_id=room.room_id, player=f"player {seat.seat}", seat=seat.seat, command_id=uuid.uuid4().hex)
+        for seat in room.seats
+    ]
+    return [(await rooms.TakeSeat(each, metadata=metadata, timeout=DEADLINE)).seat_token for each in taken]
 
 
 async def main() -> None:

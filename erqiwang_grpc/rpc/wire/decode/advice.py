@@ -1,7 +1,16 @@
-"""Advice: what the seat may do where it is its turn."""
+"""Advice: what the seat may do now."""
 
 from erqiwang_core.bidding import Bid, Command, Pass
-from erqiwang_core.parts import Advice, BuryAdvice, CallAdvice, Choice, FollowAdvice, LeadAdvice, NameAdvice
+from erqiwang_core.parts import (
+    Advice,
+    BuryAdvice,
+    CallAdvice,
+    Choice,
+    FollowAdvice,
+    LeadAdvice,
+    NameAdvice,
+    ReadyAdvice,
+)
 from erqiwang_core.units import Points
 
 from erqiwang_grpc.rpc.wire.decode.cards import cards
@@ -10,7 +19,7 @@ from erqiwang_grpc.v1 import view_pb2
 
 
 def advice(message: view_pb2.AdvicePart) -> Advice:
-    """The advice; nothing where it is not the seat's turn."""
+    """The advice; nothing where the seat is to wait."""
     return Advice(_choice(message))
 
 
@@ -26,6 +35,8 @@ def _choice(message: view_pb2.AdvicePart) -> Choice | None:
             return LeadAdvice(cards(message.lead.suggestion.cards))
         case "follow":
             return _follow(message.follow)
+        case "ready":
+            return ReadyAdvice()
         case None:
             return None
 

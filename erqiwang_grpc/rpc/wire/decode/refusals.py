@@ -30,12 +30,14 @@ from erqiwang_core.units import Points, Seat
 from erqiwang_grpc.rooms.refusals import (
     Bounds,
     CommandIdReused,
+    ForeignCursor,
     InvalidCursor,
     InvalidField,
     LogUnavailable,
     NoCommand,
     NoSuchRecord,
     NoSuchRoom,
+    OutcomeUnknown,
     QuotaReached,
     Refused,
     RoomFull,
@@ -136,6 +138,10 @@ def refusal(message: refusal_pb2.Refusal) -> Refused:
             return InvalidCursor(message.invalid_cursor.field)
         case "room_full":
             return RoomFull(message.room_full.seats)
+        case "foreign_cursor":
+            return ForeignCursor()
+        case "outcome_unknown":
+            return OutcomeUnknown()
         case None:
             raise NotUnderstood("a refusal for an unknown reason")
 

@@ -1,15 +1,15 @@
-"""Advice: what a seat may do where it is its turn."""
+"""Advice: what a seat may do now."""
 
 from erqiwang_core.bidding import Bid, Pass
 from erqiwang_core.hand import ids
-from erqiwang_core.parts import Advice, BuryAdvice, CallAdvice, FollowAdvice, LeadAdvice, NameAdvice
+from erqiwang_core.parts import Advice, BuryAdvice, CallAdvice, FollowAdvice, LeadAdvice, NameAdvice, ReadyAdvice
 
 from erqiwang_grpc.rpc.wire.numbers import NAMED
 from erqiwang_grpc.v1 import bidding_pb2, naming_pb2, view_pb2
 
 
 def put_advice(into: view_pb2.AdvicePart, part: Advice) -> None:
-    """Put the advice in; nothing where it is not the seat's turn."""
+    """Put the advice in; nothing where the seat is to wait."""
     choice = part.choice
     match choice:
         case None:
@@ -25,6 +25,8 @@ def put_advice(into: view_pb2.AdvicePart, part: Advice) -> None:
         case BuryAdvice(number, suggestion):
             into.bury.count = number
             into.bury.suggestion.cards.extend(ids(suggestion))
+        case ReadyAdvice():
+            into.ready.suggestion.SetInParent()
 
 
 def _put_follow(into: view_pb2.FollowAdvice, choice: FollowAdvice) -> None:

@@ -30,12 +30,14 @@ from erqiwang_core.units import CardSet
 
 from erqiwang_grpc.rooms.refusals import (
     CommandIdReused,
+    ForeignCursor,
     InvalidCursor,
     InvalidField,
     LogUnavailable,
     NoCommand,
     NoSuchRecord,
     NoSuchRoom,
+    OutcomeUnknown,
     QuotaReached,
     Refused,
     RoomFull,
@@ -133,6 +135,10 @@ def _reason(refused: Refused) -> refusal_pb2.Refusal:
             return reason(invalid_cursor=reason.InvalidCursor(field=path))
         case RoomFull(seats):
             return reason(room_full=reason.RoomFull(seats=seats))
+        case ForeignCursor():
+            return reason(foreign_cursor=reason.ForeignCursor())
+        case OutcomeUnknown():
+            return reason(outcome_unknown=reason.OutcomeUnknown())
 
 
 def _invalid_field(refused: InvalidField) -> refusal_pb2.Refusal.InvalidField:

@@ -7,7 +7,7 @@ import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-no
 import { RoomService } from "./gen/erqiwang/v1/room_service_pb.js";
 import { SeatService } from "./gen/erqiwang/v1/seat_service_pb.js";
 import { AccountSchema } from "./gen/erqiwang/v1/settlement_pb.js";
-import { Player } from "./player.js";
+import { DEADLINE_MS, Player } from "./player.js";
 
 const { values: flags } = parseArgs({
   options: {
@@ -27,10 +27,11 @@ async function openTable(transport: Transport, key: string, game: string): Promi
   const players = game === "four" ? "fourPlayer" : "threePlayer";
   const choice = { case: "options", value: { game: { case: players, value: {} } } } as const;
   const request = { commandId: randomUUID(), owner: "player 0", choice: { choice } };
-  const { room } = await rooms.createRoom(request, { headers });
+  const { room } = await rooms.createRoom(request, { headers, timeoutMs: DEADLINE_MS });
   const tokens: string[] = [];
   for (const { seat } of room!.seats) {
-    const taken = await rooms.takeSeat({ roomId: room!.roomId, player: `player ${seat}`, seat }, { headers });
+    const take = { roomId: room!.roomId, player: `player ${seat}`, seat, commandId: randomUUID() };
+    const taken = await rooms.takeSeat(take, { headers, timeoutMs: DEADLINE_MS });
     tokens.push(taken.seatToken);
   }
   return tokens;

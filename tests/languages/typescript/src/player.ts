@@ -4,6 +4,7 @@ import { reflect } from "@bufbuild/protobuf/reflect";
 import type { Client } from "@connectrpc/connect";
 import {
   type CommandSchema,
+  Goodbye_Reason,
   type Notice,
   type PlayRequest,
   PlayRequestSchema,
@@ -14,6 +15,9 @@ import {
 import type { Account } from "./gen/erqiwang/v1/settlement_pb.js";
 import { type Parts, PartsSchema, Phase, type View, ViewSchema } from "./gen/erqiwang/v1/view_pb.js";
 import { Outbox } from "./outbox.js";
+
+/** How long a call may take; a stream has no limit. */
+export const DEADLINE_MS = 10_000;
 
 type Wish = MessageInitShape<typeof CommandSchema>["command"];
 
@@ -36,7 +40,7 @@ export class Player {
   /** Plays to the end; what the match came to. */
   async play(): Promise<Account> {
     while (!this.over) await this.converse();
-    this.check((await this.seats.getView({}, { headers: this.headers })).snapshot!);
+    this.check((await this.seats.getView({}, { headers: this.headers, timeoutMs: DEADLINE_MS })).snapshot!);
     const account = this.view!.parts.account!.account!;
     for (const { scores } of account.deals) {
       if (scores.reduce((sum, score) => sum + score, 0) !== 0) throw new Error(`scores ${scores} do not sum to 0`);
@@ -89,6 +93,9 @@ export class Player {
         return;
       case "refused":
         throw new Error(`refused: ${message.value.refusal?.message}`);
+      case "goodbye":
+        // It decides, whatever status follows. After DISPLACED or UNSEATED a client does not come back by itself.
+        throw new Error(`goodbye: ${Goodbye_Reason[message.value.reason]}`);
     }
   }
 
@@ -122,10 +129,9 @@ export class Player {
     this.opened += 1;
   }
 
-  /** What the view suggests, where it is our turn. */
+  /** What the view suggests; nothing where we are to wait. */
   private command(): Wish {
-    const { advice, progress, settlement } = this.view!.parts;
-    const choice = advice!.choice;
+    const choice = this.view!.parts.advice!.choice;
     switch (choice.case) {
       case "call":
         return choice.value.suggestion.case === "bid"
@@ -138,10 +144,10 @@ export class Player {
       case "lead":
       case "follow":
         return { case: "playCards", value: choice.value.suggestion! };
-      case undefined: {
-        const wanted = progress!.phase === Phase.SETTLED && !settlement!.ready[this.view!.seat];
-        return wanted ? { case: "ready", value: {} } : undefined;
-      }
+      case "ready":
+        return { case: "ready", value: choice.value.suggestion! };
+      case undefined:
+        return undefined;
     }
   }
 }

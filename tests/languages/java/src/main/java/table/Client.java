@@ -25,9 +25,13 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 
 /** Plays a match over generated code alone: every seat of a new room, or one seat by its token. */
 public final class Client {
+  /** How long a call may take; a stream has no limit. */
+  static final long DEADLINE_SECONDS = 10;
+
   /** Plays, and prints one line. Flags: --address, --key (platform key: every seat), --token (one seat), --game. */
   public static void main(String[] arguments) throws Exception {
     Map<String, String> flags = new HashMap<>();
@@ -54,7 +58,10 @@ public final class Client {
 
   /** Creates a room and takes its seats: their tokens. */
   private static List<String> openTable(Channel channel, String key, String game) throws StatusException {
-    var rooms = RoomServiceGrpc.newBlockingV2Stub(channel).withCallCredentials(new Bearer(key));
+    var rooms =
+        RoomServiceGrpc.newBlockingV2Stub(channel)
+            .withCallCredentials(new Bearer(key))
+            .withDeadlineAfter(DEADLINE_SECONDS, TimeUnit.SECONDS);
     RoomOptions.Builder options = RoomOptions.newBuilder();
     if (game.equals("four")) {
       options.setFourPlayer(FourPlayerGame.getDefaultInstance());
@@ -75,6 +82,7 @@ public final class Client {
               .setRoomId(room.getRoomId())
               .setPlayer("player " + seat.getSeat())
               .setSeat(seat.getSeat())
+              .setCommandId(UUID.randomUUID().toString())
               .build();
       tokens.add(rooms.takeSeat(take).getSeatToken());
     }

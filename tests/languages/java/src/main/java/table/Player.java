@@ -10,7 +10,6 @@ import erqiwang.v1.Parts;
 import erqiwang.v1.Phase;
 import erqiwang.v1.PlayRequest;
 import erqiwang.v1.PlayResponse;
-import erqiwang.v1.Ready;
 import erqiwang.v1.SeatMessage;
 import erqiwang.v1.SeatServiceGrpc;
 import erqiwang.v1.SeatServiceGrpc.SeatServiceBlockingV2Stub;
@@ -19,11 +18,13 @@ import erqiwang.v1.Snapshot;
 import erqiwang.v1.View;
 import io.grpc.CallCredentials;
 import io.grpc.Channel;
+import io.grpc.StatusException;
 import io.grpc.stub.BlockingClientCall;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.TimeUnit;
 
 /**
  * One seat, from its first snapshot to the end of the match. It knows no rule: it acts on the suggestion in its view, and
@@ -46,7 +47,8 @@ final class Player {
     while (!isOver()) {
       converse();
     }
-    check(seats.getView(GetViewRequest.getDefaultInstance()).getSnapshot());
+    var asking = seats.withDeadlineAfter(Client.DEADLINE_SECONDS, TimeUnit.SECONDS);
+    check(asking.getView(GetViewRequest.getDefaultInstance()).getSnapshot());
     Account account = view.getParts().getAccount().getAccount();
     for (var deal : account.getDealsList()) {
       require(deal.getScoresList().stream().mapToInt(Integer::intValue).sum() == 0, "scores sum to 0: " + deal);
@@ -72,7 +74,7 @@ final class Player {
     BlockingClientCall<PlayRequest, PlayResponse> stream = seats.play();
     try {
       var attach = version == 0 ? Attach.newBuilder() : Attach.newBuilder().setLastVersion(version);
-      stream.write(PlayRequest.newBuilder().setAttach(attach).build());
+      say(stream, PlayRequest.newBuilder().setAttach(attach).build());
       while (true) {
         PlayResponse response = stream.read();
         require(response != null, "the server holds the stream open");
@@ -90,10 +92,20 @@ final class Player {
           return;
         }
         awaiting = UUID.randomUUID().toString();
-        stream.write(PlayRequest.newBuilder().setCommandId(awaiting).setCommand(command.get()).build());
+        say(stream, PlayRequest.newBuilder().setCommandId(awaiting).setCommand(command.get()).build());
       }
     } finally {
       stream.cancel("dropped", null);
+    }
+  }
+
+  /** Sends. Where the stream has ended meanwhile, what there is to read says why, and not the write that failed. */
+  private static void say(BlockingClientCall<PlayRequest, PlayResponse> stream, PlayRequest request)
+      throws InterruptedException {
+    try {
+      stream.write(request);
+    } catch (StatusException | IllegalStateException ended) {
+      // Read on.
     }
   }
 
@@ -108,6 +120,8 @@ final class Player {
         }
       }
       case REFUSED -> throw new IllegalStateException("refused: " + message.getRefused());
+      // It decides, whatever status follows. After DISPLACED or UNSEATED a client does not come back by itself.
+      case GOODBYE -> throw new IllegalStateException("goodbye: " + message.getGoodbye().getReason());
       default -> {}
     }
   }
@@ -142,10 +156,9 @@ final class Player {
     return MessageDigest.isEqual(hash.digest(), parts.getProgress().getCommitment().toByteArray());
   }
 
-  /** What the view suggests, where it is our turn. */
+  /** What the view suggests; nothing where we are to wait. */
   private Optional<Command> command() {
-    Parts parts = view.getParts();
-    AdvicePart advice = parts.getAdvice();
+    AdvicePart advice = view.getParts().getAdvice();
     Command.Builder command = Command.newBuilder();
     switch (advice.getChoiceCase()) {
       case CALL -> {
@@ -159,12 +172,9 @@ final class Player {
       case BURY -> command.setBury(advice.getBury().getSuggestion());
       case LEAD -> command.setPlayCards(advice.getLead().getSuggestion());
       case FOLLOW -> command.setPlayCards(advice.getFollow().getSuggestion());
+      case READY -> command.setReady(advice.getReady().getSuggestion());
       case CHOICE_NOT_SET -> {
-        boolean settled = parts.getProgress().getPhase() == Phase.PHASE_SETTLED;
-        if (!settled || parts.getSettlement().getReady(view.getSeat())) {
-          return Optional.empty();
-        }
-        command.setReady(Ready.getDefaultInstance());
+        return Optional.empty();
       }
     }
     return Optional.of(command.build());

@@ -1,0 +1,54 @@
+"""Ctrl-C while something runs in an event loop."""
+
+import asyncio
+import os
+import signal
+import threading
+from asyncio import AbstractEventLoop
+from collections.abc import Callable, Coroutine
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def run(work: Coroutine[object, object, T], loop: Callable[[], AbstractEventLoop] | None = None) -> T:
+    """Run it as `asyncio.run` does, on the loop that `loop` makes. Raises `KeyboardInterrupt` after Ctrl-C.
+
+    The first Ctrl-C cancels the work, which cleans up. A second one leaves at once: raised in the middle of the loop,
+    as Python does it, it would print whatever it broke. Once interrupted, nothing else is told: what fails then,
+    a child that the same Ctrl-C has ended perhaps, fails because of it.
+    """
+    interrupted = False
+
+    async def interruptible() -> T:
+        task = asyncio.current_task()
+        assert task is not None, "a coroutine that a loop runs is a task"
+
+        def interrupt() -> None:
+            nonlocal interrupted
+            if interrupted:
+                os._exit(128 + signal.SIGINT)
+            interrupted = True
+            task.cancel()
+
+        if _takes_signals():
+            asyncio.get_running_loop().add_signal_handler(signal.SIGINT, interrupt)
+        return await work
+
+    try:
+        with asyncio.Runner(loop_factory=loop) as runner:
+            result = runner.run(interruptible())
+    except (Exception, asyncio.CancelledError) as error:
+        if interrupted:
+            raise KeyboardInterrupt from error
+        raise
+    finally:
+        work.close()
+    if interrupted:
+        raise KeyboardInterrupt
+    return result
+
+
+def _takes_signals() -> bool:
+    """Whether this thread hears of signals, and Ctrl-C is not for others alone, as it is for a shell's background job."""
+    return threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) != signal.SIG_IGN

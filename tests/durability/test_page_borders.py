@@ -1,0 +1,160 @@
+"""Lists by pages of two, with rooms between that are filtered out or damaged: each of the others is there, once, in order."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+
+from erqiwang_grpc.archive import feed as watching
+from erqiwang_grpc.client import Platform
+from erqiwang_grpc.client.calls import bearer
+from erqiwang_grpc.clocks import SystemMonotonic
+from erqiwang_grpc.commands.export import every_room
+from erqiwang_grpc.rooms.housekeeping import Housekeeping
+from erqiwang_grpc.rooms.limits import MINUTE
+from erqiwang_grpc.rooms.refusals import LogUnavailable
+from erqiwang_grpc.rooms.registry import Rooms
+from erqiwang_grpc.store import NOTHING, START, Damaged, Entry, RoomId, Version
+from erqiwang_grpc.store.memory import MemoryStore
+from erqiwang_grpc.store.wakeup import ProcessWakeup
+from erqiwang_grpc.v1 import room_pb2, room_service_pb2 as pb
+from tests.durability.played import Clock, node_on, opened, seated
+from tests.service.tables import ROOMY, Service, served
+from tests.store.passing_on import PassingOn
+
+Listing: TypeAlias = Callable[[Service, int], Awaitable[list[str]]]
+STATES = "do do x do xx d oo d x".replace(" ", "")
+"""Rooms from the first opened to the last: `d` disbanded, `o` open, `x` damaged."""
+
+
+class PartlyDamaged(PassingOn):
+    """A log in which some rooms cannot be believed, while every list names them."""
+
+    def __init__(self) -> None:
+        super().__init__(MemoryStore())
+        self.damaged: set[RoomId] = set()
+
+    async def read(self, room: RoomId, after: Version = NOTHING) -> tuple[Entry, ...] | Damaged:
+        return Damaged(room, Version(1), "torn") if room in self.damaged else await super().read(room, after)
+
+
+@dataclass(frozen=True)
+class Many:
+    """A server with rooms in every state, between those of another platform."""
+
+    service: Service
+    rooms: tuple[str, ...]
+
+    def in_state(self, *states: str) -> list[str]:
+        """Of those states, the newest first."""
+        return [room for room, state in zip(self.rooms, STATES, strict=True) if state in states][::-1]
+
+
+@pytest.fixture
+async def many(tmp_path: Path) -> AsyncIterator[Many]:
+    log = PartlyDamaged()
+    async with served(tmp_path, events=log, limits=replace(ROOMY, rooms_scanned=3)) as service:
+        rival = Platform([service.address], service.tenant("rival"))
+        rooms: list[str] = []
+        for number, state in enumerate(STATES):
+            room = await service.platform.create_room("alice", command_id=f"{number}")
+            rooms.append(room.room_id)
+            await rival.create_room("mallory", command_id=f"{number}")
+            if state in "dx":
+                await service.platform.disband_room(room.room_id)
+            if state == "x":
+                log.damaged.add(RoomId(room.room_id))
+        service.kept.forget([RoomId(room) for room in rooms])  # so that each list reads what is stored
+        yield Many(service, tuple(rooms))
+
+
+async def listed(service: Service, page: int, state: room_pb2.RoomState.ValueType) -> list[str]:
+    found: list[str] = []
+    token = ""
+    for _ in range(4 * len(STATES)):
+        request = pb.ListRoomsRequest(page_size=page, page_token=token, state=state)
+        answer = await service.rooms.ListRooms(request, metadata=bearer(service.key))
+        assert len(answer.rooms) <= page
+        found += [room.room_id for room in answer.rooms]
+        token = answer.next_page_token
+        if not token:
+            return found
+    raise AssertionError("a list that does not end")
+
+
+@pytest.mark.parametrize("page", [1, 2, 3, 4, 200])
+async def test_rooms_by_state(many: Many, page: int) -> None:
+    """`rooms_scanned` is 3 here: a page may end before it is full, and the next one goes on behind what was looked at."""
+    disbanded, waiting, every = (
+        room_pb2.ROOM_STATE_DISBANDED,
+        room_pb2.ROOM_STATE_OPEN,
+        room_pb2.ROOM_STATE_UNSPECIFIED,
+    )
+    assert await listed(many.service, page, disbanded) == many.in_state("d")
+    assert await listed(many.service, page, waiting) == many.in_state("o")
+    assert await listed(many.service, page, every) == many.in_state("d", "o")
+    assert await listed(many.service, page, room_pb2.ROOM_STATE_FINISHED) == []
+
+
+@pytest.mark.parametrize("page", [1, 2, 3, 200])
+async def test_matches_that_have_ended(many: Many, page: int) -> None:
+    found: list[str] = []
+    token = ""
+    for _ in range(len(STATES)):
+        request = pb.ListMatchRecordsRequest(page_size=page, page_token=token)
+        answer = await many.service.rooms.ListMatchRecords(request, metadata=bearer(many.service.key))
+        found += [match.room_id for match in answer.matches]
+        token = answer.next_page_token
+        if not token:
+            break
+    assert found == many.in_state("d")
+
+
+@pytest.mark.parametrize("page", [1, 2, 3, 100])
+async def test_what_a_watcher_is_told(many: Many, page: int) -> None:
+    looks = iter([False] * 40)
+    events = many.service.events
+    feed = watching.feed(
+        events, ProcessWakeup(), "local", (START, 0), lambda: next(looks, True), SystemMonotonic(), page
+    )
+    told: list[pb.RoomEvent] = []
+    wanted = {room: 2 if state == "d" else 1 for room, state in zip(many.rooms, STATES, strict=True) if state != "x"}
+    async with asyncio.timeout(60):
+        while len(told) < sum(wanted.values()):
+            response = await anext(feed)
+            assert not isinstance(response, LogUnavailable)
+            told += response.events
+    await feed.aclose()
+    assert {room: sum(event.room_id == room for event in told) for room in wanted} == wanted
+    opened_in_order = [event.room_id for event in told if event.HasField("created")]
+    assert opened_in_order == list(wanted)
+
+
+@pytest.mark.parametrize("page", [1, 2, 3, 7, 200])
+async def test_every_room_for_an_export(page: int) -> None:
+    log = MemoryStore()
+    rooms = Rooms(node_on(log))
+    made = [(await opened(rooms, f"{number}")).id for number in range(7)]
+    assert [room async for room in every_room(log, [], page)] == sorted(made)
+    assert [room async for room in every_room(log, ["named"], page)] == ["named"]
+
+
+@pytest.mark.parametrize("page", [1, 2, 3, 500])
+async def test_every_room_that_a_stopped_server_left_open_expires(page: int) -> None:
+    log, clock = MemoryStore(), Clock()
+    before = Rooms(node_on(log, clock=clock))
+    unfilled = []
+    for number in range(7):
+        unfilled.append(await opened(before, f"unfilled {number}"))
+        await seated(before, f"begun {number}")
+    clock.forward(60 * MINUTE)
+    rooms = Rooms(node_on(log, clock=clock))
+    housekeeping = Housekeeping(rooms)
+    await housekeeping.watch_stored(page)
+    await housekeeping.expire()
+    assert {room.id for room in rooms.live} == {room.id for room in unfilled}, "those alone were opened"
+    for room in unfilled:
+        assert await log.head(room.id) == 2
