@@ -1,61 +1,70 @@
-"""Watching: the public events of a platform's rooms, from a cursor on."""
+"""The feed: the public events of a platform's rooms, from a place in the store on."""
 
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Callable
-from typing import Final
-
-from erqiwang_core.match import DealStarted, MatchEnded, SeatLeft, SeatTaken
-from erqiwang_core.settled import DealSettled
+from dataclasses import dataclass
+from typing import Final, TypeAlias, final
 
 from erqiwang_grpc.clocks import Monotonic, within
 from erqiwang_grpc.events import Unreadable, read
-from erqiwang_grpc.events.actor import HOUSE, stored
-from erqiwang_grpc.events.index import is_public, public
-from erqiwang_grpc.events.model import RoomOpened, StoredEvent
+from erqiwang_grpc.events.index import PublicEvent, is_public, public
 from erqiwang_grpc.rooms.refusals import LogUnavailable
-from erqiwang_grpc.rpc.cursors import cursor
-from erqiwang_grpc.rpc.wire import encode
-from erqiwang_grpc.rpc.wire.encode.parts import timestamp
 from erqiwang_grpc.store import Damaged, Entry, Mark, Position, StoreReader, Unavailable, Version, Wakeup
 from erqiwang_grpc.store.wakeup import Bell
-from erqiwang_grpc.v1 import room_pb2, room_service_pb2 as pb
 
 _PAGE: Final = 100
 _POLL_SECONDS: Final = 5.0
-"""A wakeup may be lost: whoever waits also looks this often."""
+"""How often a watcher looks although no wakeup came: one may be lost."""
 _BREATH_SECONDS: Final = 0.05
-"""How long a watcher waits behind a ring before it looks: every turn of every room rings, and few of them are told."""
+"""How long a watcher waits after a wakeup before it looks: every turn of every room wakes it, and few turns are told."""
 _QUIET_SECONDS: Final = 20.0
 """How long a stream may be silent before an empty message says that the server is there."""
 
+Place: TypeAlias = tuple[Position, int]
+"""A batch, and how many of its public events were told."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Happened:
+    """One public event."""
+
+    place: Place
+    """Where a watcher goes on that has seen this event."""
+    entry: Entry
+    event: PublicEvent
+
 
 async def feed(
-    events: StoreReader,
+    store: StoreReader,
     wakeup: Wakeup,
     platform: str,
-    place: tuple[Position, int],
+    place: Place,
+    bell: Bell,
     is_leaving: Callable[[], bool],
     monotonic: Monotonic,
     page: int = _PAGE,
-) -> AsyncGenerator[pb.WatchRoomsResponse | LogUnavailable, None]:
-    """What has happened since a cursor's place, then what happens, until the server leaves; an empty message when it is quiet."""
+) -> AsyncGenerator[tuple[Happened, ...] | LogUnavailable, None]:
+    """What has happened since a place, then what happens, until the server leaves. Empty when it was quiet for long.
+
+    `bell` wakes the feed; whoever makes `is_leaving` true rings it.
+    """
     position, heard = place
-    # A cursor inside a batch begins with that batch again, without the events already told.
+    # A place inside a batch begins with that batch again, without the events already told.
     after = Position(position - 1) if heard else position
     spoke = monotonic()
-    bell = Bell()
     with wakeup.listen(bell.ring):
         while not is_leaving():
-            marks = await events.feed(after, page, public(platform))
+            marks = await store.feed(after, page, public(platform))
             if isinstance(marks, Unavailable):
                 yield LogUnavailable()
                 return
             for mark in marks:
                 skip = heard if mark.position == position else 0
-                found = (await _events_of(events, mark))[skip:]
+                found = (await _public(store, mark))[skip:]
                 if found:
-                    yield pb.WatchRoomsResponse(events=found)
+                    yield found
                     spoke = monotonic()
                 after = mark.position
             if marks:
@@ -64,44 +73,21 @@ async def feed(
                 await within(monotonic, _POLL_SECONDS, bell.wait())
                 await asyncio.sleep(_BREATH_SECONDS)
             if monotonic() - spoke >= _QUIET_SECONDS:
-                yield pb.WatchRoomsResponse()
+                yield ()
                 spoke = monotonic()
 
 
-async def _events_of(events: StoreReader, mark: Mark) -> list[pb.RoomEvent]:
-    """The public events of one batch; none where the room cannot be believed, which reading the room tells."""
-    entries = await events.read(mark.room, Version(mark.first - 1))
+async def _public(store: StoreReader, mark: Mark) -> tuple[Happened, ...]:
+    """The public events of one batch. Empty if the room is damaged; reading the room reports the damage."""
+    entries = await store.read(mark.room, Version(mark.first - 1))
     if isinstance(entries, Damaged):
-        return []
-    found: list[pb.RoomEvent] = []
+        return ()
+    found: list[Happened] = []
     for entry in entries[: mark.version - mark.first + 1]:
         event = read(entry.body, entry.rules_version)
         if isinstance(event, Unreadable):
-            # Set apart, the room may still be ended, and no end goes untold.
+            # A quarantined room may still be ended, and no end goes untold.
             continue
         if is_public(event):
-            found.append(told(entry, event, cursor(events.identity, mark.position, len(found) + 1)))
-    return found
-
-
-def told(entry: Entry, event: StoredEvent, place: str) -> pb.RoomEvent:
-    """A public event, as a platform is told of it."""
-    message = pb.RoomEvent(cursor=place, room_id=entry.room, version=entry.version, time=timestamp(entry.time))
-    if isinstance(event, RoomOpened):
-        message.created.CopyFrom(pb.RoomCreated(owner=event.owner, options=encode.room_options(event.options)))
-    elif isinstance(event, SeatTaken):
-        message.seat_taken.CopyFrom(room_pb2.SeatTaken(seat=event.seat, player=event.player))
-    elif isinstance(event, SeatLeft):
-        message.seat_left.CopyFrom(room_pb2.SeatLeft(seat=event.seat))
-    elif isinstance(event, DealStarted):
-        message.deal_started.CopyFrom(
-            room_pb2.DealStarted(
-                deal=event.number, first_bidder=event.first_bidder, commitment=event.shuffled.commitment
-            )
-        )
-    elif isinstance(event, DealSettled):
-        message.deal_settled.CopyFrom(pb.DealSettled(deal=event.number, settlement=encode.settlement(event.settlement)))
-    elif isinstance(event, MatchEnded):
-        settled = pb.MatchSettled(account=encode.account(event.account), expired=entry.actor == stored(HOUSE))
-        message.match_settled.CopyFrom(settled)
-    return message
+            found.append(Happened((mark.position, len(found) + 1), entry, event))
+    return tuple(found)

@@ -14,10 +14,10 @@ from typing import Final, final
 from google.protobuf.json_format import MessageToDict, ParseDict, ParseError
 
 from erqiwang_grpc import events as stored
-from erqiwang_grpc.archive import feed as watching
 from erqiwang_grpc.events import Unreadable
 from erqiwang_grpc.events.index import is_public
 from erqiwang_grpc.events.model import RoomOpened
+from erqiwang_grpc.rpc.wire import encode
 from erqiwang_grpc.store import Entry, RoomId
 from erqiwang_grpc.v1 import room_service_pb2 as pb
 
@@ -84,7 +84,7 @@ def _told(entries: tuple[Entry, ...]) -> Iterator[tuple[int, pb.RoomEvent]]:
     for entry in entries:
         event = stored.read(entry.body, entry.rules_version)
         if not isinstance(event, Unreadable) and is_public(event):
-            yield entry.version, watching.told(entry, event, "")
+            yield entry.version, encode.room_event(entry, event, "")
 
 
 def _fields(event: pb.RoomEvent) -> object:

@@ -1,6 +1,7 @@
 """Tags: under what the batches of a room can be found again without knowing the room."""
 
 from collections.abc import Sequence
+from typing import TypeAlias, TypeGuard
 
 from erqiwang_core.match import DealStarted, Event, Gathering, Match, MatchEnded, SeatLeft, SeatTaken
 from erqiwang_core.settled import DealSettled
@@ -36,9 +37,13 @@ def played(platform: str, player: str) -> Tag:
     return Tag("played", f"{platform}/{player}")
 
 
-def is_public(event: StoredEvent) -> bool:
-    """Whether `WatchRooms` tells of an event."""
-    return isinstance(event, RoomOpened | SeatTaken | SeatLeft | DealStarted | DealSettled | MatchEnded)
+PublicEvent: TypeAlias = RoomOpened | SeatTaken | SeatLeft | DealStarted | DealSettled | MatchEnded
+"""What a platform is told of its rooms while they are played."""
+
+
+def is_public(event: StoredEvent) -> TypeGuard[PublicEvent]:
+    """Whether a platform is told of an event."""
+    return isinstance(event, PublicEvent)
 
 
 def opening_tags(opened: RoomOpened) -> tuple[Tag, ...]:

@@ -49,13 +49,14 @@ from erqiwang_grpc.rooms.refusals import (
 )
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Node, Room
-from erqiwang_grpc.rpc import room_status
+from erqiwang_grpc.rpc import cursors, room_status
 from erqiwang_grpc.rpc.access import Access
 from erqiwang_grpc.rpc.cursors import page_token, read_cursor, read_page_token
 from erqiwang_grpc.rpc.errors import contained, end, reasoned, refuse
 from erqiwang_grpc.rpc.wire import encode, requests as decode
 from erqiwang_grpc.rpc.wire.encode.parts import timestamp
-from erqiwang_grpc.store import NOTHING, Mark, Period, Position, RoomId, TimeNs, Unavailable
+from erqiwang_grpc.store import Mark, Period, Position, RoomId, TimeNs, Unavailable
+from erqiwang_grpc.store.wakeup import Bell
 from erqiwang_grpc.v1 import room_pb2, room_service_pb2 as pb, room_service_pb2_grpc as rpc
 
 T = TypeVar("T")
@@ -82,11 +83,11 @@ class RoomServicer(rpc.RoomServiceServicer):
         self._quotas = quotas
         self._node = node
         self._events = node.store
-        self._wakeup = node.wakeup
         self._limits = node.limits
         self.watchers = 0
         """How many streams watch."""
         self._draining = False
+        self._bells: set[Bell] = set()
         self._working: set[asyncio.Task[object]] = set()
 
     @contained
@@ -284,20 +285,31 @@ class RoomServicer(rpc.RoomServiceServicer):
         cursor: tuple[Position, int],
         context: grpc.aio.ServicerContext[pb.WatchRoomsRequest, pb.WatchRoomsResponse],
     ) -> None:
-        node = self._node
-        feed = watching.feed(node.store, node.wakeup, platform, cursor, lambda: self._draining, node.monotonic)
-        async with contextlib.aclosing(feed) as responses:
-            async for response in responses:
-                if isinstance(response, LogUnavailable):
-                    await refuse(context, response)
-                await context.write(response)
+        node, bell = self._node, Bell()
+        feed = watching.feed(node.store, node.wakeup, platform, cursor, bell, lambda: self._draining, node.monotonic)
+        self._bells.add(bell)
+        try:
+            async with contextlib.aclosing(feed) as found:
+                async for happened in found:
+                    if isinstance(happened, LogUnavailable):
+                        await refuse(context, happened)
+                    await context.write(pb.WatchRoomsResponse(events=[self._told(each) for each in happened]))
+        finally:
+            self._bells.discard(bell)
         why = "the server is leaving: watch again after the delay, from the last cursor"
         await end(context, reasoned(StatusCode.UNAVAILABLE, "DRAINING", why, uniform(0.1, 2)))
 
     def drain(self) -> None:
-        """The server is leaving: end the streams of whoever watches."""
+        """The server is leaving: end the streams of `WatchRooms`."""
         self._draining = True
-        self._wakeup.hint(RoomId(""), NOTHING)
+        for bell in self._bells:
+            bell.ring()
+
+    def _told(self, happened: watching.Happened) -> pb.RoomEvent:
+        position, told = happened.place
+        return encode.room_event(
+            happened.entry, happened.event, cursors.cursor(self._node.store.identity, position, told)
+        )
 
     @contained
     async def GetMatchRecord(

@@ -19,9 +19,10 @@ from erqiwang_grpc.commands import export
 from erqiwang_grpc.events.index import opening_tags
 from erqiwang_grpc.events.model import RoomOpened
 from erqiwang_grpc.rooms.registry import Rooms
+from erqiwang_grpc.rpc.wire import encode
 from erqiwang_grpc.store import START, Appended, Batch, Entry, RoomId, TimeNs, Version
 from erqiwang_grpc.store.sqlite import LOG_FILE, SqliteStore, open_store
-from erqiwang_grpc.store.wakeup import ProcessWakeup
+from erqiwang_grpc.store.wakeup import Bell, ProcessWakeup
 from erqiwang_grpc.v1 import room_service_pb2 as pb
 from tests.durability.played import PLAYERS, node_on, opened, play, seated
 
@@ -45,10 +46,10 @@ async def heard(log: SqliteStore) -> list[pb.RoomEvent]:
     """What a platform is told of all that has happened."""
     looks = iter([False, True])
     found: list[pb.RoomEvent] = []
-    feed = watching.feed(log, ProcessWakeup(), "local", (START, 0), lambda: next(looks), SystemMonotonic())
-    async for response in feed:
-        assert isinstance(response, pb.WatchRoomsResponse)
-        found += response.events
+    feed = watching.feed(log, ProcessWakeup(), "local", (START, 0), Bell(), lambda: next(looks), SystemMonotonic())
+    async for happened in feed:
+        assert isinstance(happened, tuple)
+        found += [encode.room_event(each.entry, each.event, "") for each in happened]
     return found
 
 

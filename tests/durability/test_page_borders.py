@@ -4,25 +4,27 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import pytest
 
 from erqiwang_grpc.archive import feed as watching
+from erqiwang_grpc.archive.feed import Happened
 from erqiwang_grpc.client import Platform
 from erqiwang_grpc.client.calls import bearer
 from erqiwang_grpc.clocks import SystemMonotonic
 from erqiwang_grpc.commands.export import every_room
+from erqiwang_grpc.events import RoomOpened
 from erqiwang_grpc.rooms.housekeeping import Housekeeping
 from erqiwang_grpc.rooms.limits import MINUTE
 from erqiwang_grpc.rooms.refusals import LogUnavailable
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.store import NOTHING, START, Damaged, Entry, RoomId, Version
 from erqiwang_grpc.store.memory import MemoryStore
-from erqiwang_grpc.store.wakeup import ProcessWakeup
+from erqiwang_grpc.store.wakeup import Bell, ProcessWakeup
 from erqiwang_grpc.v1 import room_pb2, room_service_pb2 as pb
 from tests.durability.played import Clock, node_on, opened, seated
-from tests.service.tables import ROOMY, Service, served
+from tests.service.tables import PLAYERS, ROOMY, Service, served
 from tests.store.passing_on import PassingOn
 
 Listing: TypeAlias = Callable[[Service, int], Awaitable[list[str]]]
@@ -64,6 +66,8 @@ async def many(tmp_path: Path) -> AsyncIterator[Many]:
             rooms.append(room.room_id)
             await rival.create_room("mallory", command_id=f"{number}")
             if state in "dx":
+                for player in PLAYERS[:3]:
+                    await service.platform.take_seat(room.room_id, player)
                 await service.platform.disband_room(room.room_id)
             if state == "x":
                 log.damaged.add(RoomId(room.room_id))
@@ -113,23 +117,31 @@ async def test_matches_that_have_ended(many: Many, page: int) -> None:
     assert found == many.in_state("d")
 
 
+TOLD_OF_A_MATCH: Final = 6
+"""It is created, three seats are taken, a deal starts, the match ends."""
+
+
 @pytest.mark.parametrize("page", [1, 2, 3, 100])
 async def test_what_a_watcher_is_told(many: Many, page: int) -> None:
-    looks = iter([False] * 40)
+    looks = iter([False] * 400)
     events = many.service.events
     feed = watching.feed(
-        events, ProcessWakeup(), "local", (START, 0), lambda: next(looks, True), SystemMonotonic(), page
+        events, ProcessWakeup(), "local", (START, 0), Bell(), lambda: next(looks, True), SystemMonotonic(), page
     )
-    told: list[pb.RoomEvent] = []
-    wanted = {room: 2 if state == "d" else 1 for room, state in zip(many.rooms, STATES, strict=True) if state != "x"}
+    told: list[Happened] = []
+    wanted = {
+        room: TOLD_OF_A_MATCH if state == "d" else 1
+        for room, state in zip(many.rooms, STATES, strict=True)
+        if state != "x"
+    }
     async with asyncio.timeout(60):
         while len(told) < sum(wanted.values()):
-            response = await anext(feed)
-            assert not isinstance(response, LogUnavailable)
-            told += response.events
+            happened = await anext(feed)
+            assert not isinstance(happened, LogUnavailable)
+            told += happened
     await feed.aclose()
-    assert {room: sum(event.room_id == room for event in told) for room in wanted} == wanted
-    opened_in_order = [event.room_id for event in told if event.HasField("created")]
+    assert {room: sum(each.entry.room == room for each in told) for room in wanted} == wanted
+    opened_in_order = [each.entry.room for each in told if isinstance(each.event, RoomOpened)]
     assert opened_in_order == list(wanted)
 
 

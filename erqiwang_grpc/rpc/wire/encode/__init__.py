@@ -4,6 +4,7 @@ from erqiwang_grpc.rpc.wire.encode.notices import aside, beginning, missed, noti
 from erqiwang_grpc.rpc.wire.encode.parts import parts, view
 from erqiwang_grpc.rpc.wire.encode.records import deal_record, ended_room, match_record, match_summary
 from erqiwang_grpc.rpc.wire.encode.refusals import refusal
+from erqiwang_grpc.rpc.wire.encode.room_events import room_event
 from erqiwang_grpc.rpc.wire.encode.rooms import card_cost, room_options
 from erqiwang_grpc.rpc.wire.encode.settlements import account, settlement
 
@@ -21,6 +22,7 @@ __all__ = [
     "parts",
     "put_notice",
     "refusal",
+    "room_event",
     "room_options",
     "settlement",
     "snapshot",

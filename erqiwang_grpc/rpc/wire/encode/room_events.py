@@ -1,0 +1,38 @@
+"""Room events: what a platform is told of its rooms."""
+
+from erqiwang_core.match import DealStarted, MatchEnded, SeatLeft, SeatTaken
+from erqiwang_core.settled import DealSettled
+
+from erqiwang_grpc.events.actor import HOUSE, stored
+from erqiwang_grpc.events.index import PublicEvent
+from erqiwang_grpc.events.model import RoomOpened
+from erqiwang_grpc.rpc.wire.encode.parts import timestamp
+from erqiwang_grpc.rpc.wire.encode.rooms import room_options
+from erqiwang_grpc.rpc.wire.encode.settlements import account, settlement
+from erqiwang_grpc.store import Entry
+from erqiwang_grpc.v1 import room_pb2, room_service_pb2
+
+
+def room_event(entry: Entry, event: PublicEvent, cursor: str) -> room_service_pb2.RoomEvent:
+    """A public event, as a platform is told of it; `cursor` is where its watcher goes on."""
+    message = room_service_pb2.RoomEvent(
+        cursor=cursor, room_id=entry.room, version=entry.version, time=timestamp(entry.time)
+    )
+    match event:
+        case RoomOpened(_, owner, options):
+            created = room_service_pb2.RoomCreated(owner=owner, options=room_options(options))
+            message.created.CopyFrom(created)
+        case SeatTaken(seat, player):
+            message.seat_taken.CopyFrom(room_pb2.SeatTaken(seat=seat, player=player))
+        case SeatLeft(seat):
+            message.seat_left.CopyFrom(room_pb2.SeatLeft(seat=seat))
+        case DealStarted(number, first_bidder, _, shuffled):
+            started = room_pb2.DealStarted(deal=number, first_bidder=first_bidder, commitment=shuffled.commitment)
+            message.deal_started.CopyFrom(started)
+        case DealSettled(number, settled):
+            told = room_service_pb2.DealSettled(deal=number, settlement=settlement(settled))
+            message.deal_settled.CopyFrom(told)
+        case MatchEnded(result):
+            ended = room_service_pb2.MatchSettled(account=account(result), expired=entry.actor == stored(HOUSE))
+            message.match_settled.CopyFrom(ended)
+    return message
