@@ -98,8 +98,7 @@ class Archive:
         record = await asyncio.to_thread(_told, kept, entries)
         if isinstance(record, UnreadableEntry):
             return await self._damaged(platform, room, record.version)
-        recorded, keep = record
-        summary = keep.begun.summary
+        recorded, summary, keep = record
         if summary.opened.platform != platform or summary.started is None:
             return NoSuchRecord()
         self._keep(room, keep)
@@ -138,8 +137,8 @@ class Archive:
                 yield summary
 
 
-def _told(kept: _Kept | None, entries: tuple[Entry, ...]) -> tuple[Recorded, _Kept] | UnreadableEntry:
-    """The record that the entries behind what is kept make of it, and what to keep from now on."""
+def _told(kept: _Kept | None, entries: tuple[Entry, ...]) -> tuple[Recorded, MatchSummary, _Kept] | UnreadableEntry:
+    """The record that the entries behind what is kept make of it, its summary, and what to keep from now on."""
     record = begin_record(entries) if kept is None else continue_record(kept.begun, entries)
     if isinstance(record, UnreadableEntry):
         return record
@@ -147,7 +146,7 @@ def _told(kept: _Kept | None, entries: tuple[Entry, ...]) -> tuple[Recorded, _Ke
     message.deals.extend(encode.deal_record(deal) for deal in record.deals)
     deals = message.SerializeToString() if kept is None or record.deals else kept.deals
     message.summary.CopyFrom(encode.match_summary(record.summary))
-    return Recorded(message, len(record.deals)), _Kept(record.begun, deals)
+    return Recorded(message, len(record.deals)), record.summary, _Kept(record.begun, deals)
 
 
 def _readable(entries: tuple[Entry, ...] | Damaged) -> MatchSummary | None:

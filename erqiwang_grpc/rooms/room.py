@@ -165,10 +165,10 @@ class Room:
             if known is not None and asked.key is not None:
                 return _again(known, asked.key)
 
-            # Decide. Where others write too, a refusal or an answer counts only at the head.
+            # Decide. Where others write too, what brings no event about is answered only at the head: there it may bring one.
             version = self.version
             decided = self._decide(asked)
-            if not isinstance(decided, tuple):
+            if not isinstance(decided, tuple) or not decided:
                 if not at_head:
                     at_head = True
                     refused = await self._follow()
@@ -176,9 +176,7 @@ class Room:
                         return refused
                     if self.version > version:
                         continue
-                return self._answer(decided)
-            if not decided:
-                return Accepted(NOTHING, NOTHING, repeated=False)
+                return self._nothing_brought(decided)
 
             # Append. Until the store has answered, only the store knows whether the batch is in it.
             # A wall clock that is set back must not make a room's story run backwards.
@@ -245,8 +243,10 @@ class Room:
                     return RoomQuarantined(self.version)
                 return matches.administer(self.match, command, self._shuffled)
 
-    def _answer(self, decided: Reply | Refused) -> Answered | Refused:
-        """The answer that brings nothing about; a signal is passed on."""
+    def _nothing_brought(self, decided: tuple[matches.Event, ...] | Reply | Refused) -> Answer:
+        """The answer to what brings no event about. A signal is passed on."""
+        if isinstance(decided, tuple):
+            return Accepted(NOTHING, NOTHING, repeated=False)
         if isinstance(decided, Signalled):
             self.audience.signal(decided)
             return Answered()

@@ -19,7 +19,7 @@ from erqiwang_grpc.rooms.command import Accepted, Answer, Answered, SeatAsks
 from erqiwang_grpc.rooms.costs import Work
 from erqiwang_grpc.rooms.fingerprint import command_key
 from erqiwang_grpc.rooms.rate_limit import AtOnce, Later, Pace, TooLong
-from erqiwang_grpc.rooms.refusals import InvalidField, NoCommand, Refused, TooManyCommands
+from erqiwang_grpc.rooms.refusals import InvalidField, NoCommand, Refused, RoomQuarantined, TooManyCommands
 from erqiwang_grpc.rooms.room import Room
 from erqiwang_grpc.rpc.seat_stream import SeatStream
 from erqiwang_grpc.rpc.wire import encode, requests as decode
@@ -103,7 +103,7 @@ class Conversation:
     async def _carry_out(self, request: pb.PlayRequest, number: int) -> None:
         match request.WhichOneof("request"):
             case "command":
-                asked = asked_by(self._claims, request)
+                asked = asked_by(self._claims, request, self._room)
                 answer = await self._room.carry_out(asked) if isinstance(asked, SeatAsks) else asked
                 message = answered(request.command_id, number, answer, self._room)
                 if message is not None:
@@ -124,14 +124,16 @@ def last_version(request: pb.PlayRequest) -> int | None:
     return request.attach.last_version if request.attach.HasField("last_version") else None
 
 
-def asked_by(claims: SeatClaims, request: pb.PlayRequest | pb.ActRequest) -> SeatAsks | InvalidField | NoCommand:
-    """What the seat asks for, or why the request is none."""
+def asked_by(
+    claims: SeatClaims, request: pb.PlayRequest | pb.ActRequest, room: Room
+) -> SeatAsks | InvalidField | NoCommand | RoomQuarantined:
+    """What the seat asks for, or why the request is none. What is wrong with the room is said before that (rules §15)."""
     wrong = id_fault(request.command_id)
     if wrong is not None:
         return wrong
     command = decode.command(request.command)
     if isinstance(command, NoCommand):
-        return command
+        return command if room.fault is None else RoomQuarantined(room.version)
     expected = request.expected_version if request.HasField("expected_version") else None
     actor = SeatActor(claims.seat, claims.player)
     return SeatAsks(actor, command, command_key(request.command_id, command), expected)

@@ -181,7 +181,7 @@ class SeatServicer(rpc.SeatServiceServicer):
         """One command, without a stream."""
         claims, room = await self._access.seat(context)
         await self._pay(room, claims.seat, Work.COMMAND, context)
-        asked = asked_by(claims, request)
+        asked = asked_by(claims, request, room)
         if not isinstance(asked, SeatAsks):
             await refuse(context, asked)
         # A caller that gives up must not leave a command half carried out.

@@ -53,14 +53,14 @@ async def test_a_match_that_is_asked_for_while_it_goes_on_is_told_as_if_it_were_
     assert (again.message, again.read) == (last.message, 0)
 
 
-async def test_a_room_that_nobody_filled_is_told_as_it_is() -> None:
+async def test_a_room_that_nobody_filled_has_no_record() -> None:
     log = MemoryStore()
     rooms, archive = Rooms(node_on(log)), Archive(log)
     room = await opened(rooms)
     for _ in range(2):
-        assert (await told(archive, room.id)).message == await read_anew(log, room.id)
+        assert await archive.record(PlatformId("local"), room.id) == NoSuchRecord()
     assert isinstance(await administer(room, Disband()), Accepted)
-    assert (await told(archive, room.id)).message == await read_anew(log, room.id)
+    assert await archive.record(PlatformId("local"), room.id) == NoSuchRecord()
 
 
 async def test_what_is_kept_is_its_platforms_alone_and_is_gone_once_the_match_is_deleted() -> None:

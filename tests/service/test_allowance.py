@@ -7,6 +7,7 @@ from typing import Final
 
 import grpc
 import pytest
+from erqiwang_core.refusals import FirstBidderMustBid
 from hypothesis import given, strategies as st
 
 from erqiwang_grpc.client import refusal_of
@@ -14,6 +15,7 @@ from erqiwang_grpc.client.calls import retry_delay
 from erqiwang_grpc.rooms.costs import Work
 from erqiwang_grpc.rooms.limits import Limits
 from erqiwang_grpc.rooms.rate_limit import Allowance, AtOnce, Later, Pace, TooLong
+from erqiwang_grpc.rooms.refusals import TooManyCommands
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.v1 import bidding_pb2, playing_pb2, seat_service_pb2 as pb
 from tests.durability.played import Ear
@@ -214,7 +216,7 @@ async def test_a_stream_beyond_its_allowance_is_read_slowly_told_once_a_second_a
         while (message := await next_moving(stream, clock)) is not None:
             last = message
         assert clock() - began == pytest.approx(10.0)
-        assert service.server.counters.refused == {"first_bidder_must_bid": 7 + 30, "too_many_commands": 10}
+        assert service.server.counters.refused == {FirstBidderMustBid: 7 + 30, TooManyCommands: 10}
         assert last.goodbye.reason == pb.Goodbye.REASON_TOO_FAST
         assert 1 <= last.goodbye.retry_delay.seconds < 5
         assert stream.refused is not None

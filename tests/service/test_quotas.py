@@ -8,14 +8,14 @@ from pathlib import Path
 import grpc
 import pytest
 
-from erqiwang_grpc.client import CallRefused, Platform, refusal_of
+from erqiwang_grpc.client import CallRefused, Created, Platform, refusal_of
 from erqiwang_grpc.client.calls import bearer, retry_delay
 from erqiwang_grpc.rooms.costs import Work
 from erqiwang_grpc.rooms.limits import MINUTE, Limits
 from erqiwang_grpc.rooms.refusals import QuotaReached
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.store.port import RoomId
-from erqiwang_grpc.v1 import refusal_pb2, room_pb2, room_service_pb2 as pb
+from erqiwang_grpc.v1 import refusal_pb2, room_service_pb2 as pb
 from tests.service.clocks import HandMonotonic
 from tests.service.processes import serving
 from tests.service.tables import PATIENCE, ROOMY, RawSeat, Service, Table, seated, served, step
@@ -77,7 +77,7 @@ async def test_rooms_opened_at_once_do_not_slip_past_the_quota(tmp_path: Path) -
     async with served(tmp_path, limits=replace(ROOMY, platform_rooms=3)) as service:
         creating = (service.platform.create_room("alice", command_id=f"{number}") for number in range(20))
         answers = await asyncio.gather(*creating, return_exceptions=True)
-        assert sum(isinstance(answer, room_pb2.Room) for answer in answers) == 3
+        assert sum(isinstance(answer, Created) for answer in answers) == 3
 
 
 async def test_rooms_that_wait_for_their_seats_count_though_they_are_not_in_memory(tmp_path: Path) -> None:

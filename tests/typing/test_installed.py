@@ -86,7 +86,7 @@ async def test_the_program_runs(python: Path, tmp_path: Path) -> None:
     program = Path(shutil.copy(HERE / "program.py", tmp_path))
     async with serving(tmp_path, "--in-memory") as server:
         printed = done(python, program, server.address, server.key, folder=tmp_path)
-    assert printed.splitlines() == ["120", "snapshot", "FAILED_PRECONDITION SEAT_OCCUPIED"]
+    assert printed.splitlines() == ["120", "snapshot", "FAILED_PRECONDITION ROOM_FULL"]
 
 
 def test_every_mistake_is_found(python: Path, tmp_path: Path) -> None:

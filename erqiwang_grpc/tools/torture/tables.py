@@ -35,6 +35,8 @@ GAMES: Final = (
 )
 _POLICY: Final[Policy] = RandomLegal()
 _RETRY_SECONDS: Final = 0.2
+_PATIENCE: Final = 300.0
+"""Seconds for an attach: the server may be killed again and again before a client is in."""
 _UNANSWERED: Final = (
     grpc.StatusCode.UNAVAILABLE,
     grpc.StatusCode.CANCELLED,
@@ -69,7 +71,7 @@ async def _play_table(load: Load, options: RoomOptions, luck: Random) -> None:
     load.rooms.append(told)
     async with AsyncExitStack() as stack:
         clients = [
-            await stack.enter_async_context(SeatClient([load.address], token, options=load.options)) for token in tokens
+            await stack.enter_async_context(SeatClient([load.address], token, options=load.options, attach_seconds=_PATIENCE)) for token in tokens
         ]
         listening = [
             asyncio.create_task(_listen(client, seat)) for client, seat in zip(clients, told.seats, strict=True)
