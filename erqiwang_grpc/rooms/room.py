@@ -389,7 +389,8 @@ class Room:
         before = self.match
         self.state.take(event, time, actor)
         hearing = self._hearing(sender)
-        told = notices.notices(before, event, self.match, hearing)
+        telling = notices.telling(before, event, self.match, hearing)
+        told = [telling.notice(seat) for seat in hearing]
         places = [self._place(seat) for seat in hearing]
         if told:
             encode.put_notices(places, told, self.version, time, self.state.turn_began)

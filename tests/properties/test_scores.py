@@ -43,7 +43,7 @@ def test_captured_points_are_those_of_the_captured_cards(plan: Plan) -> None:
         for seat in match.chairs.seats():
             seen = view(match, seat)
             if seen.contract.agreed is not None and seen.contract.agreed.declarer != seat:
-                assert seen.captured.points == points(seen.captured.cards)
+                assert seen.captured.points == points(seen.captured_cards.cards)
 
 
 @examples(0.1)

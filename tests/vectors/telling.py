@@ -103,7 +103,8 @@ def _captured(seen: View, trump: Trump | None) -> str:
     captured = seen.captured
     if not captured.multiplier:
         return ""
-    cards = f": {write(captured.cards, trump)}" if captured.cards else ""
+    shown = seen.captured_cards.cards
+    cards = f": {write(shown, trump)}" if shown else ""
     return f"{captured.points}, multiplier {captured.multiplier}{cards}"
 
 
@@ -134,7 +135,7 @@ def _group(group: Group) -> str:
 
 def _trump_void(seen: View) -> str:
     void = seen.trump_void
-    counts = [f"{seat} holds {held.trumps} trumps, {held.pairs} pairs" for seat, held in void.counts]
+    counts = [f"{seat} holds {held.trumps} trumps, {held.pairs} pairs" for seat, held in seen.trump_counts.counts]
     announced = f"seats {' '.join(map(str, void.announced))}" if void.announced else ""
     return "; ".join(filter(None, [announced, *counts, *map(_statement, void.statements)]))
 

@@ -15,7 +15,8 @@ VERSION = Version(7)
 
 def check(change: Change) -> None:
     seats = change.after.chairs.seats()
-    told = notices.notices(change.before, change.event, change.after, seats)
+    telling = notices.telling(change.before, change.event, change.after, seats)
+    told = [telling.notice(seat) for seat in seats]
     together = [pb.Notice() for _ in seats]
     encode.put_notices(together, told, VERSION, TIME, TIME)
     assert together == [encode.notice(each, VERSION, TIME, TIME) for each in told]

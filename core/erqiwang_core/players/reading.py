@@ -82,7 +82,7 @@ def unseen(view: View) -> CardSet:
 
     Past tricks count in review rooms alone; elsewhere the seat knows the captured point cards and the table.
     """
-    seen = view.hand.cards | view.buried.cards | view.captured.cards
+    seen = view.hand.cards | view.buried.cards | view.captured_cards.cards
     for trick in view.history.tricks:
         seen |= trick.cards()
     if view.table.trick is not None:

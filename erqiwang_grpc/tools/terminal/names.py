@@ -2,15 +2,15 @@
 
 from collections.abc import Iterable
 
-from erqiwang_core.parts import View
+from erqiwang_core.parts import Seen
 from erqiwang_core.units import Seat
 
 
-def name(view: View, seat: Seat) -> str:
+def name(view: Seen, seat: Seat) -> str:
     """The player of a seat, or the seat itself where it is free."""
     return view.chairs.players[seat] or f"seat {seat}"
 
 
-def names(view: View, seats: Iterable[Seat]) -> str:
+def names(view: Seen, seats: Iterable[Seat]) -> str:
     """Several of them, with commas."""
     return ", ".join(name(view, seat) for seat in seats)

@@ -147,8 +147,8 @@ class Person:
             case Look.CAPTURED:
                 caught = view.captured
                 self._say(f"The defenders have captured {caught.points} points: multiplier {caught.multiplier}.")
-                if caught.cards:
-                    self._say(Text.assemble("Their point cards: ", cards(caught.cards, trump_of(view))))
+                if view.captured_cards.cards:
+                    self._say(Text.assemble("Their point cards: ", cards(view.captured_cards.cards, trump_of(view))))
 
     def _history(self) -> None:
         view = self._seat.view
@@ -158,7 +158,7 @@ class Person:
             self._say("No trick is finished yet.")
         for number, played in enumerate(view.history.tricks, start=1):
             self._say(trick(view, number, played))
-        for seat, held in view.trump_void.counts:
+        for seat, held in view.trump_counts.counts:
             self._say(f"{name(view, seat)} holds {held.trumps} trumps, {held.pairs} pairs among them.")
 
     # The prompt

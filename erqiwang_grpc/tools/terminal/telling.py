@@ -10,7 +10,7 @@ from erqiwang_core.hand import points
 from erqiwang_core.match import SeatLeft, SeatReady, SeatTaken
 from erqiwang_core.naming import TrumpNamed
 from erqiwang_core.notices import BuriedBy, Cause, DealEnded, Dealt, Led, MatchOver
-from erqiwang_core.parts import View
+from erqiwang_core.parts import Seen, View
 from erqiwang_core.playing import CardsFollowed, SignalKind, TrickTaken
 from erqiwang_core.shapes import Pair, Shape, Single, Throw, Tractor
 from erqiwang_core.trick import Trick
@@ -39,7 +39,7 @@ class Teller:
         self.console = console
         self._in_line = False
 
-    def begin(self, views: Sequence[View]) -> None:
+    def begin(self, views: Sequence[Seen]) -> None:
         """Where the match stands, to whoever comes in."""
         view = views[0]
         if not view.progress.deal:
@@ -54,7 +54,7 @@ class Teller:
         if view.settlement.result is not None:
             self.console.print(settlement(view, view.settlement.result))
 
-    def tell(self, cause: Cause, views: Sequence[View]) -> None:
+    def tell(self, cause: Cause, views: Sequence[Seen]) -> None:
         """What has happened; the views are those after it."""
         view = views[0]
         match cause:
@@ -89,7 +89,7 @@ class Teller:
                     self.say("")
                     self.console.print(account(view, view.account.account))
 
-    def signalled(self, sender: Seat, signal: SignalKind, view: View) -> None:
+    def signalled(self, sender: Seat, signal: SignalKind, view: Seen) -> None:
         """A signal that one of the seats was told."""
         self._go_on(Text(f"  ({name(view, sender)} signals: {SIGNALS[signal]})"))
 
@@ -109,39 +109,39 @@ class Teller:
             self.console.print()
         self._in_line = False
 
-    def _deal(self, views: Sequence[View]) -> None:
+    def _deal(self, views: Sequence[Seen]) -> None:
         view = views[0]
         self.say("")
         self.console.print(Rule(f"Deal {view.progress.deal} of {view.progress.deals}"))
-        for seen in views:
+        for seen in _of_seats(views):
             if seen.hand.cards:
                 self.say(Text.assemble(f"{name(seen, seen.seat)}: ", cards(seen.hand.cards, trump_of(seen))))
         if view.progress.first_bidder is not None:
             self.say(f"{name(view, view.progress.first_bidder)} opens the bidding.")
 
-    def _declarer(self, found: DeclarerFound, views: Sequence[View]) -> None:
+    def _declarer(self, found: DeclarerFound, views: Sequence[Seen]) -> None:
         view = views[0]
         self.say(f"{name(view, found.declarer)} is the declarer 庄家 at {found.bid}.")
-        seen = next((each.kitty.cards for each in views if each.kitty.cards), found.shown)
+        seen = next((each.kitty.cards for each in _of_seats(views) if each.kitty.cards), found.shown)
         if seen:
             shown = "The kitty 底牌, shown to all: " if found.shown else "The kitty 底牌: "
             self.say(Text.assemble(shown, cards(seen)))
 
-    def _buried(self, told: BuriedBy, views: Sequence[View]) -> None:
+    def _buried(self, told: BuriedBy, views: Sequence[Seen]) -> None:
         view, declarer = views[0], told.declarer
-        buried = next((each.buried.cards for each in views if each.buried.cards), None)
+        buried = next((each.buried.cards for each in _of_seats(views) if each.buried.cards), None)
         line = Text(f"{name(view, declarer)} buries ")
         if buried:
             line.append_text(cards(buried, trump_of(view))).append(f", {wording.number_of(points(buried), 'point')}")
         else:
             line.append("8 cards")
         self.say(line.append("."))
-        counts = next((each.disclosed.disclosure for each in views if each.disclosed.disclosure), None)
+        counts = next((each.disclosed.disclosure for each in _of_seats(views) if each.disclosed.disclosure), None)
         if counts is not None:
             self.say(f"{name(view, declarer)} discloses 亮牌: {disclosed(counts)}.")
         self._void(told.void, told.statements, view)
 
-    def _led(self, led: Led, view: View) -> None:
+    def _led(self, led: Led, view: Seen) -> None:
         self._end_line()
         shape = _shape(led.lead.shape)
         self._go_on(
@@ -154,7 +154,7 @@ class Teller:
             self._go_on(Text.assemble(" (a failed throw 甩错", attempted, ")"))
         self._void(led.void, led.statements, view)
 
-    def _followed(self, followed: CardsFollowed, view: View) -> None:
+    def _followed(self, followed: CardsFollowed, view: Seen) -> None:
         indent = "  " if self._in_line else "     "
         self._go_on(Text.assemble(f"{indent}{name(view, followed.seat)} ", cards(followed.cards, trump_of(view))))
         if followed.taken is not None:
@@ -163,12 +163,17 @@ class Teller:
         if followed.taken is not None:
             self._end_line()
 
-    def _void(self, void: Sequence[Seat], stated: Sequence[Statement], view: View) -> None:
+    def _void(self, void: Sequence[Seat], stated: Sequence[Statement], view: Seen) -> None:
         if void:
             self._go_on(Text(f"  (void of trump 报无主: {names(view, void)})"))
         for told in stated:
             pair = "a pair among them" if told.has_pair else "no pair"
             self._go_on(Text(f"  ({name(view, told.seat)} tells: {wording.number_of(told.trumps, 'trump')}, {pair})"))
+
+
+def _of_seats(views: Sequence[Seen]) -> list[View]:
+    """The views that hold a seat's own parts."""
+    return [seen for seen in views if isinstance(seen, View)]
 
 
 def _shape(shape: Shape) -> str:
@@ -181,13 +186,13 @@ def _shape(shape: Shape) -> str:
             return " (a throw 甩牌)"
 
 
-def _taken(taken: TrickTaken, view: View) -> Text:
+def _taken(taken: TrickTaken, view: Seen) -> Text:
     if taken.captured:
         return Text(f"  → {name(view, taken.winner)} captures {taken.points}: {view.captured.points} in all")
     return Text(f"  → {name(view, taken.winner)}, {taken.points} gone")
 
 
-def trick(view: View, number: int, played: Trick) -> Text:
+def trick(view: Seen, number: int, played: Trick) -> Text:
     """One finished trick of the deal, for whoever looks back."""
     line = Text(f"{number:>3}")
     for each in played.plays:

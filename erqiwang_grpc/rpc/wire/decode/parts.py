@@ -11,6 +11,7 @@ from erqiwang_core.parts import (
     Auction,
     Buried,
     Captured,
+    CapturedCards,
     Chairs,
     ContractPart,
     Disclosed,
@@ -23,6 +24,7 @@ from erqiwang_core.parts import (
     Result,
     SettlementPart,
     Table,
+    TrumpCounts,
     TrumpVoid,
     Turn,
     View,
@@ -55,9 +57,11 @@ def view(message: view_pb2.View) -> View:
         buried=Buried(cards(held.buried.cards)),
         table=_table(held.table),
         captured=_captured(held.captured),
+        captured_cards=CapturedCards(cards(held.captured_cards.cards)),
         history=_history(held.history),
         inference=_inference(held.inference),
         trump_void=_trump_void(held.trump_void),
+        trump_counts=_trump_counts(held.trump_counts),
         disclosed=_disclosed(held.disclosure),
         advice=advice(held.advice),
         settlement=_settlement(held.settlement, _rules(options)),
@@ -95,12 +99,16 @@ def _set(message: view_pb2.Parts, options: RoomOptions) -> Iterator[Part]:
         yield _table(message.table)
     if message.HasField("captured"):
         yield _captured(message.captured)
+    if message.HasField("captured_cards"):
+        yield CapturedCards(cards(message.captured_cards.cards))
     if message.HasField("history"):
         yield _history(message.history)
     if message.HasField("inference"):
         yield _inference(message.inference)
     if message.HasField("trump_void"):
         yield _trump_void(message.trump_void)
+    if message.HasField("trump_counts"):
+        yield _trump_counts(message.trump_counts)
     if message.HasField("disclosure"):
         yield _disclosed(message.disclosure)
     if message.HasField("advice"):
@@ -157,7 +165,7 @@ def _table(message: view_pb2.TablePart) -> Table:
 
 
 def _captured(message: view_pb2.CapturedPart) -> Captured:
-    return Captured(Points(message.points), message.multiplier, cards(message.cards))
+    return Captured(Points(message.points), message.multiplier)
 
 
 def _history(message: view_pb2.HistoryPart) -> History:
@@ -177,8 +185,12 @@ def _proven(message: view_pb2.Proven) -> Proven:
 
 
 def _trump_void(message: view_pb2.TrumpVoidPart) -> TrumpVoid:
+    return TrumpVoid(seats(message.void_seats), statements(message.statements))
+
+
+def _trump_counts(message: view_pb2.TrumpCountsPart) -> TrumpCounts:
     counts = ((Seat(held.seat), TrumpCount(held.trumps, held.pairs)) for held in message.counts)
-    return TrumpVoid(seats(message.void_seats), tuple(counts), statements(message.statements))
+    return TrumpCounts(tuple(counts))
 
 
 def _disclosed(message: view_pb2.DisclosurePart) -> Disclosed:
