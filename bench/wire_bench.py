@@ -13,9 +13,10 @@ from typing import Final, TypeVar
 from erqiwang_core import match as matches
 from erqiwang_core.match import DealStarted, Event, Match, Running, Shuffle
 from erqiwang_core.notices import Notice, notice
+from erqiwang_core.options import RoomOptions
 from erqiwang_core.players import RandomLegal, contest, shuffles
 from erqiwang_core.playing import CardsFollowed, CardsLed
-from erqiwang_core.rules import RULES_VERSION, RoomOptions, rules
+from erqiwang_core.rules import RULES_VERSION, rules
 from erqiwang_core.seats import by_seat
 
 from erqiwang_grpc import events as stored

@@ -7,10 +7,12 @@ from typing import NewType, TypeAlias, final
 from erqiwang_core import deal as deals, playing
 from erqiwang_core.bidding import Bidding, DeclarerFound
 from erqiwang_core.burying import Burying, CardsBuried
-from erqiwang_core.contract import BidMade, BidPassed
+from erqiwang_core.calls import BidMade, BidPassed
 from erqiwang_core.deal import Deal
 from erqiwang_core.dealing import Shuffled, dealt
+from erqiwang_core.kernel.trick import Trick
 from erqiwang_core.naming import Naming, TrumpNamed
+from erqiwang_core.options import RoomOptions
 from erqiwang_core.playing import Aside, CardsFollowed, CardsLed, Playing, Request
 from erqiwang_core.refusals import (
     NoSuchSeat,
@@ -21,10 +23,9 @@ from erqiwang_core.refusals import (
     SeatOccupied,
     WrongPhase,
 )
-from erqiwang_core.rules import RoomOptions, Rules, rules
+from erqiwang_core.rules import Rules, rules
 from erqiwang_core.seats import BySeat, by_seat
-from erqiwang_core.settled import DealSettled, Settled, Settlement, next_first_bidder, settle_disband, settled
-from erqiwang_core.trick import Trick
+from erqiwang_core.settlement import DealSettled, Settled, Settlement, next_first_bidder, settle_disband, settled
 from erqiwang_core.units import Chips, Seat
 
 Player = NewType("Player", str)

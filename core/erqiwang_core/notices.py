@@ -11,8 +11,9 @@ from typing import Final, TypeAlias, TypeVar, final, overload
 from erqiwang_core import deal as deals, view as views
 from erqiwang_core.bidding import Bidding, DeclarerFound
 from erqiwang_core.burying import Burying, CardsBuried
-from erqiwang_core.contract import BidMade, BidPassed
+from erqiwang_core.calls import BidMade, BidPassed
 from erqiwang_core.disclosure import Statement
+from erqiwang_core.kernel.shapes import Lead
 from erqiwang_core.match import DealStarted, Event, Match, MatchEnded, Running, SeatLeft, SeatReady, SeatTaken
 from erqiwang_core.naming import Naming, TrumpNamed
 from erqiwang_core.parts import (
@@ -42,8 +43,7 @@ from erqiwang_core.parts import (
     View,
 )
 from erqiwang_core.playing import CardsFollowed, CardsLed, Playing, counts_open
-from erqiwang_core.settled import DealSettled, Settled
-from erqiwang_core.shapes import Lead
+from erqiwang_core.settlement import DealSettled, Settled
 from erqiwang_core.units import CardSet, Seat
 from erqiwang_core.viewer import PUBLIC, Public, Viewer
 

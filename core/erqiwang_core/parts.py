@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from typing import TypeAlias, final
 
 from erqiwang_core import bidding
-from erqiwang_core.contract import Called
+from erqiwang_core.calls import Called
 from erqiwang_core.disclosure import Disclosure, Statement, TrumpCount
 from erqiwang_core.inference import Proven
+from erqiwang_core.kernel.trick import Trick
+from erqiwang_core.kernel.trump import Trump
 from erqiwang_core.match import Account, Player
+from erqiwang_core.options import RoomOptions
 from erqiwang_core.refusals import Phase
-from erqiwang_core.rules import RoomOptions
 from erqiwang_core.seats import BySeat
-from erqiwang_core.settled import Settlement
-from erqiwang_core.trick import Trick
-from erqiwang_core.trump import Trump
+from erqiwang_core.settlement import Settlement
 from erqiwang_core.units import CardId, CardSet, Chips, Points, Seat
 
 

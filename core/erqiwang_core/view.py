@@ -11,10 +11,12 @@ from erqiwang_core.burying import Burying
 from erqiwang_core.contract import Contract
 from erqiwang_core.deal import Deal
 from erqiwang_core.disclosure import trump_count
-from erqiwang_core.following import may, must
-from erqiwang_core.hand import EMPTY
+from erqiwang_core.kernel.following import may, must
+from erqiwang_core.kernel.hand import EMPTY
+from erqiwang_core.kernel.trump import Trump
 from erqiwang_core.match import Gathering, Match, Over, Running, finished, on_table, phase, scores, totals
 from erqiwang_core.naming import Naming
+from erqiwang_core.options import Countdowns
 from erqiwang_core.parts import (
     AccountPart,
     Advice,
@@ -46,10 +48,9 @@ from erqiwang_core.parts import (
     View,
 )
 from erqiwang_core.playing import Playing
-from erqiwang_core.rules import KITTY_SIZE, Countdowns
+from erqiwang_core.rules import KITTY_SIZE
 from erqiwang_core.scoring import multiplier, outcome
-from erqiwang_core.settled import Settled
-from erqiwang_core.trump import Trump
+from erqiwang_core.settlement import Settled
 from erqiwang_core.units import Chips, Points, Seat
 from erqiwang_core.viewer import Public, Viewer
 

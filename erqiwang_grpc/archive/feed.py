@@ -7,7 +7,7 @@ from time import monotonic
 from typing import Final
 
 from erqiwang_core.match import DealStarted, MatchEnded, SeatLeft, SeatTaken
-from erqiwang_core.settled import DealSettled
+from erqiwang_core.settlement import DealSettled
 
 from erqiwang_grpc import events as stored
 from erqiwang_grpc.events import Unreadable

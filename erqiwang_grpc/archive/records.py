@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import final
 
-from erqiwang_core.contract import BidMade, BidPassed, Called
+from erqiwang_core.calls import BidMade, BidPassed, Called
 from erqiwang_core.dealing import Dealt, dealt
+from erqiwang_core.kernel.trick import Played, Trick
 from erqiwang_core.match import DealStarted, MatchEnded, Player, SeatLeft, SeatTaken
 from erqiwang_core.playing import CardsFollowed, CardsLed, TrickTaken
 from erqiwang_core.rules import rules
 from erqiwang_core.seats import BySeat, by_seat
-from erqiwang_core.settled import DealSettled, Settlement
-from erqiwang_core.trick import Played, Trick
+from erqiwang_core.settlement import DealSettled, Settlement
 from erqiwang_core.units import CardSet, Chips, Seat
 
 from erqiwang_grpc import events as stored

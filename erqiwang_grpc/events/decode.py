@@ -7,32 +7,22 @@ from typing import Final, TypeVar, final
 from erqiwang_core.awards import Award, SeatAwards
 from erqiwang_core.bidding import DeclarerFound
 from erqiwang_core.burying import CardsBuried
-from erqiwang_core.cards import CARDS
-from erqiwang_core.contract import BidMade, BidPassed, Called, Contract
+from erqiwang_core.calls import BidMade, BidPassed, Called
+from erqiwang_core.contract import Contract
 from erqiwang_core.dealing import Shuffled
 from erqiwang_core.disclosure import Disclosure, Statement, TrumpHolding
-from erqiwang_core.hand import cards_of
+from erqiwang_core.kernel.cards import CARDS
+from erqiwang_core.kernel.hand import cards_of
+from erqiwang_core.kernel.shapes import Component, Lead, Pair, Shape, Single, Throw, Tractor
+from erqiwang_core.kernel.trump import TRUMPS, Group, Trump
 from erqiwang_core.match import Account, DealStarted, MatchEnded, Player, SeatLeft, SeatReady, SeatTaken
 from erqiwang_core.naming import TrumpNamed, number
+from erqiwang_core.options import Countdowns, Deck, FourPlayer, Game, Length, Payer, RoomOptions, ThreePlayer
 from erqiwang_core.playing import CardsFollowed, CardsLed, TrickTaken
-from erqiwang_core.rules import (
-    RULES_VERSION,
-    BidRow,
-    Countdowns,
-    Deck,
-    FourPlayer,
-    Game,
-    Length,
-    Payer,
-    RoomOptions,
-    ThreePlayer,
-    rules,
-)
+from erqiwang_core.rules import RULES_VERSION, BidRow, rules
 from erqiwang_core.scoring import KittyCapture, Outcome, Upgrade
 from erqiwang_core.seats import BySeat
-from erqiwang_core.settled import DealSettled, SeatScore, Settlement
-from erqiwang_core.shapes import Component, Lead, Pair, Shape, Single, Throw, Tractor
-from erqiwang_core.trump import TRUMPS, Group, Trump
+from erqiwang_core.settlement import DealSettled, SeatScore, Settlement
 from erqiwang_core.units import Awards, CardId, CardSet, Chips, Level, Points, Seat
 from google.protobuf.message import DecodeError
 

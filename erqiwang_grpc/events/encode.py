@@ -7,16 +7,18 @@ from typing import Final
 from erqiwang_core.awards import Award
 from erqiwang_core.bidding import DeclarerFound
 from erqiwang_core.burying import CardsBuried
-from erqiwang_core.contract import BidMade, BidPassed, Called, Contract
+from erqiwang_core.calls import BidMade, BidPassed, Called
+from erqiwang_core.contract import Contract
 from erqiwang_core.disclosure import Disclosure, Statement
-from erqiwang_core.hand import ids
+from erqiwang_core.kernel.hand import ids
+from erqiwang_core.kernel.shapes import Component, Pair, Shape, Single, Throw, Tractor
 from erqiwang_core.match import DealStarted, MatchEnded, SeatLeft, SeatReady, SeatTaken
 from erqiwang_core.naming import TrumpNamed, number
+from erqiwang_core.options import Deck, FourPlayer, Game, Payer, RoomOptions, ThreePlayer
 from erqiwang_core.playing import CardsFollowed, CardsLed, TrickTaken
-from erqiwang_core.rules import RULES_VERSION, Deck, FourPlayer, Game, Payer, RoomOptions, ThreePlayer, rules
+from erqiwang_core.rules import RULES_VERSION, rules
 from erqiwang_core.scoring import KittyCapture, Upgrade
-from erqiwang_core.settled import DealSettled, SeatScore, Settlement
-from erqiwang_core.shapes import Component, Pair, Shape, Single, Throw, Tractor
+from erqiwang_core.settlement import DealSettled, SeatScore, Settlement
 from erqiwang_core.units import CardSet
 
 from erqiwang_grpc.events.model import RoomOpened, StoredEvent

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from erqiwang_core.match import DealStarted, Event, MatchEnded, SeatLeft, SeatTaken
-from erqiwang_core.settled import DealSettled
+from erqiwang_core.settlement import DealSettled
 
 from erqiwang_grpc.events.model import RoomOpened, StoredEvent
 from erqiwang_grpc.rooms.state import State

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Final, final
 
 from erqiwang_core import match as matches, notices, view as views
-from erqiwang_core.hand import EMPTY
+from erqiwang_core.kernel.hand import EMPTY
 from erqiwang_core.match import DealStarted, Event, Match, MatchEnded, Over
 from erqiwang_core.notices import Cause
 from erqiwang_core.parts import Seen, View
 from erqiwang_core.playing import CardsLed
-from erqiwang_core.settled import DealSettled
+from erqiwang_core.settlement import DealSettled
 from erqiwang_core.units import Seat
 from erqiwang_core.viewer import PUBLIC
 from rich.text import Text

@@ -13,10 +13,11 @@ from random import Random
 import pytest
 from erqiwang_core.match import Disband, Running, evolve
 from erqiwang_core.notices import Led
+from erqiwang_core.options import FourPlayer, RoomOptions
 from erqiwang_core.players import Policy, RandomLegal, contest, shuffles
-from erqiwang_core.rules import FourPlayer, RoomOptions, rules
+from erqiwang_core.rules import rules
 from erqiwang_core.seats import BySeat, by_seat
-from erqiwang_core.settled import DealSettled
+from erqiwang_core.settlement import DealSettled
 from erqiwang_core.units import Chips, Seat
 from erqiwang_core.view import view
 from erqiwang_core.viewer import PUBLIC

@@ -6,9 +6,9 @@ from random import Random
 
 import pytest
 from erqiwang_core.match import DealStarted, Event, MatchEnded, SeatReady
+from erqiwang_core.options import FourPlayer, RoomOptions
 from erqiwang_core.playing import CardsFollowed, CardsLed
-from erqiwang_core.rules import FourPlayer, RoomOptions
-from erqiwang_core.settled import DealSettled
+from erqiwang_core.settlement import DealSettled
 from erqiwang_core.units import CardSet, Chips, Points, Seat
 
 from erqiwang_grpc import events as stored

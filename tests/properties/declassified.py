@@ -8,13 +8,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias, final
 
-from erqiwang_core.cards import FACES, KINDS, Joker, Rank, Suited, kind
-from erqiwang_core.hand import cards_of, ids
+from erqiwang_core.kernel.cards import FACES, KINDS, Joker, Rank, Suited, kind
+from erqiwang_core.kernel.hand import cards_of, ids
+from erqiwang_core.kernel.shapes import Component, Pair, Single, Tractor, components
+from erqiwang_core.kernel.trump import Group, Order
 from erqiwang_core.match import Running
+from erqiwang_core.options import RoomOptions, ThreePlayer
 from erqiwang_core.playing import Play, Playing
-from erqiwang_core.rules import RoomOptions, ThreePlayer
-from erqiwang_core.shapes import Component, Pair, Single, Tractor, components
-from erqiwang_core.trump import Group, Order
 from erqiwang_core.units import CardId, CardSet, Seat
 from erqiwang_core.viewer import PUBLIC, Viewer
 

@@ -6,18 +6,18 @@ from dataclasses import fields, replace
 from erqiwang_core.bidding import DeclarerFound
 from erqiwang_core.burying import CardsBuried
 from erqiwang_core.disclosure import Disclosure, Statement, TrumpCount, TrumpHolding
-from erqiwang_core.hand import EMPTY, POINT_CARDS, cards_of, count, count_pairs, ids, points, shared, without
 from erqiwang_core.inference import Proven
+from erqiwang_core.kernel.hand import EMPTY, POINT_CARDS, cards_of, count, count_pairs, ids, points, shared, without
+from erqiwang_core.kernel.shapes import pairs_in
+from erqiwang_core.kernel.trick import Trick
+from erqiwang_core.kernel.trump import Group, Order
 from erqiwang_core.match import DealStarted, Event, Match, Running, answer
 from erqiwang_core.naming import TrumpNamed
 from erqiwang_core.notices import BuriedBy, Cause, Led, cause, told_again
+from erqiwang_core.options import RoomOptions, ThreePlayer
 from erqiwang_core.parts import Inference, PublicView, TrumpCounts, TrumpVoid, View
 from erqiwang_core.playing import CardsFollowed, CardsLed, Play, Playing, ShowTrumps, Signal, Signalled, TrumpsShown
 from erqiwang_core.refusals import DeclarerMayNotSignal, NobodyIsVoid, NotInThisRoom, Phase, Refusal, WrongPhase
-from erqiwang_core.rules import RoomOptions, ThreePlayer
-from erqiwang_core.shapes import pairs_in
-from erqiwang_core.trick import Trick
-from erqiwang_core.trump import Group, Order
 from erqiwang_core.units import CardId, CardSet, Seat
 from erqiwang_core.view import view
 from erqiwang_core.viewer import PUBLIC, Viewer

@@ -1,10 +1,10 @@
 """Points and chips are neither made nor lost."""
 
-from erqiwang_core.cards import DECK_POINTS
-from erqiwang_core.hand import points
+from erqiwang_core.kernel.cards import DECK_POINTS
+from erqiwang_core.kernel.hand import points
 from erqiwang_core.match import Match, Running
 from erqiwang_core.scoring import Surrendered
-from erqiwang_core.settled import Settled, Settlement
+from erqiwang_core.settlement import Settled, Settlement
 from erqiwang_core.units import Chips
 from erqiwang_core.view import view
 from hypothesis import given

@@ -11,14 +11,14 @@ from typing import Final
 import pytest
 from erqiwang_core.bidding import Bid, Pass
 from erqiwang_core.burying import Bury
-from erqiwang_core.hand import ids
+from erqiwang_core.kernel.hand import ids
 from erqiwang_core.match import Command, DealStarted, Match, Ready, answer
 from erqiwang_core.naming import NameTrump, Surrender
 from erqiwang_core.notices import Cause, Notice, PublicNotice, notice, told_again
+from erqiwang_core.options import Game, RoomOptions
 from erqiwang_core.parts import Seen
 from erqiwang_core.playing import Play, ShowTrumps, Signal, Signalled, TrumpsShown
 from erqiwang_core.refusals import Phase, Refusal
-from erqiwang_core.rules import Game, RoomOptions
 from erqiwang_core.units import Seat
 from erqiwang_core.view import view
 from erqiwang_core.viewer import PUBLIC, Public, Viewer

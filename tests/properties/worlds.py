@@ -14,13 +14,13 @@ from erqiwang_core.bidding import Bidding
 from erqiwang_core.burying import Bury, Burying
 from erqiwang_core.deal import Deal
 from erqiwang_core.dealing import Shuffled
-from erqiwang_core.hand import EMPTY, count, ids, without
+from erqiwang_core.kernel.hand import EMPTY, count, ids, without
 from erqiwang_core.match import DealStarted, Match, Running, begin
 from erqiwang_core.naming import Naming
+from erqiwang_core.options import RoomOptions
 from erqiwang_core.playing import CardsLed, Play, Playing
-from erqiwang_core.rules import RoomOptions
 from erqiwang_core.seats import BySeat
-from erqiwang_core.settled import Settled
+from erqiwang_core.settlement import Settled
 from erqiwang_core.units import CardId, CardSet
 from erqiwang_core.viewer import Viewer
 

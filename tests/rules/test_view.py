@@ -2,12 +2,14 @@
 
 import pytest
 from erqiwang_core.bidding import Bid, Pass
-from erqiwang_core.contract import BidMade, BidPassed
+from erqiwang_core.calls import BidMade, BidPassed
 from erqiwang_core.disclosure import Statement, TrumpCount
+from erqiwang_core.kernel.trump import Group
 from erqiwang_core.match import Disband, Match, Running, phase
 from erqiwang_core.naming import Naming
 from erqiwang_core.notation import write
 from erqiwang_core.notices import fold, notice
+from erqiwang_core.options import Countdowns, FourPlayer, Game, RoomOptions, ThreePlayer
 from erqiwang_core.parts import (
     Agreed,
     Auction,
@@ -22,10 +24,8 @@ from erqiwang_core.parts import (
 )
 from erqiwang_core.playing import Playing
 from erqiwang_core.refusals import Phase
-from erqiwang_core.rules import Countdowns, FourPlayer, Game, RoomOptions, ThreePlayer
 from erqiwang_core.seats import BySeat
-from erqiwang_core.settled import Settled
-from erqiwang_core.trump import Group
+from erqiwang_core.settlement import Settled
 from erqiwang_core.units import CardSet, Chips, Points, Seat
 from erqiwang_core.view import captured, captured_cards, inference, table, trump_counts, trump_void, turn, view
 

@@ -3,8 +3,11 @@
 from typing import Final, TypeAlias
 
 from erqiwang_core.bidding import Bid, DeclarerFound, Pass
-from erqiwang_core.contract import BidMade, BidPassed, Called
+from erqiwang_core.calls import BidMade, BidPassed, Called
 from erqiwang_core.disclosure import Statement
+from erqiwang_core.kernel.shapes import Pair, Shape, Single, Throw, Tractor
+from erqiwang_core.kernel.trick import Trick
+from erqiwang_core.kernel.trump import Group, Trump
 from erqiwang_core.match import SeatLeft, SeatReady, SeatTaken
 from erqiwang_core.naming import TrumpNamed
 from erqiwang_core.notation import write, write_trump
@@ -12,10 +15,7 @@ from erqiwang_core.notices import BuriedBy, Cause, DealEnded, Dealt, Led, MatchO
 from erqiwang_core.parts import BuryAdvice, CallAdvice, Choice, FollowAdvice, LeadAdvice, NameAdvice, View
 from erqiwang_core.playing import CardsFollowed
 from erqiwang_core.scoring import Disbanded, Made, NearShutout, Outcome, Shutout, Surrendered, Upgrade
-from erqiwang_core.settled import SeatScore
-from erqiwang_core.shapes import Pair, Shape, Single, Throw, Tractor
-from erqiwang_core.trick import Trick
-from erqiwang_core.trump import Group, Trump
+from erqiwang_core.settlement import SeatScore
 from erqiwang_core.units import Seat
 
 Lines: TypeAlias = dict[str, str]

@@ -20,7 +20,8 @@ from erqiwang_core.match import (
     begin,
     evolve,
 )
-from erqiwang_core.rules import RULES_VERSION, Countdowns, Game, RoomOptions
+from erqiwang_core.options import Countdowns, Game, RoomOptions
+from erqiwang_core.rules import RULES_VERSION
 from erqiwang_core.units import Seat
 from hypothesis import example, given, strategies as st
 

@@ -6,7 +6,7 @@ from erqiwang_core.awards import AwardKind, SeatAwards
 from erqiwang_core.match import Account
 from erqiwang_core.parts import Result, Seen
 from erqiwang_core.scoring import Disbanded, Made, NearShutout, Outcome, Shutout, Surrendered, Upgrade
-from erqiwang_core.settled import Settlement
+from erqiwang_core.settlement import Settlement
 from erqiwang_core.units import Seat
 from rich.console import Group, RenderableType
 from rich.table import Column, Table

@@ -4,16 +4,16 @@ from collections.abc import Sequence
 from typing import Final, final
 
 from erqiwang_core.bidding import DeclarerFound
-from erqiwang_core.contract import BidMade, BidPassed
+from erqiwang_core.calls import BidMade, BidPassed
 from erqiwang_core.disclosure import Disclosure, Statement
-from erqiwang_core.hand import points
+from erqiwang_core.kernel.hand import points
+from erqiwang_core.kernel.shapes import Pair, Shape, Single, Throw, Tractor
+from erqiwang_core.kernel.trick import Trick
 from erqiwang_core.match import SeatLeft, SeatReady, SeatTaken
 from erqiwang_core.naming import TrumpNamed
 from erqiwang_core.notices import BuriedBy, Cause, DealEnded, Dealt, Led, MatchOver
 from erqiwang_core.parts import Seen, View
 from erqiwang_core.playing import CardsFollowed, SignalKind, TrickTaken
-from erqiwang_core.shapes import Pair, Shape, Single, Throw, Tractor
-from erqiwang_core.trick import Trick
 from erqiwang_core.units import Seat
 from rich.console import Console
 from rich.rule import Rule

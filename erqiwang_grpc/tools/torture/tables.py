@@ -11,8 +11,8 @@ from typing import Final, TypeVar, final
 from uuid import uuid4
 
 import grpc
+from erqiwang_core.options import Deck, FourPlayer, RoomOptions, ThreePlayer
 from erqiwang_core.players import Policy, RandomLegal
-from erqiwang_core.rules import Deck, FourPlayer, RoomOptions, ThreePlayer
 
 from erqiwang_grpc.client import Platform, SeatClient
 from erqiwang_grpc.client.calls import CallRefused

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from erqiwang_core.disclosure import Disclosure, TrumpCount, TrumpHolding
 from erqiwang_core.inference import Proven
 from erqiwang_core.match import Player
+from erqiwang_core.options import RoomOptions
 from erqiwang_core.parts import (
     AccountPart,
     Agreed,
@@ -29,7 +30,7 @@ from erqiwang_core.parts import (
     Turn,
     View,
 )
-from erqiwang_core.rules import RoomOptions, Rules, rules
+from erqiwang_core.rules import Rules, rules
 from erqiwang_core.seats import BySeat
 from erqiwang_core.units import CardId, Chips, Points, Seat
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from erqiwang_core import parts as core
 from erqiwang_core.disclosure import Disclosure
-from erqiwang_core.hand import ids
+from erqiwang_core.kernel.hand import ids
 from erqiwang_core.parts import Part, View
 from google.protobuf.timestamp_pb2 import Timestamp
 
