@@ -69,7 +69,12 @@ def _match(seed: int) -> Iterator[Told]:
     match: Match = steps[0].before
     assert isinstance(match, Running), "the first deal is dealt before the first step"
     dealt = match.deal.dealt
-    yield Told(DealStarted(dealt.number, dealt.first_bidder, dealt.rules, dealt.shuffled), ())
+    yield Told(
+        DealStarted(
+            dealt.number, dealt.first_bidder, options.game, options.review, dealt.rules.version, dealt.shuffled
+        ),
+        (),
+    )
     for step in steps:
         for event in step.events:
             before, match = match, matches.evolve(match, event)

@@ -185,7 +185,7 @@ def cause(match: Match, event: Event, viewer: Viewer) -> Cause:
     match event:
         case CardsFollowed():
             return event
-        case DealStarted(number, first_bidder, _, shuffled):
+        case DealStarted(number, first_bidder, shuffled=shuffled):
             return Dealt(number, first_bidder, shuffled.commitment)
         case CardsBuried(void=void, statements=stated):
             return BuriedBy(_declarer(match), void, stated)

@@ -76,7 +76,7 @@ class Rules:
     """Whether the declarer's disclosure (亮牌) exists."""
     review: bool
     """Whether past tricks and trump counts may be looked back at (查牌)."""
-    version: int = RULES_VERSION
+    version: int
 
     @property
     def hand_size(self) -> int:
@@ -99,8 +99,8 @@ class Rules:
 
 
 @cache
-def rules(game: Game, review: bool) -> Rules:
-    """The rules of a game, in a review room or not."""
+def rules(game: Game, review: bool, version: int = RULES_VERSION) -> Rules:
+    """The rules of a game, in a review room or not, as a deal of that version was played by them."""
     match game:
         case ThreePlayer(joker_bonus, climb):
             return Rules(
@@ -112,6 +112,7 @@ def rules(game: Game, review: bool) -> Rules:
                 void_notice=VoidNotice.COUNTS,
                 disclosure=True,
                 review=review,
+                version=version,
             )
         case FourPlayer(deck):
             return Rules(
@@ -123,6 +124,7 @@ def rules(game: Game, review: bool) -> Rules:
                 void_notice=VoidNotice.STATEMENTS,
                 disclosure=False,
                 review=review,
+                version=version,
             )
 
 

@@ -11,8 +11,8 @@ from erqiwang_core.settlement import DealSettled
 
 from erqiwang_grpc import events as stored
 from erqiwang_grpc.events import Unreadable
-from erqiwang_grpc.events.index import is_public, public
-from erqiwang_grpc.events.model import HOUSE, RoomOpened, StoredEvent
+from erqiwang_grpc.events.index import PublicEvent, is_public, public
+from erqiwang_grpc.events.model import HOUSE, RoomOpened
 from erqiwang_grpc.rooms.refusals import LogUnavailable
 from erqiwang_grpc.rpc.cursors import cursor
 from erqiwang_grpc.rpc.wire import encode
@@ -80,23 +80,22 @@ async def _events_of(events: StoreReader, mark: Mark) -> list[pb.RoomEvent]:
     return found
 
 
-def _public(entry: Entry, event: StoredEvent, place: str) -> pb.RoomEvent:
+def _public(entry: Entry, event: PublicEvent, place: str) -> pb.RoomEvent:
     message = pb.RoomEvent(cursor=place, room_id=entry.room, version=entry.version, time=timestamp(entry.time))
-    if isinstance(event, RoomOpened):
-        message.created.CopyFrom(pb.RoomCreated(owner=event.owner, options=encode.room_options(event.options)))
-    elif isinstance(event, SeatTaken):
-        message.seat_taken.CopyFrom(room_pb2.SeatTaken(seat=event.seat, player=event.player))
-    elif isinstance(event, SeatLeft):
-        message.seat_left.CopyFrom(room_pb2.SeatLeft(seat=event.seat))
-    elif isinstance(event, DealStarted):
-        message.deal_started.CopyFrom(
-            room_pb2.DealStarted(
-                deal=event.number, first_bidder=event.first_bidder, commitment=event.shuffled.commitment
+    match event:
+        case RoomOpened(owner=owner, options=options):
+            message.created.CopyFrom(pb.RoomCreated(owner=owner, options=encode.room_options(options)))
+        case SeatTaken(seat, player):
+            message.seat_taken.CopyFrom(room_pb2.SeatTaken(seat=seat, player=player))
+        case SeatLeft(seat):
+            message.seat_left.CopyFrom(room_pb2.SeatLeft(seat=seat))
+        case DealStarted(number, first_bidder, shuffled=shuffled):
+            message.deal_started.CopyFrom(
+                room_pb2.DealStarted(deal=number, first_bidder=first_bidder, commitment=shuffled.commitment)
             )
-        )
-    elif isinstance(event, DealSettled):
-        message.deal_settled.CopyFrom(pb.DealSettled(deal=event.number, settlement=encode.settlement(event.settlement)))
-    elif isinstance(event, MatchEnded):
-        settled = pb.MatchSettled(account=encode.account(event.account), expired=entry.actor == HOUSE)
-        message.match_settled.CopyFrom(settled)
+        case DealSettled(number, settlement):
+            message.deal_settled.CopyFrom(pb.DealSettled(deal=number, settlement=encode.settlement(settlement)))
+        case MatchEnded(account):
+            settled = pb.MatchSettled(account=encode.account(account), expired=entry.actor == HOUSE)
+            message.match_settled.CopyFrom(settled)
     return message

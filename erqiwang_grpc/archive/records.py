@@ -192,10 +192,11 @@ def _deal(logged: Sequence[Logged], settlement: Settlement) -> DealRecord:
     """The record of a deal, from its start to what settled it."""
     start, events = logged[0].event, [each.event for each in logged]
     assert isinstance(start, DealStarted), "a deal begins with its start"
+    played_by = rules(start.game, start.review, start.rules_version)
     return DealRecord(
         started=logged[0].entry.time,
         ended=logged[-1].entry.time,
-        dealt=dealt(start.rules, start.number, start.first_bidder, start.shuffled),
+        dealt=dealt(played_by, start.number, start.first_bidder, start.shuffled),
         calls=tuple(event for event in events if isinstance(event, BidMade | BidPassed)),
         tricks=_tricks(event for event in events if isinstance(event, CardsLed | CardsFollowed)),
         settlement=settlement,

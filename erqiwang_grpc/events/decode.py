@@ -1,7 +1,7 @@
 """Reading: stored bytes as events again; whatever is not exactly what was written here is unreadable."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, TypeVar, final
 
 from erqiwang_core.awards import Award, SeatAwards
@@ -164,14 +164,16 @@ def _game(stored: room_pb2.Game) -> Game:
 def _deal_started(stored: room_pb2.DealStarted) -> DealStarted:
     if not 1 <= stored.rules_version <= RULES_VERSION:
         raise _UnclearError(f"version {stored.rules_version} of the rules is not known here")
-    played_by = replace(rules(_game(stored.game), stored.review), version=stored.rules_version)
+    game = _game(stored.game)
     order = tuple(CardId(card) for card in stored.order)
-    if sorted(order) != list(played_by.deck):
+    if sorted(order) != list(rules(game, stored.review, stored.rules_version).deck):
         raise _UnclearError("its cards are no permutation of the deck")
     return DealStarted(
         number=stored.number,
         first_bidder=_seat(stored.first_bidder),
-        rules=played_by,
+        game=game,
+        review=stored.review,
+        rules_version=stored.rules_version,
         shuffled=Shuffled(order, stored.salt, stored.commitment),
     )
 

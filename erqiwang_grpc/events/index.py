@@ -1,8 +1,14 @@
 """Tags: under what the batches of a room can be found again without knowing the room."""
 
 from collections.abc import Sequence
+from typing import TypeAlias, TypeGuard
 
-from erqiwang_core.match import DealStarted, Event, MatchEnded, SeatLeft, SeatTaken
+from erqiwang_core.bidding import DeclarerFound
+from erqiwang_core.burying import CardsBuried
+from erqiwang_core.calls import BidMade, BidPassed
+from erqiwang_core.match import DealStarted, Event, MatchEnded, SeatLeft, SeatReady, SeatTaken
+from erqiwang_core.naming import TrumpNamed
+from erqiwang_core.playing import CardsFollowed, CardsLed
 from erqiwang_core.settlement import DealSettled
 
 from erqiwang_grpc.events.model import RoomOpened, StoredEvent
@@ -37,9 +43,26 @@ def played(platform: str, player: str) -> Tag:
     return Tag("played", f"{platform}/{player}")
 
 
-def is_public(event: StoredEvent) -> bool:
-    """Whether `WatchRooms` tells of an event."""
-    return isinstance(event, RoomOpened | SeatTaken | SeatLeft | DealStarted | DealSettled | MatchEnded)
+PublicEvent: TypeAlias = RoomOpened | SeatTaken | SeatLeft | DealStarted | DealSettled | MatchEnded
+"""What `WatchRooms` tells of."""
+
+
+def is_public(event: StoredEvent) -> TypeGuard[PublicEvent]:
+    """Whether `WatchRooms` tells of an event; a new event needs a line here, so that somebody decides."""
+    match event:
+        case RoomOpened() | SeatTaken() | SeatLeft() | DealStarted() | DealSettled() | MatchEnded():
+            return True
+        case (
+            BidMade()
+            | BidPassed()
+            | DeclarerFound()
+            | TrumpNamed()
+            | CardsBuried()
+            | CardsLed()
+            | CardsFollowed()
+            | SeatReady()
+        ):
+            return False
 
 
 def opening_tags(opened: RoomOpened) -> tuple[Tag, ...]:
