@@ -17,15 +17,16 @@ from typing import Final, TypeAlias
 
 from erqiwang_core import match as matches
 from erqiwang_core.dealing import Shuffled
-from erqiwang_core.following import follow, is_legal
-from erqiwang_core.hand import cards_of
+from erqiwang_core.kernel.following import follow, is_legal
+from erqiwang_core.kernel.hand import cards_of
+from erqiwang_core.kernel.shapes import Lead, all_components, classify
 from erqiwang_core.match import Running
 from erqiwang_core.notices import notice
+from erqiwang_core.options import Deck, FourPlayer, RoomOptions, ThreePlayer
 from erqiwang_core.players import Policy, RandomLegal, Step, contest, shuffles
 from erqiwang_core.playing import Play, Playing
-from erqiwang_core.rules import Deck, FourPlayer, RoomOptions, ThreePlayer, rules
+from erqiwang_core.rules import rules
 from erqiwang_core.seats import by_seat, next_seat
-from erqiwang_core.shapes import Lead, all_components, classify
 from erqiwang_core.units import CardId
 from erqiwang_core.valuation import cheapness
 from rich.console import Console

@@ -16,12 +16,12 @@ from typing import final
 
 import psutil
 from erqiwang_core.burying import Bury
-from erqiwang_core.hand import ids
+from erqiwang_core.kernel.hand import ids
 from erqiwang_core.match import Command, Match, Player, Ready, TakeSeat
 from erqiwang_core.naming import NameTrump, number
+from erqiwang_core.options import RoomOptions
 from erqiwang_core.parts import BuryAdvice, CallAdvice, FollowAdvice, LeadAdvice, NameAdvice, ReadyAdvice
 from erqiwang_core.playing import Play
-from erqiwang_core.rules import RoomOptions
 from erqiwang_core.units import Seat
 from erqiwang_core.view import advice
 

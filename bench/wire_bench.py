@@ -13,9 +13,10 @@ from typing import Final, TypeVar
 from erqiwang_core import match as matches
 from erqiwang_core.match import DealStarted, Event, Match, Running, Shuffle
 from erqiwang_core.notices import Notice, notice
+from erqiwang_core.options import RoomOptions
 from erqiwang_core.players import RandomLegal, contest, shuffles
 from erqiwang_core.playing import CardsFollowed, CardsLed
-from erqiwang_core.rules import RULES_VERSION, RoomOptions, rules
+from erqiwang_core.rules import RULES_VERSION, rules
 from erqiwang_core.seats import by_seat
 
 from erqiwang_grpc import events as stored
@@ -68,7 +69,12 @@ def _match(seed: int) -> Iterator[Told]:
     match: Match = steps[0].before
     assert isinstance(match, Running), "the first deal is dealt before the first step"
     dealt = match.deal.dealt
-    yield Told(DealStarted(dealt.number, dealt.first_bidder, dealt.rules, dealt.shuffled), ())
+    yield Told(
+        DealStarted(
+            dealt.number, dealt.first_bidder, options.game, options.review, dealt.rules.version, dealt.shuffled
+        ),
+        (),
+    )
     for step in steps:
         for event in step.events:
             before, match = match, matches.evolve(match, event)

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from erqiwang_core.cards import (
+from erqiwang_core.kernel.cards import (
     CARDS,
     FACES,
     FULL_DECK,
@@ -25,9 +25,9 @@ from erqiwang_core.cards import (
     Suited,
     kind,
 )
-from erqiwang_core.hand import cards_of
+from erqiwang_core.kernel.hand import cards_of
+from erqiwang_core.kernel.trump import TRUMPS, Trump, order
 from erqiwang_core.notation import in_order, write_card
-from erqiwang_core.trump import TRUMPS, Trump, order
 from erqiwang_core.units import CardId
 
 from erqiwang_grpc.rpc.wire.numbers import GROUPS, NAMED

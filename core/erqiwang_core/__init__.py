@@ -1,1 +1,113 @@
-"""The rules of Erqiwang: pure, typed, exact."""
+"""The rules of Erqiwang: pure, typed, exact. This is the public face; what it does not name may move.
+
+Read the modules in this order:
+
+1. `units`, `seats`, `viewer`: what everything is counted in, who sits where, whom a match is shown to.
+2. `kernel`: cards, hands, trump, shapes, following and tricks, as integers and masks.
+3. `options`, `rules`: what a room chooses and what it costs; the games as tables. `roomtype` is a text format of the options.
+4. `calls`, `contract`, `bidding`, `naming`, `burying`, `playing`, `settlement`: the phases of a deal; `deal` joins them.
+5. `match`: `begin`, `decide`, `administer`, `answer`, `evolve`, which is all that changes anything.
+6. `parts`, `view`, `notices`: what a viewer may know, and what it is told of each event.
+7. `players`: policies that see a view and act.
+
+Two functions are named as their modules and are reached through them: `view.view` and `rules.rules`.
+"""
+
+from erqiwang_core import rules, view
+from erqiwang_core.bidding import Bid, Pass
+from erqiwang_core.burying import Bury
+from erqiwang_core.dealing import Shuffled
+from erqiwang_core.match import (
+    Command,
+    Disband,
+    Event,
+    HouseCommand,
+    LeaveSeat,
+    Match,
+    Player,
+    Ready,
+    Shuffle,
+    TakeSeat,
+    administer,
+    answer,
+    begin,
+    decide,
+    evolve,
+)
+from erqiwang_core.naming import NameTrump, Surrender
+from erqiwang_core.notices import (
+    Notice,
+    PublicNotice,
+    Telling,
+    cause,
+    fold,
+    fold_public,
+    notice,
+    telling,
+    told_again,
+)
+from erqiwang_core.options import FourPlayer, Game, RoomOptions, ThreePlayer
+from erqiwang_core.parts import Part, PublicView, Shared, View
+from erqiwang_core.playing import Play, Reply, Request, ShowTrumps, Signal
+from erqiwang_core.refusals import Refusal
+from erqiwang_core.rules import RULES_VERSION
+from erqiwang_core.seats import BySeat
+from erqiwang_core.units import CardId, CardSet, Seat
+from erqiwang_core.viewer import PUBLIC, Public, Viewer
+
+__all__ = [
+    "PUBLIC",
+    "RULES_VERSION",
+    "Bid",
+    "Bury",
+    "BySeat",
+    "CardId",
+    "CardSet",
+    "Command",
+    "Disband",
+    "Event",
+    "FourPlayer",
+    "Game",
+    "HouseCommand",
+    "LeaveSeat",
+    "Match",
+    "NameTrump",
+    "Notice",
+    "Part",
+    "Pass",
+    "Play",
+    "Player",
+    "Public",
+    "PublicNotice",
+    "PublicView",
+    "Ready",
+    "Refusal",
+    "Reply",
+    "Request",
+    "RoomOptions",
+    "Seat",
+    "Shared",
+    "ShowTrumps",
+    "Shuffle",
+    "Shuffled",
+    "Signal",
+    "Surrender",
+    "TakeSeat",
+    "Telling",
+    "ThreePlayer",
+    "View",
+    "Viewer",
+    "administer",
+    "answer",
+    "begin",
+    "cause",
+    "decide",
+    "evolve",
+    "fold",
+    "fold_public",
+    "notice",
+    "rules",
+    "telling",
+    "told_again",
+    "view",
+]

@@ -5,10 +5,10 @@ from enum import Enum
 from itertools import takewhile
 from typing import Final, final
 
-from erqiwang_core.hand import EMPTY, JOKERS, SEVENS, TWOS, copies, count, pairs, shared, union
+from erqiwang_core.kernel.hand import EMPTY, JOKERS, SEVENS, TWOS, copies, count, pairs, shared, union
+from erqiwang_core.kernel.trump import Group, Order
 from erqiwang_core.rules import AwardTable, ChainRush, DeclarerAwards
 from erqiwang_core.seats import BySeat
-from erqiwang_core.trump import Group, Order
 from erqiwang_core.units import Awards, CardSet, Chips, KindSet
 
 

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from typing import TypeAlias, final
 
-from erqiwang_core.contract import BidMade, BidPassed, Called, Contract
+from erqiwang_core.calls import BidMade, BidPassed, Called
+from erqiwang_core.contract import Contract
 from erqiwang_core.dealing import Dealt
-from erqiwang_core.hand import union
+from erqiwang_core.kernel.hand import union
 from erqiwang_core.naming import Naming
 from erqiwang_core.refusals import BidNotLower, FirstBidderMustBid, NotABid, NotYourTurn, Refusal
 from erqiwang_core.rules import Rules

@@ -6,12 +6,12 @@ from typing import final
 from erqiwang_core.contract import Contract
 from erqiwang_core.dealing import Dealt, parse_cards
 from erqiwang_core.disclosure import Disclosure, Statement, disclosure, newly_void, statements
-from erqiwang_core.hand import cards_of, count, without
+from erqiwang_core.kernel.hand import cards_of, count, without
+from erqiwang_core.kernel.trump import Order
 from erqiwang_core.playing import Playing, begin
 from erqiwang_core.refusals import NotYourTurn, Refusal, WrongNumberOfCards
 from erqiwang_core.rules import KITTY_SIZE
 from erqiwang_core.seats import BySeat
-from erqiwang_core.trump import Order
 from erqiwang_core.units import CardSet, Seat
 from erqiwang_core.valuation import cheapest
 

@@ -1,30 +1,11 @@
-"""The contract: what was called, and what the bidding came to (rules §4)."""
+"""The contract: what the bidding came to (rules §4)."""
 
 from dataclasses import dataclass
-from typing import TypeAlias, final
+from typing import final
 
+from erqiwang_core.calls import Called
 from erqiwang_core.rules import BidRow
-from erqiwang_core.units import Points, Seat
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class BidMade:
-    """A bid now stands."""
-
-    seat: Seat
-    points: Points
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class BidPassed:
-    """A seat has passed, for good."""
-
-    seat: Seat
-
-
-Called: TypeAlias = BidMade | BidPassed
+from erqiwang_core.units import Seat
 
 
 @final

@@ -5,12 +5,12 @@ from typing import TypeAlias
 from erqiwang_core import bidding, burying, naming, playing
 from erqiwang_core.bidding import Bid, Bidding, DeclarerFound, Pass
 from erqiwang_core.burying import Bury, Burying, CardsBuried
-from erqiwang_core.contract import BidMade, BidPassed
+from erqiwang_core.calls import BidMade, BidPassed
 from erqiwang_core.dealing import Dealt
 from erqiwang_core.naming import NameTrump, Naming, Surrender, TrumpNamed
 from erqiwang_core.playing import CardsFollowed, CardsLed, Play, Playing
 from erqiwang_core.refusals import Phase, Refusal, WrongPhase
-from erqiwang_core.settled import DealSettled, Settled
+from erqiwang_core.settlement import DealSettled, Settled
 from erqiwang_core.units import Seat
 
 Deal: TypeAlias = Bidding | Naming | Burying | Playing | Settled

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import final
 
-from erqiwang_core.cards import CARDS
-from erqiwang_core.hand import cards_of
+from erqiwang_core.kernel.cards import CARDS
+from erqiwang_core.kernel.hand import cards_of
 from erqiwang_core.refusals import CardNotHeld, NotACard, RepeatedCard
 from erqiwang_core.rules import Rules
 from erqiwang_core.seats import BySeat, by_seat

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Final, final
 
-from erqiwang_core.hand import FIXED_TRUMPS, JOKERS, SEVENS, TWOS, count, count_pairs, shared
+from erqiwang_core.kernel.hand import FIXED_TRUMPS, JOKERS, SEVENS, TWOS, count, count_pairs, shared
+from erqiwang_core.kernel.trump import BOTTOM_PLANE, Group, Order
 from erqiwang_core.rules import Rules, VoidNotice
 from erqiwang_core.seats import BySeat
-from erqiwang_core.trump import BOTTOM_PLANE, Group, Order
 from erqiwang_core.units import CardSet, Seat
 
 _MANY_FIXED_TRUMPS: Final = 10

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Final, final
 
-from erqiwang_core.hand import count, count_pairs, shared
+from erqiwang_core.kernel.hand import count, count_pairs, shared
+from erqiwang_core.kernel.shapes import Lead, pairs_in
+from erqiwang_core.kernel.trump import Group, Order
 from erqiwang_core.seats import BySeat, by_seat
-from erqiwang_core.shapes import Lead, pairs_in
-from erqiwang_core.trump import Group, Order
 from erqiwang_core.units import CardSet, Seat
 
 

@@ -7,10 +7,12 @@ from typing import NewType, TypeAlias, final
 from erqiwang_core import deal as deals, playing
 from erqiwang_core.bidding import Bidding, DeclarerFound
 from erqiwang_core.burying import Burying, CardsBuried
-from erqiwang_core.contract import BidMade, BidPassed
+from erqiwang_core.calls import BidMade, BidPassed
 from erqiwang_core.deal import Deal
 from erqiwang_core.dealing import Shuffled, dealt
+from erqiwang_core.kernel.trick import Trick
 from erqiwang_core.naming import Naming, TrumpNamed
+from erqiwang_core.options import Game, RoomOptions
 from erqiwang_core.playing import CardsFollowed, CardsLed, Playing, Reply, Request
 from erqiwang_core.refusals import (
     NoSuchSeat,
@@ -21,10 +23,9 @@ from erqiwang_core.refusals import (
     SeatOccupied,
     WrongPhase,
 )
-from erqiwang_core.rules import RoomOptions, Rules, rules
+from erqiwang_core.rules import RULES_VERSION, Rules, rules
 from erqiwang_core.seats import BySeat, by_seat
-from erqiwang_core.settled import DealSettled, Settled, Settlement, next_first_bidder, settle_disband, settled
-from erqiwang_core.trick import Trick
+from erqiwang_core.settlement import DealSettled, Settled, Settlement, next_first_bidder, settle_disband, settled
 from erqiwang_core.units import Chips, Seat
 
 Player = NewType("Player", str)
@@ -148,7 +149,10 @@ class DealStarted:
     number: int
     """Which deal of the match, from 1."""
     first_bidder: Seat
-    rules: Rules
+    game: Game
+    review: bool
+    rules_version: int
+    """Which version of the rules the deal is played by, whatever version the reader has."""
     shuffled: Shuffled
 
 
@@ -249,7 +253,7 @@ def _ready(match: Running, seat: Seat, shuffle: Shuffle) -> tuple[Event, ...] | 
 
 
 def _start(options: RoomOptions, number: int, first_bidder: Seat, shuffle: Shuffle) -> DealStarted:
-    return DealStarted(number, first_bidder, _rules(options), shuffle())
+    return DealStarted(number, first_bidder, options.game, options.review, RULES_VERSION, shuffle())
 
 
 def _account(match: Match, by_deal: tuple[BySeat[Chips], ...], *, disbanded: bool) -> Account:
@@ -333,9 +337,9 @@ def evolve(match: Match, event: Event) -> Match:
             return _with_chair(match, seat, player)
         case SeatLeft(seat):
             return _with_chair(match, seat, None)
-        case DealStarted(number, first_bidder, rules_, shuffled):
+        case DealStarted(number, first_bidder, game, review, version, shuffled):
             assert not isinstance(match, Over), "no deal starts after the end"
-            started = deals.begin(dealt(rules_, number, first_bidder, shuffled))
+            started = deals.begin(dealt(rules(game, review, version), number, first_bidder, shuffled))
             return Running(match.options, match.chairs, started, scores(match))
         case SeatReady(seat):
             assert isinstance(match, Running), "ready for the next deal of a match that runs"

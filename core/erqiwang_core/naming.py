@@ -6,12 +6,12 @@ from typing import TypeAlias, final
 from erqiwang_core.burying import Burying
 from erqiwang_core.contract import Contract
 from erqiwang_core.dealing import Dealt
-from erqiwang_core.hand import FIXED_TRUMPS, SUITS, count, count_pairs, shared
+from erqiwang_core.kernel.hand import FIXED_TRUMPS, SUITS, count, count_pairs, shared
+from erqiwang_core.kernel.trump import NoTrump, SuitTrump, Trump, order
 from erqiwang_core.refusals import NotATrump, NotYourTurn, Refusal, SurrenderNotAllowed
 from erqiwang_core.rules import Rules
 from erqiwang_core.seats import BySeat
-from erqiwang_core.settled import DealSettled, Settled, settle_surrender, settled
-from erqiwang_core.trump import NoTrump, SuitTrump, Trump, order
+from erqiwang_core.settlement import DealSettled, Settled, settle_surrender, settled
 from erqiwang_core.units import CardSet, Seat
 
 

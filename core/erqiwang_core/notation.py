@@ -9,9 +9,9 @@ import re
 from dataclasses import dataclass
 from typing import Final, final
 
-from erqiwang_core.cards import FACES, KINDS, Face, Joker, Rank, Suit, Suited, kind, kind_of
-from erqiwang_core.hand import ids
-from erqiwang_core.trump import NoTrump, Order, SuitTrump, Trump, order
+from erqiwang_core.kernel.cards import FACES, KINDS, Face, Joker, Rank, Suit, Suited, kind, kind_of
+from erqiwang_core.kernel.hand import ids
+from erqiwang_core.kernel.trump import NoTrump, Order, SuitTrump, Trump, order
 from erqiwang_core.units import CardId, CardSet, Kind
 
 

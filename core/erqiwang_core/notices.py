@@ -1,18 +1,19 @@
-"""Notices: what each seat is told of each event, its cause and every part of the view that it changed (rules §12, §13).
+"""Notices: what each viewer is told of each event, its cause and every part of the view that it changed (rules §12, §13).
 
-The cause is the event as this seat may know it. The parts are whole: whoever puts them in the place of the old ones
-holds the seat's view, without knowing a rule.
+The cause is the event as this viewer may know it. The parts are whole: whoever puts them in the place of the old ones
+holds the viewer's view, without knowing a rule.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, TypeAlias, final
+from typing import Final, TypeAlias, TypeVar, final, overload
 
 from erqiwang_core import deal as deals, view as views
 from erqiwang_core.bidding import Bidding, DeclarerFound
 from erqiwang_core.burying import Burying, CardsBuried
-from erqiwang_core.contract import BidMade, BidPassed
+from erqiwang_core.calls import BidMade, BidPassed
 from erqiwang_core.disclosure import Statement
+from erqiwang_core.kernel.shapes import Lead
 from erqiwang_core.match import DealStarted, Event, Match, MatchEnded, Running, SeatLeft, SeatReady, SeatTaken
 from erqiwang_core.naming import Naming, TrumpNamed
 from erqiwang_core.parts import (
@@ -21,6 +22,7 @@ from erqiwang_core.parts import (
     Auction,
     Buried,
     Captured,
+    CapturedCards,
     Chairs,
     ContractPart,
     Disclosed,
@@ -28,18 +30,22 @@ from erqiwang_core.parts import (
     History,
     Inference,
     Kitty,
+    Own,
     Part,
     Progress,
+    PublicView,
     SettlementPart,
+    Shared,
     Table,
+    TrumpCounts,
     TrumpVoid,
     Turn,
     View,
 )
 from erqiwang_core.playing import CardsFollowed, CardsLed, Playing, counts_open
-from erqiwang_core.settled import DealSettled, Settled
-from erqiwang_core.shapes import Lead
+from erqiwang_core.settlement import DealSettled, Settled
 from erqiwang_core.units import CardSet, Seat
+from erqiwang_core.viewer import PUBLIC, Public, Viewer
 
 
 @final
@@ -121,42 +127,70 @@ class Notice:
 
 @final
 @dataclass(frozen=True, slots=True)
+class PublicNotice:
+    """What the public is told of one event."""
+
+    cause: Cause
+    changed: tuple[Shared, ...]
+    """Exactly the parts of the public view that the event changed."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Telling:
-    """What several seats are told of one event: the parts they share, and each seat's notice of its own parts."""
+    """What several viewers are told of one event: the parts they share, and what each seat has of its own."""
 
-    shared: tuple[Part, ...]
-    """The parts that changed and that every seat sees alike, built once."""
+    shared: tuple[Shared, ...]
     own: dict[Seat, Notice]
-    """By seat: the cause as this seat may know it, and the parts that changed for this seat alone."""
+    """Each seat's cause, and the parts of its own that changed."""
+    public: Cause
+    """The event as the public may know it."""
 
-    def notice(self, seat: Seat) -> Notice:
-        """What one of the seats is told, whole."""
-        own = self.own[seat]
+    @overload
+    def notice(self, viewer: Seat) -> Notice: ...
+    @overload
+    def notice(self, viewer: Public) -> PublicNotice: ...
+    def notice(self, viewer: Viewer) -> Notice | PublicNotice:
+        """All that `viewer` is told: the public, or one of the seats that this was made for."""
+        if isinstance(viewer, Public):
+            return PublicNotice(self.public, self.shared)
+        own = self.own[viewer]
         return Notice(own.cause, (*self.shared, *own.changed))
 
 
-def notice(before: Match, event: Event, after: Match, seat: Seat) -> Notice:
-    """What `seat` is told of `event`, which led from `before` to `after`."""
-    return telling(before, event, after, (seat,)).notice(seat)
+@overload
+def notice(before: Match, event: Event, after: Match, viewer: Seat) -> Notice: ...
+@overload
+def notice(before: Match, event: Event, after: Match, viewer: Public) -> PublicNotice: ...
+@overload
+def notice(before: Match, event: Event, after: Match, viewer: Viewer) -> Notice | PublicNotice: ...
+def notice(before: Match, event: Event, after: Match, viewer: Viewer) -> Notice | PublicNotice:
+    """What `viewer` is told of `event`, which led from `before` to `after`."""
+    if isinstance(viewer, Public):
+        return telling(before, event, after, ()).notice(viewer)
+    return telling(before, event, after, (viewer,)).notice(viewer)
 
 
-def telling(before: Match, event: Event, after: Match, seats: Iterable[Seat]) -> Telling:
-    """What each of `seats` is told of `event`, which led from `before` to `after`; what all see alike is built once."""
-    own = {seat: Notice(cause(before, event, seat), _changed(before, event, after, seat)) for seat in seats}
-    return Telling(_changed_alike(before, event, after), own)
+def telling(before: Match, event: Event, after: Match, seats: tuple[Seat, ...]) -> Telling:
+    """What the public and each of `seats` are told of `event`, as `notice` says it; what all see alike is built once."""
+    return Telling(
+        shared=_changed_alike(before, event, after),
+        own={seat: Notice(cause(before, event, seat), _changed(before, event, after, seat)) for seat in seats},
+        public=cause(before, event, PUBLIC),
+    )
 
 
-def cause(match: Match, event: Event, seat: Seat) -> Cause:
-    """The event as `seat` may know it; `match` is at any moment of the event's deal, before the event or after it."""
+def cause(match: Match, event: Event, viewer: Viewer) -> Cause:
+    """The event as `viewer` may know it; `match` is at any moment of the event's deal, before the event or after it."""
     match event:
         case CardsFollowed():
             return event
-        case DealStarted(number, first_bidder, _, shuffled):
+        case DealStarted(number, first_bidder, shuffled=shuffled):
             return Dealt(number, first_bidder, shuffled.commitment)
         case CardsBuried(void=void, statements=stated):
             return BuriedBy(_declarer(match), void, stated)
         case CardsLed(thrower, cards, lead, attempted, void, stated):
-            told = attempted if seat == thrower else None
+            told = attempted if viewer == thrower else None
             return Led(thrower, cards, lead, attempted is not None, told, void, stated)
         case DealSettled():
             return DealEnded()
@@ -176,67 +210,72 @@ def _declarer(match: Match) -> Seat:
             raise AssertionError("cards are buried by a declarer")
 
 
-_SEEN_ALIKE: Final[tuple[Callable[[Match], Part], ...]] = (
+_SEEN_ALIKE: Final[tuple[Callable[[Match], Shared], ...]] = (
     views.chairs,
     views.progress,
     views.turn,
     views.auction,
     views.contract,
     views.table,
+    views.captured,
     views.history,
     views.inference,
+    views.trump_void,
     views.settlement,
     views.account,
 )
-"""The parts that are the same in every seat's view."""
+"""The parts that are the same in every view."""
 
-_OWN: Final[tuple[Callable[[Match, Seat], Part], ...]] = (
+_OWN: Final[tuple[Callable[[Match, Seat], Own], ...]] = (
     views.hand,
     views.kitty,
     views.buried,
-    views.captured,
-    views.trump_void,
+    views.captured_cards,
+    views.trump_counts,
     views.disclosed,
     views.advice,
 )
 """The parts that every seat has its own of."""
 
 
-def _changed_alike(before: Match, event: Event, after: Match) -> tuple[Part, ...]:
+def _changed_alike(before: Match, event: Event, after: Match) -> tuple[Shared, ...]:
     if isinstance(event, CardsLed | CardsFollowed):
-        return _changed_alike_by_play(before, after)
+        return _changed_alike_by_play(before, event, after)
     return tuple(new for part in _SEEN_ALIKE if (new := part(after)) != part(before))
 
 
-def _changed(before: Match, event: Event, after: Match, seat: Seat) -> tuple[Part, ...]:
+def _changed(before: Match, event: Event, after: Match, seat: Seat) -> tuple[Own, ...]:
     if isinstance(event, CardsLed | CardsFollowed):
         return _changed_by_play(before, event, after, seat)
     return tuple(new for part in _OWN if (new := part(after, seat)) != part(before, seat))
 
 
-def _changed_alike_by_play(before: Match, after: Match) -> tuple[Part, ...]:
+def _changed_alike_by_play(before: Match, event: CardsLed | CardsFollowed, after: Match) -> tuple[Shared, ...]:
     """What a play changes for all: here and below, the one place where speed asks to know it beforehand."""
     was, now = _in_play(before), _in_play(after)
-    parts: list[Part] = [views.turn(after), views.table(after)]
+    parts: list[Shared] = [views.turn(after), views.table(after)]
+    if now.points != was.points:
+        parts.append(views.captured(after))
     if now.rules.review and now.finished is not was.finished:
         parts.append(views.history(after))
     if now.rules.review and now.proven is not was.proven:
         parts.append(views.inference(after))
+    if event.void:
+        parts.append(views.trump_void(after))
     return tuple(parts)
 
 
-def _changed_by_play(before: Match, event: CardsLed | CardsFollowed, after: Match, seat: Seat) -> tuple[Part, ...]:
+def _changed_by_play(before: Match, event: CardsLed | CardsFollowed, after: Match, seat: Seat) -> tuple[Own, ...]:
     was, now = _in_play(before), _in_play(after)
-    parts: list[Part] = []
+    parts: list[Own] = []
     if seat == event.seat:
         parts.append(views.hand(after, seat))
     if seat in (was.turn, deals.turn(now)):
         parts.append(views.advice(after, seat))
-    if now.points != was.points:
-        parts.append(views.captured(after, seat))
-    counted = seat != event.seat and counts_open(now) and now.order.trumps(event.cards)
-    if event.void or counted:
-        parts.append(views.trump_void(after, seat))
+    if now.points != was.points and seat != now.contract.declarer:
+        parts.append(views.captured_cards(after, seat))
+    if counts_open(now) and (not counts_open(was) or (seat != event.seat and now.order.trumps(event.cards))):
+        parts.append(views.trump_counts(after, seat))
     return tuple(parts)
 
 
@@ -247,13 +286,56 @@ def _in_play(match: Match) -> Playing:
 
 
 def fold(before: View, told: Notice) -> View:
-    """The view after a notice: every changed part in the place of the old one."""
+    """A seat's view after a notice: every changed part in the place of the old one."""
     for part in told.changed:
         before = _put(before, part)
     return before
 
 
+def fold_public(before: PublicView, told: PublicNotice) -> PublicView:
+    """The public view after a notice, likewise."""
+    for part in told.changed:
+        before = _put_shared(before, part)
+    return before
+
+
+_V = TypeVar("_V", View, PublicView)
+
+
 def _put(into: View, part: Part) -> View:
+    match part:
+        case Hand():
+            return replace(into, hand=part)
+        case Kitty():
+            return replace(into, kitty=part)
+        case Buried():
+            return replace(into, buried=part)
+        case CapturedCards():
+            return replace(into, captured_cards=part)
+        case TrumpCounts():
+            return replace(into, trump_counts=part)
+        case Disclosed():
+            return replace(into, disclosed=part)
+        case Advice():
+            return replace(into, advice=part)
+        case (
+            Chairs()
+            | Progress()
+            | Turn()
+            | Auction()
+            | ContractPart()
+            | Table()
+            | Captured()
+            | History()
+            | Inference()
+            | TrumpVoid()
+            | SettlementPart()
+            | AccountPart()
+        ):
+            return _put_shared(into, part)
+
+
+def _put_shared(into: _V, part: Shared) -> _V:
     match part:
         case Chairs():
             return replace(into, chairs=part)
@@ -261,16 +343,10 @@ def _put(into: View, part: Part) -> View:
             return replace(into, progress=part)
         case Turn():
             return replace(into, turn=part)
-        case Hand():
-            return replace(into, hand=part)
         case Auction():
             return replace(into, auction=part)
         case ContractPart():
             return replace(into, contract=part)
-        case Kitty():
-            return replace(into, kitty=part)
-        case Buried():
-            return replace(into, buried=part)
         case Table():
             return replace(into, table=part)
         case Captured():
@@ -281,25 +357,21 @@ def _put(into: View, part: Part) -> View:
             return replace(into, inference=part)
         case TrumpVoid():
             return replace(into, trump_void=part)
-        case Disclosed():
-            return replace(into, disclosed=part)
-        case Advice():
-            return replace(into, advice=part)
         case SettlementPart():
             return replace(into, settlement=part)
         case AccountPart():
             return replace(into, account=part)
 
 
-def told_again(match: Match, events: Sequence[Event], seat: Seat) -> tuple[Cause, ...]:
-    """What a seat that was away is told of `events`, the last ones of the present deal: the causes of a tail of them.
+def told_again(match: Match, events: Sequence[Event], viewer: Viewer) -> tuple[Cause, ...]:
+    """What a viewer that was away is told of `events`, the last ones of the present deal: the causes of a tail of them.
 
-    It never reaches further back than the seat may look (rules §4, §12): in a no-review room not before the trick on the
+    It never reaches further back than the viewer may look (rules §4, §12): in a no-review room not before the trick on the
     table was led. A kitty that was shown to all is told of until trump is named, and the rest of its event ever after.
     """
     first = 0 if match.options.review else _led_at(events)
     named = any(isinstance(event, TrumpNamed) for event in events)
-    causes = (cause(match, event, seat) for event in events[first:])
+    causes = (cause(match, event, viewer) for event in events[first:])
     return tuple(replace(told, shown=None) if named and isinstance(told, DeclarerFound) else told for told in causes)
 
 

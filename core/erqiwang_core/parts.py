@@ -1,23 +1,24 @@
-"""The parts of a view: what one seat may see of a match, one value a part.
+"""The parts of a view: what a viewer may see of a match, one value a part.
 
+Shared parts are the same for every seat, and the public sees them and nothing else. Own parts are told to one seat.
 A part is assigned to, never worked out: whoever puts the parts of every notice in the place of the old ones holds the view
-(see `notices`). Nothing hidden from the seat has a place in any of them.
+(see `notices`). Nothing hidden from the viewer has a place in any of them.
 """
 
 from dataclasses import dataclass
 from typing import TypeAlias, final
 
 from erqiwang_core import bidding
-from erqiwang_core.contract import Called
+from erqiwang_core.calls import Called
 from erqiwang_core.disclosure import Disclosure, Statement, TrumpCount
 from erqiwang_core.inference import Proven
+from erqiwang_core.kernel.trick import Trick
+from erqiwang_core.kernel.trump import Trump
 from erqiwang_core.match import Account, Player
+from erqiwang_core.options import RoomOptions
 from erqiwang_core.refusals import Phase
-from erqiwang_core.rules import RoomOptions
 from erqiwang_core.seats import BySeat
-from erqiwang_core.settled import Settlement
-from erqiwang_core.trick import Trick
-from erqiwang_core.trump import Trump
+from erqiwang_core.settlement import Settlement
 from erqiwang_core.units import CardId, CardSet, Chips, Points, Seat
 
 
@@ -132,8 +133,14 @@ class Captured:
     points: Points
     multiplier: int
     """The running multiplier (packet: `curmultiple`); 0 until there is a declarer."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CapturedCards:
+    """The captured point cards, to the defenders in play; empty to the declarer and at other times."""
+
     cards: CardSet
-    """The captured point cards, to defenders; empty to the declarer."""
 
 
 @final
@@ -155,13 +162,22 @@ class Inference:
 @final
 @dataclass(frozen=True, slots=True)
 class TrumpVoid:
-    """The seats announced to hold no trump, and what is told because of it, for the rest of the deal."""
+    """The seats announced to hold no trump, and what all are told because of it, for the rest of the deal."""
 
     announced: tuple[Seat, ...]
-    counts: tuple[tuple[Seat, TrumpCount], ...]
-    """Of every other seat, once any is announced, in a review room of a game that counts."""
     statements: tuple[Statement, ...]
     """What seats told as the second was announced, where the game has them tell."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TrumpCounts:
+    """How many trumps every other seat holds, once a seat is announced to hold none, for the rest of the deal.
+
+    Empty before, and in rooms without review and games that do not count.
+    """
+
+    counts: tuple[tuple[Seat, TrumpCount], ...]
 
 
 @final
@@ -267,25 +283,46 @@ class AccountPart:
     account: Account | None
 
 
-Part: TypeAlias = (
+Shared: TypeAlias = (
     Chairs
     | Progress
     | Turn
-    | Hand
     | Auction
     | ContractPart
-    | Kitty
-    | Buried
     | Table
     | Captured
     | History
     | Inference
     | TrumpVoid
-    | Disclosed
-    | Advice
     | SettlementPart
     | AccountPart
 )
+"""A part that is the same for every seat, and for the public."""
+
+Own: TypeAlias = Hand | Kitty | Buried | CapturedCards | TrumpCounts | Disclosed | Advice
+"""A part that every seat has its own of, and the public none."""
+
+Part: TypeAlias = Shared | Own
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class PublicView:
+    """All that the public may see: what every seat sees alike. A hidden card has no place in it."""
+
+    options: RoomOptions
+    chairs: Chairs
+    progress: Progress
+    turn: Turn
+    auction: Auction
+    contract: ContractPart
+    table: Table
+    captured: Captured
+    history: History
+    inference: Inference
+    trump_void: TrumpVoid
+    settlement: SettlementPart
+    account: AccountPart
 
 
 @final
@@ -305,10 +342,16 @@ class View:
     buried: Buried
     table: Table
     captured: Captured
+    captured_cards: CapturedCards
     history: History
     inference: Inference
     trump_void: TrumpVoid
+    trump_counts: TrumpCounts
     disclosed: Disclosed
     advice: Advice
     settlement: SettlementPart
     account: AccountPart
+
+
+Seen: TypeAlias = View | PublicView
+"""All that a viewer may see."""

@@ -4,13 +4,27 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import TypeAlias, final
 
-from erqiwang_core.cards import kind
 from erqiwang_core.contract import Contract
 from erqiwang_core.dealing import Dealt, parse_cards
 from erqiwang_core.disclosure import Disclosure, Statement, newly_void, statements
-from erqiwang_core.following import breach, follow, must
-from erqiwang_core.hand import POINT_CARDS, cards_of, count, ids, points, shared, union, without
 from erqiwang_core.inference import Proven, after_follow, nothing_proven
+from erqiwang_core.kernel.cards import kind
+from erqiwang_core.kernel.following import breach, follow, must
+from erqiwang_core.kernel.hand import POINT_CARDS, cards_of, count, ids, points, shared, union, without
+from erqiwang_core.kernel.shapes import (
+    Lead,
+    SeveralGroups,
+    Shape,
+    SideSuitThrow,
+    Single,
+    Throw,
+    capture_multiplier,
+    classify,
+    component,
+    holds_higher,
+)
+from erqiwang_core.kernel.trick import Played, Trick, ahead_after
+from erqiwang_core.kernel.trump import Group, Order
 from erqiwang_core.refusals import (
     DeclarerMayNotSignal,
     IllegalFollow,
@@ -25,21 +39,7 @@ from erqiwang_core.refusals import (
 from erqiwang_core.rules import Rules
 from erqiwang_core.scoring import KittyCapture
 from erqiwang_core.seats import BySeat, next_seat
-from erqiwang_core.settled import DealSettled, Settled, settle_play, settled
-from erqiwang_core.shapes import (
-    Lead,
-    SeveralGroups,
-    Shape,
-    SideSuitThrow,
-    Single,
-    Throw,
-    capture_multiplier,
-    classify,
-    component,
-    holds_higher,
-)
-from erqiwang_core.trick import Played, Trick, ahead_after
-from erqiwang_core.trump import Group, Order
+from erqiwang_core.settlement import DealSettled, Settled, settle_play, settled
 from erqiwang_core.units import CardSet, Points, Seat
 from erqiwang_core.valuation import cheapest, cheapness
 

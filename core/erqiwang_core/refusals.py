@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from enum import Enum, IntEnum
 from typing import TypeAlias, final
 
-from erqiwang_core.following import Breach
-from erqiwang_core.shapes import SeveralGroups, SideSuitThrow
+from erqiwang_core.kernel.following import Breach
+from erqiwang_core.kernel.shapes import SeveralGroups, SideSuitThrow
 from erqiwang_core.units import CardSet, Points, Seat
 
 

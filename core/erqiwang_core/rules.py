@@ -1,12 +1,13 @@
-"""Rules as data: what differs between the games, and what a room may choose (rules §4, §10, §14, part B)."""
+"""Rules as data: what differs between the games (rules §4, §10, part B)."""
 
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
 from typing import Final, TypeAlias, final
 
-from erqiwang_core.cards import FULL_DECK, SHORT_DECK, Suit
-from erqiwang_core.trump import NoTrump, SuitTrump, Trump
+from erqiwang_core.kernel.cards import FULL_DECK, SHORT_DECK, Suit
+from erqiwang_core.kernel.trump import NoTrump, SuitTrump, Trump
+from erqiwang_core.options import Deck, FourPlayer, Game, ThreePlayer
 from erqiwang_core.units import CardId, Chips, Points
 
 RULES_VERSION: Final = 1
@@ -75,7 +76,7 @@ class Rules:
     """Whether the declarer's disclosure (亮牌) exists."""
     review: bool
     """Whether past tricks and trump counts may be looked back at (查牌)."""
-    version: int = RULES_VERSION
+    version: int
 
     @property
     def hand_size(self) -> int:
@@ -97,132 +98,9 @@ class Rules:
         return next(row for row in self.rows if row.bid == bid)
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class ThreePlayer:
-    """The three-player game and the options it alone has."""
-
-    joker_bonus: bool = False
-    climb: bool = False
-
-
-class Deck(Enum):
-    """The decks of the four-player game."""
-
-    SHORT = "short"
-    """Without 3s and 4s: 92 cards, 21 a seat."""
-    FULL = "full"
-    """With them: 108 cards, 25 a seat."""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class FourPlayer:
-    """The four-player game and the option it alone has."""
-
-    deck: Deck = Deck.SHORT
-
-
-Game: TypeAlias = ThreePlayer | FourPlayer
-
-
-class Payer(Enum):
-    """Who pays the room cards."""
-
-    OWNER = "owner"
-    EACH = "each"
-
-
-class Length(Enum):
-    """How many deals a match has."""
-
-    SIX = 6
-    TWELVE = 12
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Countdowns:
-    """Seconds shown to whoever is to act. Nothing ever happens when they run out (rules §13)."""
-
-    bid: int = 15
-    trump: int = 20
-    bury: int = 40
-    play: int = 20
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class RoomOptions:
-    """What the owner of a room chooses."""
-
-    game: Game = ThreePlayer()
-    length: Length = Length.SIX
-    payer: Payer = Payer.OWNER
-    review: bool = True
-    countdowns: Countdowns = Countdowns()
-
-    @property
-    def deals(self) -> int:
-        """How many deals the match has."""
-        return self.length.value
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class CardCost:
-    """Room cards to pay (rules §14)."""
-
-    owner: int
-    """By the owner, for opening the room."""
-    joiner: int
-    """By every other player, for joining."""
-
-
-_COSTS: Final[dict[tuple[Payer, Length], CardCost]] = {
-    (Payer.OWNER, Length.SIX): CardCost(2, 0),
-    (Payer.OWNER, Length.TWELVE): CardCost(4, 0),
-    (Payer.EACH, Length.SIX): CardCost(1, 1),
-    (Payer.EACH, Length.TWELVE): CardCost(2, 2),
-}
-
-
-def card_cost(options: RoomOptions) -> CardCost:
-    """What a room with those options costs (rules §14)."""
-    return _COSTS[options.payer, options.length]
-
-
-def parse_roomtype(text: object, game: Game | None = None) -> RoomOptions:
-    """The options that a `roomtype` string stands for; whatever is missing or no string counts as '0' (rules §14).
-
-    Its bits for joker bonus and climb speak of the three-player game and are passed over when another `game` is given.
-    """
-    digits = (text if isinstance(text, str) else "").ljust(5, "0")
-    twelve, each, joker_bonus, climb, no_review = (digit == "1" for digit in digits[:5])
-    return RoomOptions(
-        game=game if isinstance(game, FourPlayer) else ThreePlayer(joker_bonus, climb),
-        length=Length.TWELVE if twelve else Length.SIX,
-        payer=Payer.EACH if each else Payer.OWNER,
-        review=not no_review,
-    )
-
-
-def roomtype(options: RoomOptions) -> str:
-    """The `roomtype` string of those options; the two bits a four-player room lacks are '0'."""
-    three = options.game if isinstance(options.game, ThreePlayer) else ThreePlayer()
-    bits = (
-        options.length is Length.TWELVE,
-        options.payer is Payer.EACH,
-        three.joker_bonus,
-        three.climb,
-        not options.review,
-    )
-    return "".join("1" if bit else "0" for bit in bits)
-
-
 @cache
-def rules(game: Game, review: bool) -> Rules:
-    """The rules of a game, in a review room or not."""
+def rules(game: Game, review: bool, version: int = RULES_VERSION) -> Rules:
+    """The rules of a game, in a review room or not, as a deal of that version was played by them."""
     match game:
         case ThreePlayer(joker_bonus, climb):
             return Rules(
@@ -234,6 +112,7 @@ def rules(game: Game, review: bool) -> Rules:
                 void_notice=VoidNotice.COUNTS,
                 disclosure=True,
                 review=review,
+                version=version,
             )
         case FourPlayer(deck):
             return Rules(
@@ -245,6 +124,7 @@ def rules(game: Game, review: bool) -> Rules:
                 void_notice=VoidNotice.STATEMENTS,
                 disclosure=False,
                 review=review,
+                version=version,
             )
 
 

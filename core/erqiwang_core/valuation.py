@@ -3,10 +3,10 @@
 from functools import cache
 from typing import Final
 
-from erqiwang_core.cards import CARDS, KINDS, POINTS
-from erqiwang_core.following import Cost
-from erqiwang_core.hand import count, ids, pairs
-from erqiwang_core.trump import Group, Order, Trump, order
+from erqiwang_core.kernel.cards import CARDS, KINDS, POINTS
+from erqiwang_core.kernel.following import Cost
+from erqiwang_core.kernel.hand import count, ids, pairs
+from erqiwang_core.kernel.trump import Group, Order, Trump, order
 from erqiwang_core.units import CardId, CardSet
 
 _POINT: Final = 4

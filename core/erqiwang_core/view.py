@@ -1,9 +1,9 @@
-"""The view: all that one seat may see, each part built from nothing out of what that seat may know.
+"""The view: all that a viewer may see, each part built from nothing out of what that viewer may know.
 
 There is no view of everything from which something is left out: a part holds what its builder put there.
 """
 
-from typing import Final
+from typing import Final, overload
 
 from erqiwang_core import bidding, burying, deal as deals, naming, playing
 from erqiwang_core.bidding import Bidding, Contested, Opening
@@ -11,10 +11,12 @@ from erqiwang_core.burying import Burying
 from erqiwang_core.contract import Contract
 from erqiwang_core.deal import Deal
 from erqiwang_core.disclosure import trump_count
-from erqiwang_core.following import may, must
-from erqiwang_core.hand import EMPTY
+from erqiwang_core.kernel.following import may, must
+from erqiwang_core.kernel.hand import EMPTY
+from erqiwang_core.kernel.trump import Trump
 from erqiwang_core.match import Gathering, Match, Over, Running, finished, on_table, phase, scores, totals, waits_for
 from erqiwang_core.naming import Naming
+from erqiwang_core.options import Countdowns
 from erqiwang_core.parts import (
     AccountPart,
     Advice,
@@ -24,6 +26,7 @@ from erqiwang_core.parts import (
     BuryAdvice,
     CallAdvice,
     Captured,
+    CapturedCards,
     Chairs,
     ContractPart,
     Disclosed,
@@ -35,24 +38,52 @@ from erqiwang_core.parts import (
     LeadAdvice,
     NameAdvice,
     Progress,
+    PublicView,
     ReadyAdvice,
     Result,
     SettlementPart,
     Table,
+    TrumpCounts,
     TrumpVoid,
     Turn,
     View,
 )
 from erqiwang_core.playing import Playing
-from erqiwang_core.rules import KITTY_SIZE, Countdowns
+from erqiwang_core.rules import KITTY_SIZE
 from erqiwang_core.scoring import multiplier, outcome
-from erqiwang_core.settled import Settled
-from erqiwang_core.trump import Trump
+from erqiwang_core.settlement import Settled
 from erqiwang_core.units import Chips, Points, Seat
+from erqiwang_core.viewer import Public, Viewer
 
 
-def view(match: Match, seat: Seat) -> View:
-    """What `seat` may see of a match."""
+@overload
+def view(match: Match, viewer: Seat) -> View: ...
+@overload
+def view(match: Match, viewer: Public) -> PublicView: ...
+def view(match: Match, viewer: Viewer) -> View | PublicView:
+    """What `viewer` may see of a match."""
+    return _of_public(match) if isinstance(viewer, Public) else _of_seat(match, viewer)
+
+
+def _of_public(match: Match) -> PublicView:
+    return PublicView(
+        options=match.options,
+        chairs=chairs(match),
+        progress=progress(match),
+        turn=turn(match),
+        auction=auction(match),
+        contract=contract(match),
+        table=table(match),
+        captured=captured(match),
+        history=history(match),
+        inference=inference(match),
+        trump_void=trump_void(match),
+        settlement=settlement(match),
+        account=account(match),
+    )
+
+
+def _of_seat(match: Match, seat: Seat) -> View:
     return View(
         seat=seat,
         options=match.options,
@@ -65,10 +96,12 @@ def view(match: Match, seat: Seat) -> View:
         kitty=kitty(match, seat),
         buried=buried(match, seat),
         table=table(match),
-        captured=captured(match, seat),
+        captured=captured(match),
+        captured_cards=captured_cards(match, seat),
         history=history(match),
         inference=inference(match),
-        trump_void=trump_void(match, seat),
+        trump_void=trump_void(match),
+        trump_counts=trump_counts(match, seat),
         disclosed=disclosed(match, seat),
         advice=advice(match, seat),
         settlement=settlement(match),
@@ -224,10 +257,10 @@ def table(match: Match) -> Table:
     return Table(len(finished(deal)) + under_way, trick)
 
 
-_NOT_CAPTURED: Final = Captured(Points(0), 0, EMPTY)
+_NOT_CAPTURED: Final = Captured(Points(0), 0)
 
 
-def captured(match: Match, seat: Seat) -> Captured:
+def captured(match: Match) -> Captured:
     """What the defenders have captured in the deal in progress."""
     if not isinstance(match, Running):
         return _NOT_CAPTURED
@@ -235,10 +268,20 @@ def captured(match: Match, seat: Seat) -> Captured:
         case Bidding() | Settled():
             return _NOT_CAPTURED
         case Naming(contract=agreed) | Burying(contract=agreed):
-            return Captured(Points(0), multiplier(outcome(agreed.row, Points(0))), EMPTY)
-        case Playing(contract=agreed, points=points, captured=cards):
-            shown = EMPTY if agreed.declarer == seat else cards
-            return Captured(points, multiplier(outcome(agreed.row, points)), shown)
+            return Captured(Points(0), multiplier(outcome(agreed.row, Points(0))))
+        case Playing(contract=agreed, points=points):
+            return Captured(points, multiplier(outcome(agreed.row, points)))
+
+
+_NO_CAPTURED_CARDS: Final = CapturedCards(EMPTY)
+
+
+def captured_cards(match: Match, seat: Seat) -> CapturedCards:
+    """The captured point cards, to the defenders in play."""
+    deal = _in_play(match)
+    if deal is None or deal.contract.declarer == seat:
+        return _NO_CAPTURED_CARDS
+    return CapturedCards(deal.captured)
 
 
 _NO_HISTORY: Final = History(())
@@ -263,17 +306,27 @@ def inference(match: Match) -> Inference:
     return Inference(deal.proven)
 
 
-_NOT_VOID: Final = TrumpVoid((), (), ())
+_NOT_VOID: Final = TrumpVoid((), ())
 
 
-def trump_void(match: Match, seat: Seat) -> TrumpVoid:
-    """The seats announced void of trump, and what is told because of it."""
+def trump_void(match: Match) -> TrumpVoid:
+    """The seats announced void of trump, and what all are told because of it."""
     deal = _in_play(match)
     if deal is None or not deal.void:
         return _NOT_VOID
+    return TrumpVoid(deal.void, deal.statements)
+
+
+_NOT_COUNTED: Final = TrumpCounts(())
+
+
+def trump_counts(match: Match, seat: Seat) -> TrumpCounts:
+    """How many trumps every other seat holds, where that is told."""
+    deal = _in_play(match)
+    if deal is None or not playing.counts_open(deal):
+        return _NOT_COUNTED
     others = tuple((other, held) for other, held in deal.hands.items() if other != seat)
-    counts = tuple((other, trump_count(deal.order, held)) for other, held in others if playing.counts_open(deal))
-    return TrumpVoid(deal.void, counts, deal.statements)
+    return TrumpCounts(tuple((other, trump_count(deal.order, held)) for other, held in others))
 
 
 _NOT_DISCLOSED: Final = Disclosed(None)

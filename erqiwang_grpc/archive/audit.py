@@ -10,9 +10,9 @@ from typing import final
 from erqiwang_core import match as matches, naming
 from erqiwang_core.bidding import Bid, DeclarerFound, Pass
 from erqiwang_core.burying import Bury, CardsBuried
-from erqiwang_core.contract import BidMade, BidPassed
+from erqiwang_core.calls import BidMade, BidPassed
 from erqiwang_core.dealing import Shuffled
-from erqiwang_core.hand import ids
+from erqiwang_core.kernel.hand import ids
 from erqiwang_core.match import (
     Command,
     DealStarted,
@@ -32,7 +32,7 @@ from erqiwang_core.naming import NameTrump, Surrender, TrumpNamed
 from erqiwang_core.playing import CardsFollowed, CardsLed, Play
 from erqiwang_core.refusals import Refusal
 from erqiwang_core.rules import RULES_VERSION
-from erqiwang_core.settled import DealSettled
+from erqiwang_core.settlement import DealSettled
 from erqiwang_core.units import Seat
 from erqiwang_core.view import contract
 

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import final
 
-from erqiwang_core.contract import BidMade, BidPassed, Called
+from erqiwang_core.calls import BidMade, BidPassed, Called
 from erqiwang_core.dealing import Dealt, dealt
+from erqiwang_core.kernel.trick import Played, Trick
 from erqiwang_core.match import DealStarted, MatchEnded, Player, SeatLeft, SeatTaken
 from erqiwang_core.playing import CardsFollowed, CardsLed, TrickTaken
 from erqiwang_core.rules import rules
 from erqiwang_core.seats import BySeat, by_seat
-from erqiwang_core.settled import DealSettled, Settlement
-from erqiwang_core.trick import Played, Trick
+from erqiwang_core.settlement import DealSettled, Settlement
 from erqiwang_core.units import CardSet, Chips, Seat
 
 from erqiwang_grpc import events as stored
@@ -245,10 +245,11 @@ def _deal(logged: Sequence[Logged], settlement: Settlement) -> DealRecord:
     """The record of a deal, from its start to what settled it."""
     start, events = logged[0].event, [each.event for each in logged]
     assert isinstance(start, DealStarted), "a deal begins with its start"
+    played_by = rules(start.game, start.review, start.rules_version)
     return DealRecord(
         started=logged[0].entry.time,
         ended=logged[-1].entry.time,
-        dealt=dealt(start.rules, start.number, start.first_bidder, start.shuffled),
+        dealt=dealt(played_by, start.number, start.first_bidder, start.shuffled),
         calls=tuple(event for event in events if isinstance(event, BidMade | BidPassed)),
         tricks=_tricks(event for event in events if isinstance(event, CardsLed | CardsFollowed)),
         settlement=settlement,

@@ -4,8 +4,9 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace, _SubParsersAc
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
+from erqiwang_core.options import Deck, FourPlayer, Game, Length, RoomOptions, ThreePlayer
 from erqiwang_core.players import Policy, RandomLegal, Sensible
-from erqiwang_core.rules import Deck, FourPlayer, Game, Length, RoomOptions, ThreePlayer, rules
+from erqiwang_core.rules import rules
 from erqiwang_core.seats import BySeat, by_seat
 
 Subparsers: TypeAlias = "_SubParsersAction[ArgumentParser]"

@@ -1,38 +1,28 @@
 """Reading: stored bytes as events again; whatever is not exactly what was written here is unreadable."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, TypeVar, final
 
 from erqiwang_core.awards import Award, SeatAwards
 from erqiwang_core.bidding import DeclarerFound
 from erqiwang_core.burying import CardsBuried
-from erqiwang_core.cards import CARDS
-from erqiwang_core.contract import BidMade, BidPassed, Called, Contract
+from erqiwang_core.calls import BidMade, BidPassed, Called
+from erqiwang_core.contract import Contract
 from erqiwang_core.dealing import Shuffled
 from erqiwang_core.disclosure import Disclosure, Statement, TrumpHolding
-from erqiwang_core.hand import cards_of
+from erqiwang_core.kernel.cards import CARDS
+from erqiwang_core.kernel.hand import cards_of
+from erqiwang_core.kernel.shapes import Component, Lead, Pair, Shape, Single, Throw, Tractor
+from erqiwang_core.kernel.trump import TRUMPS, Group, Trump
 from erqiwang_core.match import Account, DealStarted, MatchEnded, Player, SeatLeft, SeatReady, SeatTaken
 from erqiwang_core.naming import TrumpNamed, number
+from erqiwang_core.options import Countdowns, Deck, FourPlayer, Game, Length, Payer, RoomOptions, ThreePlayer
 from erqiwang_core.playing import CardsFollowed, CardsLed, TrickTaken
-from erqiwang_core.rules import (
-    RULES_VERSION,
-    BidRow,
-    Countdowns,
-    Deck,
-    FourPlayer,
-    Game,
-    Length,
-    Payer,
-    RoomOptions,
-    ThreePlayer,
-    rules,
-)
+from erqiwang_core.rules import RULES_VERSION, BidRow, rules
 from erqiwang_core.scoring import KittyCapture, Outcome, Upgrade
 from erqiwang_core.seats import BySeat
-from erqiwang_core.settled import DealSettled, SeatScore, Settlement
-from erqiwang_core.shapes import Component, Lead, Pair, Shape, Single, Throw, Tractor
-from erqiwang_core.trump import TRUMPS, Group, Trump
+from erqiwang_core.settlement import DealSettled, SeatScore, Settlement
 from erqiwang_core.units import Awards, CardId, CardSet, Chips, Level, Points, Seat
 from google.protobuf.message import DecodeError
 
@@ -174,14 +164,16 @@ def _game(stored: room_pb2.Game) -> Game:
 def _deal_started(stored: room_pb2.DealStarted) -> DealStarted:
     if not 1 <= stored.rules_version <= RULES_VERSION:
         raise _UnclearError(f"version {stored.rules_version} of the rules is not known here")
-    played_by = replace(rules(_game(stored.game), stored.review), version=stored.rules_version)
+    game = _game(stored.game)
     order = tuple(CardId(card) for card in stored.order)
-    if sorted(order) != list(played_by.deck):
+    if sorted(order) != list(rules(game, stored.review, stored.rules_version).deck):
         raise _UnclearError("its cards are no permutation of the deck")
     return DealStarted(
         number=stored.number,
         first_bidder=_seat(stored.first_bidder),
-        rules=played_by,
+        game=game,
+        review=stored.review,
+        rules_version=stored.rules_version,
         shuffled=Shuffled(order, stored.salt, stored.commitment),
     )
 

@@ -1,22 +1,21 @@
 """Writing: events as stored messages, with everything that was decided and nothing that folding gives."""
 
 from collections.abc import Iterable
-from dataclasses import replace
-from typing import Final
 
 from erqiwang_core.awards import Award
 from erqiwang_core.bidding import DeclarerFound
 from erqiwang_core.burying import CardsBuried
-from erqiwang_core.contract import BidMade, BidPassed, Called, Contract
+from erqiwang_core.calls import BidMade, BidPassed, Called
+from erqiwang_core.contract import Contract
 from erqiwang_core.disclosure import Disclosure, Statement
-from erqiwang_core.hand import ids
+from erqiwang_core.kernel.hand import ids
+from erqiwang_core.kernel.shapes import Component, Pair, Shape, Single, Throw, Tractor
 from erqiwang_core.match import DealStarted, MatchEnded, SeatLeft, SeatReady, SeatTaken
 from erqiwang_core.naming import TrumpNamed, number
+from erqiwang_core.options import Deck, FourPlayer, Game, Payer, RoomOptions, ThreePlayer
 from erqiwang_core.playing import CardsFollowed, CardsLed, TrickTaken
-from erqiwang_core.rules import RULES_VERSION, Deck, FourPlayer, Game, Payer, RoomOptions, ThreePlayer, rules
 from erqiwang_core.scoring import KittyCapture, Upgrade
-from erqiwang_core.settled import DealSettled, SeatScore, Settlement
-from erqiwang_core.shapes import Component, Pair, Shape, Single, Throw, Tractor
+from erqiwang_core.settlement import DealSettled, SeatScore, Settlement
 from erqiwang_core.units import CardSet
 
 from erqiwang_grpc.events.model import RoomOpened, StoredEvent
@@ -94,21 +93,14 @@ def _game(game: Game) -> room_pb2.Game:
             return room_pb2.Game(four_player=room_pb2.FourPlayer(full_deck=deck is Deck.FULL))
 
 
-_GAMES: Final[tuple[Game, ...]] = (
-    *(ThreePlayer(joker_bonus, climb) for joker_bonus in (False, True) for climb in (False, True)),
-    *(FourPlayer(deck) for deck in Deck),
-)
-_GAME_OF: Final = {rules(game, review): game for game in _GAMES for review in (False, True)}
-
-
 def _deal_started(event: DealStarted) -> room_pb2.DealStarted:
     shuffled = event.shuffled
     return room_pb2.DealStarted(
         number=event.number,
         first_bidder=event.first_bidder,
-        game=_game(_GAME_OF[replace(event.rules, version=RULES_VERSION)]),
-        review=event.rules.review,
-        rules_version=event.rules.version,
+        game=_game(event.game),
+        review=event.review,
+        rules_version=event.rules_version,
         order=bytes(shuffled.order),
         salt=shuffled.salt,
         commitment=shuffled.commitment,

@@ -3,8 +3,13 @@
 from collections.abc import Sequence
 from typing import TypeAlias, TypeGuard
 
-from erqiwang_core.match import DealStarted, Event, Gathering, Match, MatchEnded, SeatLeft, SeatTaken
-from erqiwang_core.settled import DealSettled
+from erqiwang_core.bidding import DeclarerFound
+from erqiwang_core.burying import CardsBuried
+from erqiwang_core.calls import BidMade, BidPassed
+from erqiwang_core.match import DealStarted, Event, Gathering, Match, MatchEnded, SeatLeft, SeatReady, SeatTaken
+from erqiwang_core.naming import TrumpNamed
+from erqiwang_core.playing import CardsFollowed, CardsLed
+from erqiwang_core.settlement import DealSettled
 
 from erqiwang_grpc.events.model import RoomOpened, StoredEvent
 from erqiwang_grpc.store import Tag
@@ -38,12 +43,25 @@ def played(platform: str, player: str) -> Tag:
 
 
 PublicEvent: TypeAlias = RoomOpened | SeatTaken | SeatLeft | DealStarted | DealSettled | MatchEnded
-"""What a platform is told of its rooms while they are played."""
+"""What `WatchRooms` tells of."""
 
 
 def is_public(event: StoredEvent) -> TypeGuard[PublicEvent]:
-    """Whether a platform is told of an event."""
-    return isinstance(event, PublicEvent)
+    """Whether `WatchRooms` tells of an event; a new event needs a line here, so that somebody decides."""
+    match event:
+        case RoomOpened() | SeatTaken() | SeatLeft() | DealStarted() | DealSettled() | MatchEnded():
+            return True
+        case (
+            BidMade()
+            | BidPassed()
+            | DeclarerFound()
+            | TrumpNamed()
+            | CardsBuried()
+            | CardsLed()
+            | CardsFollowed()
+            | SeatReady()
+        ):
+            return False
 
 
 def opening_tags(opened: RoomOpened) -> tuple[Tag, ...]:

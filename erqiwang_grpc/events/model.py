@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TypeAlias, final
 
 from erqiwang_core.match import Event
-from erqiwang_core.rules import RoomOptions
+from erqiwang_core.options import RoomOptions
 
 
 @final

@@ -12,8 +12,8 @@ from erqiwang_core.bidding import Bid, Pass
 from erqiwang_core.burying import Bury
 from erqiwang_core.match import Disband, HouseCommand, LeaveSeat, Ready, TakeSeat
 from erqiwang_core.naming import NameTrump, Surrender
+from erqiwang_core.options import FourPlayer, Game, RoomOptions, ThreePlayer
 from erqiwang_core.playing import Play, ShowTrumps, Signal
-from erqiwang_core.rules import FourPlayer, Game, RoomOptions, ThreePlayer
 
 from erqiwang_grpc.events.model import RoomOpened
 from erqiwang_grpc.rooms.command import SeatCommand

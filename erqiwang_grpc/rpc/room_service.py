@@ -18,8 +18,9 @@ from erqiwang_core.match import (
     Player,
     TakeSeat,
 )
+from erqiwang_core.options import card_cost
 from erqiwang_core.refusals import SeatFree, SeatOccupied
-from erqiwang_core.rules import card_cost, rules
+from erqiwang_core.rules import rules
 from erqiwang_core.units import Seat
 from google.protobuf.timestamp_pb2 import Timestamp
 from grpc import StatusCode

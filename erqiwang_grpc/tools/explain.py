@@ -8,9 +8,11 @@ from itertools import combinations
 from math import comb
 from typing import Final, final
 
-from erqiwang_core.cards import kind
-from erqiwang_core.following import answer, breach, follow, is_legal, may, must
-from erqiwang_core.hand import cards_of, copies, count, ids, kind_list, kinds, pairs, points, shared, without
+from erqiwang_core.kernel.cards import kind
+from erqiwang_core.kernel.following import answer, breach, follow, is_legal, may, must
+from erqiwang_core.kernel.hand import cards_of, copies, count, ids, kind_list, kinds, pairs, points, shared, without
+from erqiwang_core.kernel.shapes import Lead, all_components, classify
+from erqiwang_core.kernel.trump import Group, Order, order
 from erqiwang_core.notation import (
     ThirdCopy,
     UnreadableTrump,
@@ -21,8 +23,6 @@ from erqiwang_core.notation import (
     write_card,
     write_trump,
 )
-from erqiwang_core.shapes import Lead, all_components, classify
-from erqiwang_core.trump import Group, Order, order
 from erqiwang_core.units import CardSet, KindSet
 from erqiwang_core.valuation import cheapness
 

@@ -14,8 +14,9 @@ from random import Random
 from typing import Final
 
 import grpc
+from erqiwang_core.options import RoomOptions
 from erqiwang_core.players import Sensible
-from erqiwang_core.rules import RoomOptions, rules
+from erqiwang_core.rules import rules
 
 from erqiwang_grpc.client import SeatClient
 from erqiwang_grpc.commands import interrupts

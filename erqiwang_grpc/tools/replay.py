@@ -3,18 +3,18 @@
 import sys
 from argparse import Namespace
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, final
 
 from erqiwang_core import match as matches, notices, view as views
-from erqiwang_core.hand import EMPTY
+from erqiwang_core.kernel.hand import EMPTY
 from erqiwang_core.match import DealStarted, Event, Match, MatchEnded, Over
 from erqiwang_core.notices import Cause
-from erqiwang_core.parts import Advice, Buried, Disclosed, Hand, Kitty, View
+from erqiwang_core.parts import Seen, View
 from erqiwang_core.playing import CardsLed
-from erqiwang_core.seats import next_seat
-from erqiwang_core.settled import DealSettled
+from erqiwang_core.settlement import DealSettled
 from erqiwang_core.units import Seat
+from erqiwang_core.viewer import PUBLIC
 from rich.text import Text
 
 from erqiwang_grpc.commands import data_folder, interrupts
@@ -99,52 +99,25 @@ class Audience:
     sees_all: bool
     """Whether what is hidden in a deal in progress is shown, too."""
 
-    def views(self, match: Match) -> tuple[View, ...]:
+    def views(self, match: Match) -> tuple[Seen, ...]:
         """What the audience may see of a match."""
         if not self._is_open(match):
-            return (public_view(match),)
+            return (views.view(match, PUBLIC),)
         return tuple(views.view(match, seat) for seat in self._seats(match))
 
     def cause(self, before: Match, event: Event, after: Match) -> Cause:
-        """The event as the audience may know it: what a failed throw was is known to the thrower alone."""
-        told = self._seats(after)[0]
+        """The event as the audience may know it; an auditor knows what a failed throw held, as its thrower does."""
+        if not self._is_open(after):
+            return notices.cause(before, event, PUBLIC)
         if isinstance(event, CardsLed) and self.seat is None:
-            told = event.seat
-        if isinstance(event, CardsLed) and not self._is_open(after):
-            told = next_seat(event.seat, len(after.chairs))
-        return notices.cause(before, event, told)
+            return notices.cause(before, event, event.seat)
+        return notices.cause(before, event, PUBLIC if self.seat is None else self.seat)
 
     def _is_open(self, match: Match) -> bool:
         return self.sees_all or views.progress(match).deal in self.ended
 
     def _seats(self, match: Match) -> tuple[Seat, ...]:
         return match.chairs.seats() if self.seat is None else (self.seat,)
-
-
-def public_view(match: Match) -> View:
-    """What every seat may see, and nothing that only some may: built up from nothing, as every view is."""
-    nobody = Seat(0)
-    return View(
-        seat=nobody,
-        options=match.options,
-        chairs=views.chairs(match),
-        progress=views.progress(match),
-        turn=views.turn(match),
-        hand=Hand(EMPTY),
-        auction=views.auction(match),
-        contract=views.contract(match),
-        kitty=Kitty(EMPTY),
-        buried=Buried(EMPTY),
-        table=views.table(match),
-        captured=replace(views.captured(match, nobody), cards=EMPTY),
-        history=views.history(match),
-        inference=views.inference(match),
-        trump_void=replace(views.trump_void(match, nobody), counts=()),
-        disclosed=Disclosed(None),
-        advice=Advice(None),
-        settlement=views.settlement(match),
-        account=views.account(match),
-    )
 
 
 def _tell(arguments: Namespace, log: RoomLog) -> UnreadableEntry | None:
@@ -192,11 +165,11 @@ def _deals(events: Iterable[Event]) -> tuple[list[int], list[int]]:
     return started, ended
 
 
-def _pause(teller: Teller, seen: Sequence[View]) -> None:
+def _pause(teller: Teller, seen: Sequence[Seen]) -> None:
     """Say who is to act, with their cards where they may be seen, and wait for Enter."""
     turn = seen[0].turn.seat
     if turn is not None:
-        held = next((view.hand.cards for view in seen if view.seat == turn), EMPTY)
+        held = next((view.hand.cards for view in seen if isinstance(view, View) and view.seat == turn), EMPTY)
         agreed = seen[0].contract.agreed
         line = Text(f"     {name(seen[0], turn)} is to act")
         if held:

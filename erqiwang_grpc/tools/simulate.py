@@ -10,8 +10,8 @@ from random import Random
 from time import perf_counter
 from typing import final
 
+from erqiwang_core.options import RoomOptions
 from erqiwang_core.players import contest, shuffles
-from erqiwang_core.rules import RoomOptions
 from erqiwang_core.seats import BySeat, by_seat
 from rich.console import Console
 from rich.progress import Progress

@@ -4,13 +4,13 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
+from erqiwang_core.kernel.shapes import Shape, Throw, component, same_shape
+from erqiwang_core.kernel.trump import Group, Order
 from erqiwang_core.match import Running
 from erqiwang_core.players import Step
 from erqiwang_core.playing import CardsFollowed, CardsLed, Playing
 from erqiwang_core.scoring import Disbanded, Made, NearShutout, Outcome, Shutout, Surrendered, Upgrade
-from erqiwang_core.settled import DealSettled, Settlement
-from erqiwang_core.shapes import Shape, Throw, component, same_shape
-from erqiwang_core.trump import Group, Order
+from erqiwang_core.settlement import DealSettled, Settlement
 from erqiwang_core.units import CardSet
 
 OUTCOMES: Final = ("shutout", "near shutout", "made", "upgrade 1", "upgrade 2", "upgrade 3+", "surrender")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias, final
 
-from erqiwang_core.cards import FULL_DECK, SHORT_DECK
+from erqiwang_core.kernel.cards import FULL_DECK, SHORT_DECK
 
 from erqiwang_grpc.commands.arguments import BadArguments, Subparsers
 from erqiwang_grpc.shuffling import SALT_BYTES, commitment

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from erqiwang_core.following import (
+from erqiwang_core.kernel.following import (
     Answer,
     Breach,
     GroupNotFollowed,
@@ -10,9 +10,9 @@ from erqiwang_core.following import (
     TractorNotPlayed,
     WholeGroupNotPlayed,
 )
+from erqiwang_core.kernel.shapes import Pair, SeveralGroups, Shape, SideSuitThrow, Single, Throw, Tractor, tractors
+from erqiwang_core.kernel.trump import Group
 from erqiwang_core.notation import ThirdCopy, UnreadableCard, UnreadableTrump, write_card
-from erqiwang_core.shapes import Pair, SeveralGroups, Shape, SideSuitThrow, Single, Throw, Tractor, tractors
-from erqiwang_core.trump import Group
 
 
 def number_of(count: int, noun: str) -> str:

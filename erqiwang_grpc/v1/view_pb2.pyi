@@ -129,9 +129,11 @@ class Parts(_message.Message):
     BURIED_FIELD_NUMBER: _builtins.int
     TABLE_FIELD_NUMBER: _builtins.int
     CAPTURED_FIELD_NUMBER: _builtins.int
+    CAPTURED_CARDS_FIELD_NUMBER: _builtins.int
     HISTORY_FIELD_NUMBER: _builtins.int
     INFERENCE_FIELD_NUMBER: _builtins.int
     TRUMP_VOID_FIELD_NUMBER: _builtins.int
+    TRUMP_COUNTS_FIELD_NUMBER: _builtins.int
     DISCLOSURE_FIELD_NUMBER: _builtins.int
     ADVICE_FIELD_NUMBER: _builtins.int
     SETTLEMENT_FIELD_NUMBER: _builtins.int
@@ -177,6 +179,10 @@ class Parts(_message.Message):
         """Captured points."""
 
     @_builtins.property
+    def captured_cards(self) -> Global___CapturedCardsPart:
+        """The captured point cards, to the defenders."""
+
+    @_builtins.property
     def history(self) -> Global___HistoryPart:
         """Finished tricks, in review rooms."""
 
@@ -186,7 +192,11 @@ class Parts(_message.Message):
 
     @_builtins.property
     def trump_void(self) -> Global___TrumpVoidPart:
-        """Seats void of trump and what is told because of it."""
+        """Seats void of trump and what all are told because of it."""
+
+    @_builtins.property
+    def trump_counts(self) -> Global___TrumpCountsPart:
+        """The other seats' trumps, once a seat is void of trump, in review rooms of three players."""
 
     @_builtins.property
     def disclosure(self) -> Global___DisclosurePart:
@@ -217,17 +227,19 @@ class Parts(_message.Message):
         buried: Global___BuriedPart | None = ...,
         table: Global___TablePart | None = ...,
         captured: Global___CapturedPart | None = ...,
+        captured_cards: Global___CapturedCardsPart | None = ...,
         history: Global___HistoryPart | None = ...,
         inference: Global___InferencePart | None = ...,
         trump_void: Global___TrumpVoidPart | None = ...,
+        trump_counts: Global___TrumpCountsPart | None = ...,
         disclosure: Global___DisclosurePart | None = ...,
         advice: Global___AdvicePart | None = ...,
         settlement: Global___SettlementPart | None = ...,
         account: Global___AccountPart | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["account", b"account", "advice", b"advice", "auction", b"auction", "buried", b"buried", "captured", b"captured", "chairs", b"chairs", "contract", b"contract", "disclosure", b"disclosure", "hand", b"hand", "history", b"history", "inference", b"inference", "kitty", b"kitty", "progress", b"progress", "settlement", b"settlement", "table", b"table", "trump_void", b"trump_void", "turn", b"turn"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["account", b"account", "advice", b"advice", "auction", b"auction", "buried", b"buried", "captured", b"captured", "captured_cards", b"captured_cards", "chairs", b"chairs", "contract", b"contract", "disclosure", b"disclosure", "hand", b"hand", "history", b"history", "inference", b"inference", "kitty", b"kitty", "progress", b"progress", "settlement", b"settlement", "table", b"table", "trump_counts", b"trump_counts", "trump_void", b"trump_void", "turn", b"turn"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["account", b"account", "advice", b"advice", "auction", b"auction", "buried", b"buried", "captured", b"captured", "chairs", b"chairs", "contract", b"contract", "disclosure", b"disclosure", "hand", b"hand", "history", b"history", "inference", b"inference", "kitty", b"kitty", "progress", b"progress", "settlement", b"settlement", "table", b"table", "trump_void", b"trump_void", "turn", b"turn"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["account", b"account", "advice", b"advice", "auction", b"auction", "buried", b"buried", "captured", b"captured", "captured_cards", b"captured_cards", "chairs", b"chairs", "contract", b"contract", "disclosure", b"disclosure", "hand", b"hand", "history", b"history", "inference", b"inference", "kitty", b"kitty", "progress", b"progress", "settlement", b"settlement", "table", b"table", "trump_counts", b"trump_counts", "trump_void", b"trump_void", "turn", b"turn"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -539,29 +551,47 @@ class CapturedPart(_message.Message):
 
     POINTS_FIELD_NUMBER: _builtins.int
     MULTIPLIER_FIELD_NUMBER: _builtins.int
-    CARDS_FIELD_NUMBER: _builtins.int
     points: _builtins.int
     """In points, without any kitty capture."""
     multiplier: _builtins.int
     """The running multiplier (packet: curmultiple); 0 until there is a declarer."""
-    @_builtins.property
-    def cards(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """The captured point cards, to the defenders; empty to the declarer."""
-
     def __init__(
         self,
         *,
         points: _builtins.int = ...,
         multiplier: _builtins.int = ...,
-        cards: _abc.Iterable[_builtins.int] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["cards", b"cards", "multiplier", b"multiplier", "points", b"points"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["multiplier", b"multiplier", "points", b"points"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___CapturedPart: _TypeAlias = CapturedPart  # noqa: Y015
+
+@_typing.final
+class CapturedCardsPart(_message.Message):
+    """The captured point cards (捡分), to the defenders during play; empty to the declarer and at other times."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CARDS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def cards(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """Card ids, ascending."""
+
+    def __init__(
+        self,
+        *,
+        cards: _abc.Iterable[_builtins.int] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cards", b"cards"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CapturedCardsPart: _TypeAlias = CapturedCardsPart  # noqa: Y015
 
 @_typing.final
 class HistoryPart(_message.Message):
@@ -678,17 +708,10 @@ class TrumpVoidPart(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     VOID_SEATS_FIELD_NUMBER: _builtins.int
-    COUNTS_FIELD_NUMBER: _builtins.int
     STATEMENTS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def void_seats(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """The seats announced, in order (报无主)."""
-
-    @_builtins.property
-    def counts(self) -> _containers.RepeatedCompositeFieldContainer[Global___TrumpCount]:
-        """In a review room of three players, once a seat is announced: every other seat's trumps, for the rest of the deal. The
-        trumps themselves may then be asked for (`ShowTrumps`). Empty in all other rooms.
-        """
 
     @_builtins.property
     def statements(self) -> _containers.RepeatedCompositeFieldContainer[_playing_pb2.TrumpStatement]:
@@ -698,16 +721,41 @@ class TrumpVoidPart(_message.Message):
         self,
         *,
         void_seats: _abc.Iterable[_builtins.int] | None = ...,
-        counts: _abc.Iterable[Global___TrumpCount] | None = ...,
         statements: _abc.Iterable[_playing_pb2.TrumpStatement] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["counts", b"counts", "statements", b"statements", "void_seats", b"void_seats"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["statements", b"statements", "void_seats", b"void_seats"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___TrumpVoidPart: _TypeAlias = TrumpVoidPart  # noqa: Y015
+
+@_typing.final
+class TrumpCountsPart(_message.Message):
+    """In a review room of three players, once a seat is announced void of trump: every other seat's trumps, for the rest of the
+    deal. The trumps themselves may then be asked for (`ShowTrumps`). Empty before and in all other rooms.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    COUNTS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def counts(self) -> _containers.RepeatedCompositeFieldContainer[Global___TrumpCount]:
+        """One for each other seat."""
+
+    def __init__(
+        self,
+        *,
+        counts: _abc.Iterable[Global___TrumpCount] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["counts", b"counts"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___TrumpCountsPart: _TypeAlias = TrumpCountsPart  # noqa: Y015
 
 @_typing.final
 class DisclosurePart(_message.Message):

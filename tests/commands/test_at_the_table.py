@@ -5,11 +5,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from erqiwang_core.hand import ids
+from erqiwang_core.kernel.hand import ids
+from erqiwang_core.kernel.trump import order
 from erqiwang_core.parts import LeadAdvice
 from erqiwang_core.playing import Play, SignalKind
 from erqiwang_core.refusals import Phase
-from erqiwang_core.trump import order
 
 from erqiwang_grpc.client import Platform
 from erqiwang_grpc.rpc.wire import decode as read

@@ -9,8 +9,8 @@ from time import time
 
 import pytest
 from erqiwang_core.match import Disband, Player, TakeSeat
+from erqiwang_core.options import RoomOptions
 from erqiwang_core.refusals import Phase
-from erqiwang_core.rules import RoomOptions
 from erqiwang_core.units import Seat
 from erqiwang_core.view import progress
 from google.protobuf.json_format import ParseDict

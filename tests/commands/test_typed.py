@@ -7,17 +7,18 @@ import pytest
 from erqiwang_core import match as matches
 from erqiwang_core.bidding import Bid, Pass
 from erqiwang_core.burying import Bury
-from erqiwang_core.cards import KINDS
 from erqiwang_core.dealing import Shuffled
-from erqiwang_core.hand import cards_of, count, ids, within
+from erqiwang_core.kernel.cards import KINDS
+from erqiwang_core.kernel.hand import cards_of, count, ids, within
 from erqiwang_core.match import Ready
 from erqiwang_core.naming import NameTrump, Surrender
 from erqiwang_core.notation import write
+from erqiwang_core.options import Deck, FourPlayer, RoomOptions, ThreePlayer
 from erqiwang_core.parts import BuryAdvice, CallAdvice, Choice, FollowAdvice, LeadAdvice, NameAdvice, View
 from erqiwang_core.players import Policy, RandomLegal, Step, contest, shuffles
 from erqiwang_core.playing import Play, ShowTrumps, Signal, SignalKind
 from erqiwang_core.refusals import IllegalFollow
-from erqiwang_core.rules import Deck, FourPlayer, RoomOptions, ThreePlayer, rules
+from erqiwang_core.rules import rules
 from erqiwang_core.seats import BySeat, by_seat
 from erqiwang_core.units import CardId, Seat
 from erqiwang_core.view import view

@@ -7,8 +7,9 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from erqiwang_core.cards import SHORT_DECK
-from erqiwang_core.rules import Deck, FourPlayer, ThreePlayer, rules
+from erqiwang_core.kernel.cards import SHORT_DECK
+from erqiwang_core.options import Deck, FourPlayer, ThreePlayer
+from erqiwang_core.rules import rules
 
 from erqiwang_grpc.__main__ import main
 from erqiwang_grpc.shuffling import commitment, seeded

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from enum import Enum
 from random import Random
 
-from erqiwang_core.cards import FACES, KINDS, Rank, Suited, kind
 from erqiwang_core.dealing import Shuffled
+from erqiwang_core.kernel.cards import FACES, KINDS, Rank, Suited, kind
 from erqiwang_core.units import CardId, Kind
 
 COMMITMENT = b"sealed"

@@ -11,15 +11,15 @@ from typing import final
 
 from erqiwang_core.bidding import Bid, Pass
 from erqiwang_core.burying import Bury
-from erqiwang_core.cards import CARDS, KINDS
-from erqiwang_core.following import by_price, follow
-from erqiwang_core.hand import POINT_CARDS, count, ids, without
+from erqiwang_core.kernel.cards import CARDS, KINDS
+from erqiwang_core.kernel.following import by_price, follow
+from erqiwang_core.kernel.hand import POINT_CARDS, count, ids, without
+from erqiwang_core.kernel.shapes import all_components, longest
+from erqiwang_core.kernel.trump import Group, NoTrump, Order, order
 from erqiwang_core.match import Command, Ready
 from erqiwang_core.naming import NameTrump, Surrender, number
 from erqiwang_core.parts import BuryAdvice, CallAdvice, FollowAdvice, LeadAdvice, NameAdvice, ReadyAdvice, View
 from erqiwang_core.playing import Play
-from erqiwang_core.shapes import all_components, longest
-from erqiwang_core.trump import Group, NoTrump, Order, order
 from erqiwang_core.units import CardId, CardSet
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Final, final
 
-from erqiwang_core.rules import Deck, FourPlayer, Game, Length, RoomOptions, ThreePlayer
+from erqiwang_core.options import Deck, FourPlayer, Game, Length, RoomOptions, ThreePlayer
 from hypothesis import settings, strategies as st
 
 from tests.deals.decks import Stack

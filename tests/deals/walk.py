@@ -23,7 +23,7 @@ from erqiwang_core.match import (
 )
 from erqiwang_core.refusals import Refusal
 from erqiwang_core.rules import rules
-from erqiwang_core.settled import Settled
+from erqiwang_core.settlement import Settled
 from erqiwang_core.units import Seat
 from erqiwang_core.view import view
 

@@ -3,8 +3,8 @@
 from random import Random
 
 from erqiwang_core.match import Command, HouseCommand, Match, Over, Player, Ready, TakeSeat
+from erqiwang_core.options import RoomOptions
 from erqiwang_core.players import RandomLegal
-from erqiwang_core.rules import RoomOptions
 from erqiwang_core.units import Seat
 from erqiwang_core.view import turn, view
 

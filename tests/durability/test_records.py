@@ -6,11 +6,11 @@ from random import Random
 
 import grpc
 import pytest
-from erqiwang_core.hand import EMPTY, cards_of, union
+from erqiwang_core.kernel.hand import EMPTY, cards_of, union
 from erqiwang_core.match import Disband, Over, Running
-from erqiwang_core.rules import Deck, FourPlayer, RoomOptions, ThreePlayer
+from erqiwang_core.options import Deck, FourPlayer, RoomOptions, ThreePlayer
 from erqiwang_core.scoring import Made, NearShutout, Shutout, Upgrade
-from erqiwang_core.settled import Settled
+from erqiwang_core.settlement import Settled
 from erqiwang_core.units import CardSet
 from google.protobuf.timestamp_pb2 import Timestamp
 

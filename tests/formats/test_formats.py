@@ -10,8 +10,9 @@ from typing import Final
 
 import pytest
 from erqiwang_core.match import DealStarted, MatchEnded
-from erqiwang_core.rules import RULES_VERSION, FourPlayer, Length, RoomOptions
-from erqiwang_core.settled import DealSettled
+from erqiwang_core.options import FourPlayer, Length, RoomOptions
+from erqiwang_core.rules import RULES_VERSION
+from erqiwang_core.settlement import DealSettled
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
 

@@ -11,8 +11,8 @@ from random import Random
 from typing import Final
 
 from erqiwang_core.match import Disband, LeaveSeat, Match, Player, Running, TakeSeat
-from erqiwang_core.rules import Countdowns, Deck, FourPlayer, Length, Payer, RoomOptions, ThreePlayer
-from erqiwang_core.settled import Settled
+from erqiwang_core.options import Countdowns, Deck, FourPlayer, Length, Payer, RoomOptions, ThreePlayer
+from erqiwang_core.settlement import Settled
 
 from erqiwang_grpc.archive.records import MatchRecord, match_record
 from erqiwang_grpc.commands.export import line

@@ -7,13 +7,14 @@ import pytest
 from erqiwang_core import match as matches
 from erqiwang_core.bidding import Bid, Pass
 from erqiwang_core.burying import Bury
+from erqiwang_core.kernel.shapes import Pair, Single, Throw, Tractor
 from erqiwang_core.match import Match, Over, Ready
 from erqiwang_core.naming import NameTrump, Surrender
+from erqiwang_core.options import Deck, FourPlayer, RoomOptions, ThreePlayer
 from erqiwang_core.players import Policy, RandomLegal, Sensible, Step, contest, shuffles
 from erqiwang_core.playing import CardsLed, Play, SignalKind, Signalled
-from erqiwang_core.rules import Deck, FourPlayer, RoomOptions, ThreePlayer, rules
+from erqiwang_core.rules import rules
 from erqiwang_core.seats import by_seat
-from erqiwang_core.shapes import Pair, Single, Throw, Tractor
 from erqiwang_core.units import Seat
 from erqiwang_core.view import turn, view
 

@@ -1,15 +1,16 @@
 """What a sensible player makes of a hand: rows a person can check."""
 
 import pytest
-from erqiwang_core.cards import Suit
-from erqiwang_core.hand import count
+from erqiwang_core.kernel.cards import Suit
+from erqiwang_core.kernel.hand import count
+from erqiwang_core.kernel.shapes import component
+from erqiwang_core.kernel.trump import Group, SuitTrump, order
 from erqiwang_core.notation import read, write
+from erqiwang_core.options import ThreePlayer
 from erqiwang_core.players.declaring import best_burial, best_trump
 from erqiwang_core.players.outlook import threats
 from erqiwang_core.players.strength import Forecast, surrendered, weakness, worth
-from erqiwang_core.rules import BidRow, ThreePlayer, rules
-from erqiwang_core.shapes import component
-from erqiwang_core.trump import Group, SuitTrump, order
+from erqiwang_core.rules import BidRow, rules
 from erqiwang_core.units import CardSet, Points
 
 HEARTS = SuitTrump(Suit.HEARTS)

@@ -1,4 +1,4 @@
-"""What the rules tell a seat of cards that it does not see, worked out from the hands, card by card.
+"""What the rules tell a viewer of cards that it does not see, worked out from the hands, card by card.
 
 This is the measure that the law of secrecy is held to, so nothing here asks the core what it tells: it is a plain second
 reading of the rules (§6, §12 and part B), from the hands as they are.
@@ -8,14 +8,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias, final
 
-from erqiwang_core.cards import FACES, KINDS, Joker, Rank, Suited, kind
-from erqiwang_core.hand import cards_of, ids
+from erqiwang_core.kernel.cards import FACES, KINDS, Joker, Rank, Suited, kind
+from erqiwang_core.kernel.hand import cards_of, ids
+from erqiwang_core.kernel.shapes import Component, Pair, Single, Tractor, components
+from erqiwang_core.kernel.trump import Group, Order
 from erqiwang_core.match import Running
+from erqiwang_core.options import RoomOptions, ThreePlayer
 from erqiwang_core.playing import Play, Playing
-from erqiwang_core.rules import RoomOptions, ThreePlayer
-from erqiwang_core.shapes import Component, Pair, Single, Tractor, components
-from erqiwang_core.trump import Group, Order
 from erqiwang_core.units import CardId, CardSet, Seat
+from erqiwang_core.viewer import PUBLIC, Viewer
 
 from tests.deals.walk import Sent, Step
 
@@ -44,7 +45,7 @@ class Counters:
 @final
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What one step tells a seat of hidden cards."""
+    """What one step tells a viewer of hidden cards."""
 
     verdict: Verdict | None
     disclosure: tuple[int | None, ...]
@@ -57,8 +58,8 @@ NOTHING: Final = Told(None, (), frozenset(), (), ())
 Hands: TypeAlias = dict[Seat, tuple[CardId, ...]]
 
 
-def declassified(options: RoomOptions, steps: Sequence[Step], seat: Seat) -> Iterator[Told]:
-    """What each step tells `seat`, of steps that settle no deal."""
+def declassified(options: RoomOptions, steps: Sequence[Step], viewer: Viewer) -> Iterator[Told]:
+    """What each step tells `viewer`, of steps that settle no deal."""
     announced: frozenset[Seat] = frozenset()
     for step in steps:
         deal = step.after.deal if isinstance(step.after, Running) else None
@@ -71,9 +72,9 @@ def declassified(options: RoomOptions, steps: Sequence[Step], seat: Seat) -> Ite
         first_lead_to_come = deal.trick is None
         yield Told(
             verdict=_verdict(step),
-            disclosure=_disclosure(options, deal, hands, seat) if first_lead_to_come else (),
+            disclosure=_disclosure(options, deal, hands, viewer) if first_lead_to_come else (),
             void=void,
-            counts=_counts(options, deal.order, hands, seat) if void else (),
+            counts=_counts(options, deal.order, hands, viewer) if void else (),
             statements=_statements(options, deal.order, hands) if len(announced) < 2 <= len(void) else (),
         )
         announced = void
@@ -96,10 +97,10 @@ def _void(tables: Order, hands: Hands) -> frozenset[Seat]:
     return frozenset(seat for seat, hand in hands.items() if not trumps_of(tables, hand))
 
 
-def _counts(options: RoomOptions, tables: Order, hands: Hands, seat: Seat) -> tuple[Counters, ...]:
-    if not options.review or not isinstance(options.game, ThreePlayer):
+def _counts(options: RoomOptions, tables: Order, hands: Hands, viewer: Viewer) -> tuple[Counters, ...]:
+    if not options.review or not isinstance(options.game, ThreePlayer) or viewer is PUBLIC:
         return ()
-    others = {other: trumps_of(tables, hand) for other, hand in hands.items() if other != seat}
+    others = {other: trumps_of(tables, hand) for other, hand in hands.items() if other != viewer}
     return tuple(Counters(other, len(trumps), len(_pairs(trumps))) for other, trumps in others.items())
 
 
@@ -110,10 +111,10 @@ def _statements(options: RoomOptions, tables: Order, hands: Hands) -> tuple[tupl
     return tuple((seat, len(trumps), bool(_pairs(trumps))) for seat, trumps in held.items() if trumps)
 
 
-def _disclosure(options: RoomOptions, deal: Playing, hands: Hands, seat: Seat) -> tuple[int | None, ...]:
+def _disclosure(options: RoomOptions, deal: Playing, hands: Hands, viewer: Viewer) -> tuple[int | None, ...]:
     """Numbers of trumps, trump pairs and trump tractors, of jokers, of 7s and of 2s, each where it is told."""
     declarer = deal.contract.declarer
-    if not options.review or not isinstance(options.game, ThreePlayer) or seat == declarer:
+    if not options.review or not isinstance(options.game, ThreePlayer) or viewer in (declarer, PUBLIC):
         return ()
     kept = hands[declarer]
     faces = [FACES[kind(card)] for card in kept]

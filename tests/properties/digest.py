@@ -4,7 +4,7 @@ import sys
 from hashlib import sha256
 from random import Random
 
-from erqiwang_core.rules import RoomOptions
+from erqiwang_core.options import RoomOptions
 from erqiwang_core.view import view
 
 from tests.deals.plans import GAMES, by_chance

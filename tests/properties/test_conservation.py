@@ -5,11 +5,11 @@ from collections import Counter
 from erqiwang_core.bidding import Bidding
 from erqiwang_core.burying import Burying
 from erqiwang_core.deal import Deal
-from erqiwang_core.hand import ids
+from erqiwang_core.kernel.hand import ids
 from erqiwang_core.match import Running
 from erqiwang_core.naming import Naming
 from erqiwang_core.playing import Playing
-from erqiwang_core.settled import Settled
+from erqiwang_core.settlement import Settled
 from erqiwang_core.units import CardSet
 from hypothesis import given
 

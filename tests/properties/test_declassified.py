@@ -1,25 +1,26 @@
 """What the rules tell of hidden cards, thing by thing: exactly that, to those seats, at that moment, and nothing else."""
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
 
 from erqiwang_core.bidding import DeclarerFound
 from erqiwang_core.burying import CardsBuried
 from erqiwang_core.disclosure import Disclosure, Statement, TrumpCount, TrumpHolding
-from erqiwang_core.hand import EMPTY, POINT_CARDS, cards_of, count, count_pairs, ids, points, shared, without
 from erqiwang_core.inference import Proven
+from erqiwang_core.kernel.hand import EMPTY, POINT_CARDS, cards_of, count, count_pairs, ids, points, shared, without
+from erqiwang_core.kernel.shapes import pairs_in
+from erqiwang_core.kernel.trick import Trick
+from erqiwang_core.kernel.trump import Group, Order
 from erqiwang_core.match import DealStarted, Event, Match, Running, answer
 from erqiwang_core.naming import TrumpNamed
 from erqiwang_core.notices import BuriedBy, Cause, Led, cause, told_again
-from erqiwang_core.parts import Inference, TrumpVoid, View
+from erqiwang_core.options import RoomOptions, ThreePlayer
+from erqiwang_core.parts import Inference, PublicView, TrumpCounts, TrumpVoid, View
 from erqiwang_core.playing import CardsFollowed, CardsLed, Play, Playing, ShowTrumps, Signal, Signalled, TrumpsShown
 from erqiwang_core.refusals import DeclarerMayNotSignal, NobodyIsVoid, NotInThisRoom, Phase, Refusal, WrongPhase
-from erqiwang_core.rules import RoomOptions, ThreePlayer
-from erqiwang_core.shapes import pairs_in
-from erqiwang_core.trick import Trick
-from erqiwang_core.trump import Group, Order
 from erqiwang_core.units import CardId, CardSet, Seat
 from erqiwang_core.view import view
+from erqiwang_core.viewer import PUBLIC, Viewer
 from hypothesis import given
 
 from tests.deals.plans import Plan, examples, plans, tables
@@ -30,6 +31,10 @@ from tests.properties.declassified import Told, declassified, trumps_of
 def views(match: Match) -> list[View]:
     """What each seat sees."""
     return [view(match, seat) for seat in match.chairs.seats()]
+
+
+def viewers(match: Match) -> tuple[Viewer, ...]:
+    return (*match.chairs.seats(), PUBLIC)
 
 
 def changes(plan: Plan) -> Iterator[Change]:
@@ -63,21 +68,21 @@ def test_the_kitty_is_shown_to_all_at_the_bids_that_say_so_and_else_seen_by_the_
 @given(plan=plans())
 def test_whoever_comes_back_is_told_what_the_others_were_as_far_as_it_may_look(plan: Plan) -> None:
     events: list[Event] = []
-    told: dict[Seat, list[Cause]] = {}
+    told: dict[Viewer, list[Cause]] = {}
     for change in changes(plan):
-        seats = change.before.chairs.seats()
+        everybody = viewers(change.before)
         if isinstance(change.event, DealStarted):
-            events, told = [], {seat: [] for seat in seats}
+            events, told = [], {viewer: [] for viewer in everybody}
         if not told:
             continue
         events.append(change.event)
         leads = [place for place, event in enumerate(events) if isinstance(event, CardsLed)]
         first = leads[-1] if leads and not plan.options.review else 0
-        for seat in seats:
+        for viewer in everybody:
             if isinstance(change.event, TrumpNamed):
-                told[seat] = [replace(c, shown=None) if isinstance(c, DeclarerFound) else c for c in told[seat]]
-            told[seat].append(cause(change.before, change.event, seat))
-            assert list(told_again(change.after, events, seat)) == told[seat][first:]
+                told[viewer] = [replace(c, shown=None) if isinstance(c, DeclarerFound) else c for c in told[viewer]]
+            told[viewer].append(cause(change.before, change.event, viewer))
+            assert list(told_again(change.after, events, viewer)) == told[viewer][first:]
 
 
 @examples(0.4)
@@ -121,12 +126,12 @@ def test_a_throw_gets_its_verdict_and_what_a_failed_one_held_is_told_to_the_thro
             cards_of([told.verdict.forced]) if told.verdict is not None and told.verdict.forced is not None else thrown
         )
         assert event.cards == led
-        for seat in step.before.chairs.seats():
-            said = cause(step.before, event, seat)
+        for viewer in viewers(step.before):
+            said = cause(step.before, event, viewer)
             assert isinstance(said, Led)
             assert said.failed_throw == failed
-            assert said.attempted == (thrown if failed and seat == event.seat else None)
-            table = view(step.after, seat).table.trick
+            assert said.attempted == (thrown if failed and viewer == event.seat else None)
+            table = view(step.after, viewer).table.trick
             assert table is not None
             assert table.cards() == led
             assert table.failed_throw == failed
@@ -134,11 +139,8 @@ def test_a_throw_gets_its_verdict_and_what_a_failed_one_held_is_told_to_the_thro
         assert view(step.after, event.seat).hand.cards == without(held, led)
 
 
-def expected_void(seen: View, told: Told, statements: tuple[Statement, ...]) -> TrumpVoid:
-    """The part that a seat should see, out of what the rules tell; the announced in the order that the view gives."""
-    assert sorted(seen.trump_void.announced) == sorted(told.void)
-    counts = tuple((counts.seat, TrumpCount(counts.trumps, counts.pairs)) for counts in told.counts)
-    return TrumpVoid(seen.trump_void.announced, counts, statements)
+def expected_counts(told: Told) -> TrumpCounts:
+    return TrumpCounts(tuple((counts.seat, TrumpCount(counts.trumps, counts.pairs)) for counts in told.counts))
 
 
 @given(plan=plans())
@@ -150,9 +152,12 @@ def test_void_seats_counts_and_statements_are_told_where_the_rules_say_so(plan: 
             seen = view(step.after, seat)
             statements += tuple(Statement(*stated) for stated in told.statements)
             if seen.progress.phase is Phase.PLAYING:
-                assert seen.trump_void == expected_void(seen, told, statements)
+                assert sorted(seen.trump_void.announced) == sorted(told.void)
+                assert seen.trump_void.statements == statements
+                assert seen.trump_counts == expected_counts(told)
             else:
-                assert seen.trump_void == TrumpVoid((), (), ())
+                assert seen.trump_void == TrumpVoid((), ())
+                assert seen.trump_counts == TrumpCounts(())
 
 
 @given(plan=plans(tables()["three, review"]) | plans())
@@ -182,13 +187,13 @@ def test_captured_point_cards_are_shown_to_defenders_only(plan: Plan) -> None:
     for match in positions(plan):
         for seen in views(match):
             if not (isinstance(match, Running) and isinstance(match.deal, Playing)):
-                assert seen.captured.cards == EMPTY
+                assert seen.captured_cards.cards == EMPTY
                 continue
             declarer = match.deal.contract.declarer
             taken = cards_of(
                 card for trick in match.deal.finished if trick.ahead != declarer for card in ids(trick.cards())
             )
-            assert seen.captured.cards == (EMPTY if seen.seat == declarer else shared(taken, POINT_CARDS))
+            assert seen.captured_cards.cards == (EMPTY if seen.seat == declarer else shared(taken, POINT_CARDS))
             assert seen.captured.points == points(taken)
 
 
@@ -298,3 +303,26 @@ def test_every_seat_sees_its_own_hand_and_the_commitment(plan: Plan) -> None:
             assert {seen.progress.commitment for seen in views(match)} == {match.deal.dealt.shuffled.commitment}
             if isinstance(match.deal, Playing):
                 assert [seen.hand.cards for seen in views(match)] == list(match.deal.hands)
+
+
+@examples(0.4)
+@given(plan=plans())
+def test_the_public_is_told_what_every_seat_is_told_alike_and_nothing_else(plan: Plan) -> None:
+    for change in changes(plan):
+        public, seats = view(change.after, PUBLIC), views(change.after)
+        for part in fields(PublicView):
+            assert [getattr(seen, part.name) for seen in seats] == [getattr(public, part.name)] * len(seats)
+        told, told_seats = (
+            cause(change.before, change.event, PUBLIC),
+            [cause(change.before, change.event, seat) for seat in change.before.chairs.seats()],
+        )
+        if isinstance(told, Led):
+            assert told.attempted is None
+            told_seats = [replace(each, attempted=None) for each in told_seats if isinstance(each, Led)]
+        assert told_seats == [told] * len(seats)
+
+
+def test_every_part_that_seats_may_see_otherwise_is_none_of_the_public() -> None:
+    """Named one by one, so that a new part is a choice that somebody makes."""
+    own = {"hand", "kitty", "buried", "captured_cards", "trump_counts", "disclosed", "advice"}
+    assert {part.name for part in fields(View)} - {part.name for part in fields(PublicView)} == {"seat", *own}

@@ -1,12 +1,13 @@
-"""A seat that puts the parts of every notice in their places holds its view, and is told nothing that it has already."""
+"""Whoever puts the parts of every notice in their places holds their view, and is told nothing that they have already."""
 
 from collections.abc import Iterator
 from dataclasses import fields
 
 from erqiwang_core.match import Disband
-from erqiwang_core.notices import fold, notice, telling
-from erqiwang_core.parts import View
+from erqiwang_core.notices import fold, fold_public, notice, telling
+from erqiwang_core.parts import Seen
 from erqiwang_core.view import view
+from erqiwang_core.viewer import PUBLIC
 from hypothesis import given
 
 from tests.deals.decks import never_shuffled
@@ -14,9 +15,9 @@ from tests.deals.plans import Plan, examples, plans
 from tests.deals.walk import Step, advance, steps
 
 
-def difference(old: View, new: View) -> Iterator[object]:
+def difference(old: Seen, new: Seen) -> Iterator[object]:
     """The parts of the new view that the old one does not have."""
-    return (part for each in fields(View) if (part := getattr(new, each.name)) != getattr(old, each.name))
+    return (part for each in fields(new) if (part := getattr(new, each.name)) != getattr(old, each.name))
 
 
 def check(step: Step) -> None:
@@ -29,6 +30,10 @@ def check(step: Step) -> None:
             assert sorted(told.changed, key=repr) == sorted(difference(old, new), key=repr)
             assert fold(old, told) == new
             assert notice(change.before, change.event, change.after, seat) == told
+        public, before, after = together.notice(PUBLIC), view(change.before, PUBLIC), view(change.after, PUBLIC)
+        assert sorted(public.changed, key=repr) == sorted(difference(before, after), key=repr)
+        assert fold_public(before, public) == after
+        assert notice(change.before, change.event, change.after, PUBLIC) == public
 
 
 @examples(0.5)

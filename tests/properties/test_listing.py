@@ -3,14 +3,14 @@
 from random import Random
 
 from erqiwang_core.bidding import Bid, Pass
-from erqiwang_core.cards import KINDS
-from erqiwang_core.hand import cards_of, ids
+from erqiwang_core.kernel.cards import KINDS
+from erqiwang_core.kernel.hand import cards_of, ids
+from erqiwang_core.kernel.shapes import all_components
+from erqiwang_core.kernel.trump import Group
 from erqiwang_core.match import Command, Match, Running
 from erqiwang_core.naming import NameTrump, Surrender, number
 from erqiwang_core.parts import CallAdvice, LeadAdvice, NameAdvice
 from erqiwang_core.playing import Play, Playing
-from erqiwang_core.shapes import all_components
-from erqiwang_core.trump import Group
 from erqiwang_core.units import CardSet, Seat
 from erqiwang_core.view import view
 from hypothesis import given, strategies as st

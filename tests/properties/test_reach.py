@@ -10,15 +10,15 @@ from typing import Final, TypeAlias
 import pytest
 from erqiwang_core.bidding import DeclarerFound
 from erqiwang_core.burying import CardsBuried
-from erqiwang_core.hand import without
+from erqiwang_core.kernel.hand import without
+from erqiwang_core.kernel.shapes import Pair, Throw, Tractor
+from erqiwang_core.kernel.trump import Group, NoTrump
 from erqiwang_core.match import Running
 from erqiwang_core.naming import TrumpNamed
+from erqiwang_core.options import Deck, FourPlayer, RoomOptions, ThreePlayer
 from erqiwang_core.playing import CardsFollowed, CardsLed, Playing
-from erqiwang_core.rules import Deck, FourPlayer, RoomOptions, ThreePlayer
 from erqiwang_core.scoring import Made, NearShutout, Shutout, Surrendered, Upgrade
-from erqiwang_core.settled import DealSettled
-from erqiwang_core.shapes import Pair, Throw, Tractor
-from erqiwang_core.trump import Group, NoTrump
+from erqiwang_core.settlement import DealSettled
 
 from tests.deals.decks import Stack
 from tests.deals.manners import Leading

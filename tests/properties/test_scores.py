@@ -1,10 +1,10 @@
 """Points and chips are neither made nor lost."""
 
-from erqiwang_core.cards import DECK_POINTS
-from erqiwang_core.hand import points
+from erqiwang_core.kernel.cards import DECK_POINTS
+from erqiwang_core.kernel.hand import points
 from erqiwang_core.match import Match, Running
 from erqiwang_core.scoring import Surrendered
-from erqiwang_core.settled import Settled, Settlement
+from erqiwang_core.settlement import Settled, Settlement
 from erqiwang_core.units import Chips
 from erqiwang_core.view import view
 from hypothesis import given
@@ -43,7 +43,7 @@ def test_captured_points_are_those_of_the_captured_cards(plan: Plan) -> None:
         for seat in match.chairs.seats():
             seen = view(match, seat)
             if seen.contract.agreed is not None and seen.contract.agreed.declarer != seat:
-                assert seen.captured.points == points(seen.captured.cards)
+                assert seen.captured.points == points(seen.captured_cards.cards)
 
 
 @examples(0.1)

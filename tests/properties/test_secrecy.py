@@ -1,4 +1,4 @@
-"""The law of secrecy: exchange cards that a seat does not see, and it is told the same.
+"""The law of secrecy: exchange cards that a viewer, a seat or the public, does not see, and it is told the same.
 
 The exchanges leave alone what the rules themselves tell (see `worlds`). Commitments are the same in all worlds, since
 the core passes them on unread; the salt differs, so that one told before the settlement breaks the law.
@@ -11,16 +11,17 @@ from typing import Final
 import pytest
 from erqiwang_core.bidding import Bid, Pass
 from erqiwang_core.burying import Bury
-from erqiwang_core.hand import ids
+from erqiwang_core.kernel.hand import ids
 from erqiwang_core.match import Command, DealStarted, Match, Ready, answer
 from erqiwang_core.naming import NameTrump, Surrender
-from erqiwang_core.notices import Cause, Notice, notice, told_again
-from erqiwang_core.parts import View
+from erqiwang_core.notices import Cause, Notice, PublicNotice, notice, told_again
+from erqiwang_core.options import Game, RoomOptions
+from erqiwang_core.parts import Seen
 from erqiwang_core.playing import Play, ShowTrumps, Signal, Signalled, TrumpsShown
 from erqiwang_core.refusals import Phase, Refusal
-from erqiwang_core.rules import Game, RoomOptions
 from erqiwang_core.units import Seat
 from erqiwang_core.view import view
+from erqiwang_core.viewer import PUBLIC, Public, Viewer
 from hypothesis import assume, given, strategies as st
 
 from tests.deals.decks import never_shuffled
@@ -37,20 +38,21 @@ def chances() -> st.SearchStrategy[Random]:
     return st.integers(0, 2**32 - 1).map(Random)
 
 
-def told_on_return(taken: tuple[Step, ...], seat: Seat) -> tuple[Cause, ...]:
-    """What a seat is told of the deal if it comes back now."""
+def viewers(match: Match) -> tuple[Viewer, ...]:
+    return (*match.chairs.seats(), PUBLIC)
+
+
+def told_on_return(taken: tuple[Step, ...], viewer: Viewer) -> tuple[Cause, ...]:
+    """What a viewer is told of the deal if it comes back now."""
     events = [change.event for step in taken for change in step.changes]
     started = next(place for place, event in enumerate(events) if isinstance(event, DealStarted))
-    return told_again(taken[-1].after, events[started:], seat)
+    return told_again(taken[-1].after, events[started:], viewer)
 
 
-def told(taken: tuple[Step, ...], seat: Seat) -> list[tuple[list[Notice], View]]:
-    """Everything that a seat is told, step by step."""
+def told(taken: tuple[Step, ...], viewer: Viewer) -> list[tuple[list[Notice | PublicNotice], Seen]]:
+    """Everything that a viewer is told, step by step."""
     return [
-        (
-            [notice(change.before, change.event, change.after, seat) for change in step.changes],
-            view(step.after, seat),
-        )
+        ([notice(each.before, each.event, each.after, viewer) for each in step.changes], view(step.after, viewer))
         for step in taken
     ]
 
@@ -109,18 +111,19 @@ def test_before_play_what_is_hidden_changes_nothing_that_is_told(
 
 
 def law_holds(plan: Plan, deal: int, phase: Phase, chance: Random) -> None:
-    """Up to some moment of that phase of the walk's deal, some seat is told the same in another world."""
+    """Up to some moment of that phase of the walk's deal, some viewer is told the same in another world."""
     reached = moments(recorded(plan, deal), phase)
     assume(reached)
-    world, seat = chance.choice(reached), Seat(chance.randrange(len(reached[0].start.chairs)))
-    other = twin(world, seat, chance)
+    world, viewer = chance.choice(reached), chance.choice(viewers(reached[0].start))
+    other = twin(world, viewer, chance)
     assume(other.moved)
     here, there = run(world), run(other.world)
     assert here is not None
     assert there is not None
-    assert told(here, seat) == told(there, seat)
-    assert told_on_return(here, seat) == told_on_return(there, seat)
-    assert answers(here[-1].after, seat) == answers(there[-1].after, seat)
+    assert told(here, viewer) == told(there, viewer)
+    assert told_on_return(here, viewer) == told_on_return(there, viewer)
+    if not isinstance(viewer, Public):
+        assert answers(here[-1].after, viewer) == answers(there[-1].after, viewer)
 
 
 @pytest.mark.parametrize("game", GAMES[-3:], ids=repr)
@@ -135,7 +138,7 @@ def test_the_other_worlds_are_far_from_the_first(game: Game, review: bool) -> No
             reached = [moment for moment in moments(world, phase) if len(moment.moves) < len(world.moves) * 0.8]
             if reached:
                 moment = chance.choice(reached)
-                moved.append(twin(moment, Seat(chance.randrange(len(world.start.chairs))), chance).moved)
+                moved.append(twin(moment, chance.choice(viewers(world.start)), chance).moved)
     assert len(moved) > 3 * SAMPLE
     assert sum(number > 0 for number in moved) >= 0.9 * len(moved)
     assert sum(moved) >= 15 * len(moved)

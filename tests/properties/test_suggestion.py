@@ -5,14 +5,14 @@ from random import Random
 import pytest
 from erqiwang_core.bidding import Bid, Pass
 from erqiwang_core.burying import Bury
-from erqiwang_core.hand import ids
+from erqiwang_core.kernel.hand import ids
 from erqiwang_core.match import Command, Match, Over, Player, Ready, Running, Shuffle, TakeSeat, begin
 from erqiwang_core.naming import NameTrump, number
+from erqiwang_core.options import Deck, FourPlayer, RoomOptions
 from erqiwang_core.parts import BuryAdvice, CallAdvice, Choice, FollowAdvice, LeadAdvice, NameAdvice, ReadyAdvice
 from erqiwang_core.players import shuffles
 from erqiwang_core.playing import Play
-from erqiwang_core.rules import Deck, FourPlayer, RoomOptions
-from erqiwang_core.settled import Settled
+from erqiwang_core.settlement import Settled
 from erqiwang_core.units import Seat
 from erqiwang_core.view import view
 from hypothesis import given

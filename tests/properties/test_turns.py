@@ -8,7 +8,7 @@ from erqiwang_core.naming import NameTrump, Surrender
 from erqiwang_core.playing import Play
 from erqiwang_core.refusals import NotYourTurn, Phase, Refusal, WrongPhase
 from erqiwang_core.rules import rules
-from erqiwang_core.settled import Settled
+from erqiwang_core.settlement import Settled
 from erqiwang_core.view import view
 from hypothesis import given
 

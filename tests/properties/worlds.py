@@ -1,8 +1,8 @@
-"""Other worlds: the same deal as far as one seat may know, with cards exchanged that it does not see.
+"""Other worlds: the same deal as far as a viewer may know, with cards exchanged that it does not see.
 
 A world is a deck and the moves that were made. The other world has the same moves, except for what is hidden in them:
 what the declarer buried, and what a failed throw held. An exchange is kept only where every move stays legal and the
-rules tell the seat the same of the hidden cards (see `declassified`); nothing here looks at what the core tells.
+rules tell the viewer the same of the hidden cards (see `declassified`); nothing here looks at what the core tells.
 """
 
 from collections.abc import Sequence
@@ -14,14 +14,15 @@ from erqiwang_core.bidding import Bidding
 from erqiwang_core.burying import Bury, Burying
 from erqiwang_core.deal import Deal
 from erqiwang_core.dealing import Shuffled
-from erqiwang_core.hand import EMPTY, count, ids, without
+from erqiwang_core.kernel.hand import EMPTY, count, ids, without
 from erqiwang_core.match import DealStarted, Match, Running, begin
 from erqiwang_core.naming import Naming
+from erqiwang_core.options import RoomOptions
 from erqiwang_core.playing import CardsLed, Play, Playing
-from erqiwang_core.rules import RoomOptions
 from erqiwang_core.seats import BySeat
-from erqiwang_core.settled import Settled
-from erqiwang_core.units import CardId, CardSet, Seat
+from erqiwang_core.settlement import Settled
+from erqiwang_core.units import CardId, CardSet
+from erqiwang_core.viewer import Viewer
 
 from tests.deals.decks import COMMITMENT
 from tests.deals.plans import Plan
@@ -48,11 +49,11 @@ class World:
 @final
 @dataclass(frozen=True, slots=True)
 class Twin:
-    """Another world that looks the same to a seat, as far as the rules tell it anything."""
+    """Another world that looks the same to a viewer, as far as the rules tell it anything."""
 
     world: World
     moved: int
-    """How many cards lie elsewhere than in the first world, among the places that the seat does not see."""
+    """How many cards lie elsewhere than in the first world, among the places that the viewer does not see."""
 
 
 def recorded(plan: Plan, deal: int) -> World:
@@ -82,33 +83,33 @@ def run(world: World) -> tuple[Step, ...] | None:
     return tuple(taken)
 
 
-def twin(world: World, seat: Seat, chance: Random) -> Twin:
-    """Another world for `seat`, as different from `world` as some exchanges make it."""
+def twin(world: World, viewer: Viewer, chance: Random) -> Twin:
+    """Another world for `viewer`, as different from `world` as some exchanges make it."""
     taken = run(world)
     assert taken is not None, "a recorded world is legal"
-    told = list(declassified(world.options, taken, seat))
+    told = list(declassified(world.options, taken, viewer))
     other, other_taken = world, taken
     for _ in range(TRIES):
         candidate = other
         for _ in range(chance.choice(AT_ONCE)):
-            candidate = _candidate(candidate, other_taken, seat, chance)
+            candidate = _candidate(candidate, other_taken, viewer, chance)
         candidate_taken = run(candidate)
-        if candidate_taken is not None and list(declassified(world.options, candidate_taken, seat)) == told:
+        if candidate_taken is not None and list(declassified(world.options, candidate_taken, viewer)) == told:
             other, other_taken = candidate, candidate_taken
-    places = zip(hidden(taken, seat), hidden(other_taken, seat), strict=True)
+    places = zip(hidden(taken, viewer), hidden(other_taken, viewer), strict=True)
     return Twin(other, sum(count(without(here, there)) for here, there in places))
 
 
-def hidden(taken: Sequence[Step], seat: Seat) -> list[CardSet]:
-    """The cards at each place that `seat` does not see, as the last step leaves them."""
+def hidden(taken: Sequence[Step], viewer: Viewer) -> list[CardSet]:
+    """The cards at each place that `viewer` does not see, as the last step leaves them."""
     deal = _deal(taken)
     match deal:
         case Bidding(dealt=dealt):
-            return [*_others(dealt.hands, seat), dealt.kitty]
+            return [*_others(dealt.hands, viewer), dealt.kitty]
         case Naming(hands=hands) | Burying(hands=hands):
-            return _others(hands, seat)
+            return _others(hands, viewer)
         case Playing(hands=hands, buried=buried, contract=contract):
-            return [*_others(hands, seat), *([buried] if contract.declarer != seat else [])]
+            return [*_others(hands, viewer), *([buried] if contract.declarer != viewer else [])]
         case Settled():
             raise AssertionError("a world ends before the settlement, which opens everything")
 
@@ -119,18 +120,18 @@ def _deal(taken: Sequence[Step]) -> Deal:
     return after.deal
 
 
-def _others(hands: BySeat[CardSet], seat: Seat) -> list[CardSet]:
-    return [cards for holder, cards in hands.items() if holder != seat]
+def _others(hands: BySeat[CardSet], viewer: Viewer) -> list[CardSet]:
+    return [cards for holder, cards in hands.items() if holder != viewer]
 
 
-def _candidate(world: World, taken: Sequence[Step], seat: Seat, chance: Random) -> World:
+def _candidate(world: World, taken: Sequence[Step], viewer: Viewer, chance: Random) -> World:
     """A world with one thing exchanged; whether it may stand is for the caller to see."""
     deal = _deal(taken)
-    ways = [_exchanged(world, deal, hidden(taken, seat), chance)]
+    ways = [_exchanged(world, deal, hidden(taken, viewer), chance)]
     if isinstance(deal, Playing):
-        if deal.contract.declarer != seat:
+        if deal.contract.declarer != viewer:
             ways.append(_otherwise_buried(world, deal, chance))
-        failed = _failed_throws(taken, seat)
+        failed = _failed_throws(taken, viewer)
         if failed:
             ways.append(_otherwise_thrown(world, chance.choice(failed), chance))
     return chance.choice(ways)
@@ -164,13 +165,13 @@ def _otherwise_buried(world: World, deal: Playing, chance: Random) -> World:
     return replace(world, moves=tuple(_with_swapped(move, one, other) for move in world.moves))
 
 
-def _failed_throws(taken: Sequence[Step], seat: Seat) -> list[int]:
-    """The moves by which another seat threw and failed."""
+def _failed_throws(taken: Sequence[Step], viewer: Viewer) -> list[int]:
+    """The moves by which somebody else threw and failed."""
     events = [step.changes[0].event for step in taken]
     return [
         number
         for number, event in enumerate(events)
-        if isinstance(event, CardsLed) and event.attempted is not None and event.seat != seat
+        if isinstance(event, CardsLed) and event.attempted is not None and event.seat != viewer
     ]
 
 

@@ -8,8 +8,8 @@ from erqiwang_core.bidding import Bid, Pass
 from erqiwang_core.burying import Bury
 from erqiwang_core.match import Disband, HouseCommand, LeaveSeat, Player, Ready, TakeSeat
 from erqiwang_core.naming import NameTrump, Surrender
+from erqiwang_core.options import Countdowns, Deck, FourPlayer, Length, Payer, RoomOptions, ThreePlayer
 from erqiwang_core.playing import Play, Request, ShowTrumps, Signal
-from erqiwang_core.rules import Countdowns, Deck, FourPlayer, Length, Payer, RoomOptions, ThreePlayer
 
 from erqiwang_grpc.events import RoomOpened
 from erqiwang_grpc.rooms.command import SeatCommand

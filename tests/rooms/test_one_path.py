@@ -8,7 +8,7 @@ from random import Random
 import pytest
 from erqiwang_core.match import Over
 from erqiwang_core.notices import fold
-from erqiwang_core.rules import FourPlayer, RoomOptions
+from erqiwang_core.options import FourPlayer, RoomOptions
 from erqiwang_core.units import Seat
 from erqiwang_core.view import view
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from erqiwang_core.cards import FULL_DECK, SHORT_DECK
-from erqiwang_core.trump import TRUMPS as TRUMP_CHOICES, Trump
+from erqiwang_core.kernel.cards import FULL_DECK, SHORT_DECK
+from erqiwang_core.kernel.trump import TRUMPS as TRUMP_CHOICES, Trump
 from erqiwang_core.units import CardId
 from hypothesis import strategies as st
 

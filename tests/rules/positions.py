@@ -3,17 +3,19 @@
 from dataclasses import replace
 
 from erqiwang_core import deal as deals
-from erqiwang_core.cards import Suit
-from erqiwang_core.contract import BidMade, Contract
+from erqiwang_core.calls import BidMade
+from erqiwang_core.contract import Contract
 from erqiwang_core.deal import Deal, Event
 from erqiwang_core.dealing import Dealt, Shuffled
 from erqiwang_core.disclosure import newly_void, statements
-from erqiwang_core.hand import EMPTY
+from erqiwang_core.kernel.cards import Suit
+from erqiwang_core.kernel.hand import EMPTY
+from erqiwang_core.kernel.trump import SuitTrump, Trump, order
+from erqiwang_core.options import Game, ThreePlayer
 from erqiwang_core.playing import Play, Playing, begin
-from erqiwang_core.rules import Game, ThreePlayer, rules
+from erqiwang_core.rules import rules
 from erqiwang_core.seats import BySeat
-from erqiwang_core.settled import Settled, Settlement
-from erqiwang_core.trump import SuitTrump, Trump, order
+from erqiwang_core.settlement import Settled, Settlement
 from erqiwang_core.units import CardSet, Points, Seat
 
 from tests.rules.written import cards, hands, picked, raw

@@ -8,10 +8,11 @@ from erqiwang_core.burying import Bury
 from erqiwang_core.dealing import Shuffled
 from erqiwang_core.match import Disband, Event, HouseCommand, Match, Player, Ready, Running, TakeSeat
 from erqiwang_core.naming import NameTrump, Surrender
+from erqiwang_core.options import RoomOptions
 from erqiwang_core.parts import BuryAdvice, FollowAdvice, LeadAdvice
 from erqiwang_core.playing import Play
 from erqiwang_core.refusals import Refusal
-from erqiwang_core.rules import RoomOptions, rules
+from erqiwang_core.rules import rules
 from erqiwang_core.units import Seat
 from erqiwang_core.view import view
 

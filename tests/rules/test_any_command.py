@@ -5,12 +5,12 @@ from copy import deepcopy
 from erqiwang_core import deal as deals, match as matches
 from erqiwang_core.bidding import Bid, Pass
 from erqiwang_core.burying import Bury
-from erqiwang_core.hand import ids
+from erqiwang_core.kernel.hand import ids
 from erqiwang_core.match import Disband, LeaveSeat, Match, Player, Ready, Running, TakeSeat
 from erqiwang_core.naming import NameTrump, Surrender
+from erqiwang_core.options import Deck, FourPlayer, RoomOptions
 from erqiwang_core.playing import Play, Playing, ShowTrumps, Signal, Signalled, TrumpsShown
 from erqiwang_core.refusals import Code, code
-from erqiwang_core.rules import Deck, FourPlayer, RoomOptions
 from erqiwang_core.units import Seat
 from erqiwang_core.view import view
 from hypothesis import given, settings, strategies as st

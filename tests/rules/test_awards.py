@@ -2,10 +2,10 @@
 
 import pytest
 from erqiwang_core.awards import AwardKind, SeatAwards, award_chips, award_unit, seat_awards
-from erqiwang_core.cards import Suit
+from erqiwang_core.kernel.cards import Suit
+from erqiwang_core.kernel.trump import NoTrump, SuitTrump, Trump, order
 from erqiwang_core.rules import ChainRush, DeclarerAwards
 from erqiwang_core.seats import BySeat
-from erqiwang_core.trump import NoTrump, SuitTrump, Trump, order
 from erqiwang_core.units import Awards, Chips
 
 from tests.rules.written import cards

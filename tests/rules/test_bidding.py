@@ -3,11 +3,11 @@
 import pytest
 from erqiwang_core import deal as deals
 from erqiwang_core.bidding import Bid, Bidding, DeclarerFound, Opening, Pass, begin, legal_bids, suggested_call, turn
-from erqiwang_core.contract import BidMade, BidPassed
+from erqiwang_core.calls import BidMade, BidPassed
 from erqiwang_core.deal import Deal
 from erqiwang_core.naming import Naming
+from erqiwang_core.options import FourPlayer, Game, ThreePlayer
 from erqiwang_core.refusals import BidNotLower, FirstBidderMustBid, NotABid, NotYourTurn, Refusal
-from erqiwang_core.rules import FourPlayer, Game, ThreePlayer
 from erqiwang_core.units import Points, Seat
 
 from tests.rules.positions import EAST, NORTH, SOUTH, WEST, dealt

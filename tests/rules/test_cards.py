@@ -1,7 +1,8 @@
 """Cards, decks and dealing (rules §2)."""
 
 import pytest
-from erqiwang_core.cards import (
+from erqiwang_core.dealing import Shuffled, dealt
+from erqiwang_core.kernel.cards import (
     DECK_POINTS,
     FACES,
     FULL_DECK,
@@ -15,9 +16,9 @@ from erqiwang_core.cards import (
     kind,
     kind_of,
 )
-from erqiwang_core.dealing import Shuffled, dealt
-from erqiwang_core.hand import ALL_CARDS, EMPTY, JOKERS, cards_of, count, count_pairs, ids, kinds, pairs, points
-from erqiwang_core.rules import Deck, FourPlayer, Game, ThreePlayer, rules
+from erqiwang_core.kernel.hand import ALL_CARDS, EMPTY, JOKERS, cards_of, count, count_pairs, ids, kinds, pairs, points
+from erqiwang_core.options import Deck, FourPlayer, Game, ThreePlayer
+from erqiwang_core.rules import rules
 from erqiwang_core.units import CardId, CardSet, Seat
 
 from tests.oracle import faces as plain

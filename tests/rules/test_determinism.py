@@ -9,11 +9,11 @@ import pytest
 # Printed are verdicts upon many hands: what they may lead, what each lead is, and what a follower must and may play.
 PROGRAM = """
 from random import Random
-from erqiwang_core.cards import FULL_DECK
-from erqiwang_core.following import by_price, follow, may, must
-from erqiwang_core.hand import cards_of
-from erqiwang_core.shapes import Lead, all_components, classify
-from erqiwang_core.trump import TRUMPS, order
+from erqiwang_core.kernel.cards import FULL_DECK
+from erqiwang_core.kernel.following import by_price, follow, may, must
+from erqiwang_core.kernel.hand import cards_of
+from erqiwang_core.kernel.shapes import Lead, all_components, classify
+from erqiwang_core.kernel.trump import TRUMPS, order
 
 chance = Random(27)
 for trump in TRUMPS:

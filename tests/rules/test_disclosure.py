@@ -5,8 +5,10 @@ from erqiwang_core import deal as deals
 from erqiwang_core.burying import Bury, Burying, CardsBuried
 from erqiwang_core.deal import Event
 from erqiwang_core.disclosure import Disclosure, Statement, TrumpCount, TrumpHolding, disclosure, trump_count
+from erqiwang_core.kernel.trump import NoTrump, Trump, order
 from erqiwang_core.match import Running
 from erqiwang_core.notices import BuriedBy, cause
+from erqiwang_core.options import FourPlayer, Game, RoomOptions, ThreePlayer
 from erqiwang_core.playing import (
     CardsFollowed,
     CardsLed,
@@ -17,8 +19,7 @@ from erqiwang_core.playing import (
     counts_open,
 )
 from erqiwang_core.refusals import NobodyIsVoid, NotInThisRoom
-from erqiwang_core.rules import FourPlayer, Game, RoomOptions, ThreePlayer, rules
-from erqiwang_core.trump import NoTrump, Trump, order
+from erqiwang_core.rules import rules
 from erqiwang_core.units import CardSet, Seat
 
 from tests.rules.positions import EAST, NORTH, SOUTH, SPADES, WEST, after, contract, dealt, endgame, in_play, play

@@ -1,8 +1,8 @@
 """What a lead compels: a row a ruling (rules §7; design 5.1, 5.2, 5.4.4)."""
 
 import pytest
-from erqiwang_core.cards import Suit
-from erqiwang_core.following import (
+from erqiwang_core.kernel.cards import Suit
+from erqiwang_core.kernel.following import (
     Breach,
     GroupNotFollowed,
     PairsNotPlayed,
@@ -13,9 +13,9 @@ from erqiwang_core.following import (
     may,
     must,
 )
-from erqiwang_core.hand import count
-from erqiwang_core.shapes import Lead, classify
-from erqiwang_core.trump import Group, NoTrump, Order, SuitTrump, Trump, order
+from erqiwang_core.kernel.hand import count
+from erqiwang_core.kernel.shapes import Lead, classify
+from erqiwang_core.kernel.trump import Group, NoTrump, Order, SuitTrump, Trump, order
 
 from tests.rules.written import cards, picked
 

@@ -2,7 +2,7 @@
 
 import pytest
 from erqiwang_core.inference import Proven
-from erqiwang_core.trump import Group, NoTrump, Trump
+from erqiwang_core.kernel.trump import Group, NoTrump, Trump
 
 from tests.rules.positions import EAST, SOUTH, SPADES, WEST, after, endgame, in_play
 

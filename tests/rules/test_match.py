@@ -6,7 +6,8 @@ import pytest
 from erqiwang_core import match as matches
 from erqiwang_core.bidding import Bid, Bidding, Pass
 from erqiwang_core.dealing import Shuffled
-from erqiwang_core.hand import EMPTY
+from erqiwang_core.kernel.hand import EMPTY
+from erqiwang_core.kernel.trump import Trump
 from erqiwang_core.match import (
     Account,
     Chair,
@@ -32,13 +33,12 @@ from erqiwang_core.match import (
     totals,
 )
 from erqiwang_core.naming import Surrender
+from erqiwang_core.options import FourPlayer, Length, RoomOptions, ThreePlayer
 from erqiwang_core.parts import ReadyAdvice
 from erqiwang_core.refusals import NoSuchSeat, Phase, Refusal, SeatedElsewhere, SeatFree, SeatOccupied, WrongPhase
-from erqiwang_core.rules import FourPlayer, Length, RoomOptions, ThreePlayer
 from erqiwang_core.scoring import Disbanded
 from erqiwang_core.seats import BySeat
-from erqiwang_core.settled import DealSettled, Settled, next_first_bidder
-from erqiwang_core.trump import Trump
+from erqiwang_core.settlement import DealSettled, Settled, next_first_bidder
 from erqiwang_core.units import Chips, Seat
 from erqiwang_core.view import table, view
 

@@ -3,11 +3,13 @@
 import pytest
 from erqiwang_core import deal as deals, naming
 from erqiwang_core.burying import Bury, Burying
-from erqiwang_core.cards import Suit
 from erqiwang_core.deal import Deal
-from erqiwang_core.hand import count, ids
+from erqiwang_core.kernel.cards import Suit
+from erqiwang_core.kernel.hand import count, ids
+from erqiwang_core.kernel.trump import NoTrump, SuitTrump, Trump
 from erqiwang_core.match import Match, Running
 from erqiwang_core.naming import NameTrump, Naming, Surrender
+from erqiwang_core.options import Deck, FourPlayer, RoomOptions
 from erqiwang_core.playing import Playing
 from erqiwang_core.refusals import (
     CardNotHeld,
@@ -20,9 +22,7 @@ from erqiwang_core.refusals import (
     WrongNumberOfCards,
     WrongPhase,
 )
-from erqiwang_core.rules import Deck, FourPlayer, RoomOptions
-from erqiwang_core.settled import Settled
-from erqiwang_core.trump import NoTrump, SuitTrump, Trump
+from erqiwang_core.settlement import Settled
 from erqiwang_core.units import Points, Seat
 
 from tests.rules.positions import EAST, SOUTH

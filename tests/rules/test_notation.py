@@ -1,8 +1,9 @@
 """Notation: what is written is read again, and what cannot be read says where."""
 
 import pytest
-from erqiwang_core.cards import CARDS, FACES, KINDS, Joker, Rank, Suit, Suited, kind_of
-from erqiwang_core.hand import ALL_CARDS, cards_of, kinds, pairs
+from erqiwang_core.kernel.cards import CARDS, FACES, KINDS, Joker, Rank, Suit, Suited, kind_of
+from erqiwang_core.kernel.hand import ALL_CARDS, cards_of, kinds, pairs
+from erqiwang_core.kernel.trump import TRUMPS, NoTrump, SuitTrump, Trump
 from erqiwang_core.notation import (
     ThirdCopy,
     UnreadableCard,
@@ -13,7 +14,6 @@ from erqiwang_core.notation import (
     write_card,
     write_trump,
 )
-from erqiwang_core.trump import TRUMPS, NoTrump, SuitTrump, Trump
 from erqiwang_core.units import CardId, CardSet, Kind
 from hypothesis import given, strategies as st
 

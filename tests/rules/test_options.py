@@ -3,25 +3,21 @@
 from itertools import product
 
 import pytest
-from erqiwang_core.rules import (
+from erqiwang_core.kernel.trump import NoTrump
+from erqiwang_core.options import (
     CardCost,
-    ChainRush,
     Countdowns,
     Deck,
-    DeclarerAwards,
     FourPlayer,
     Game,
     Length,
     Payer,
     RoomOptions,
     ThreePlayer,
-    VoidNotice,
     card_cost,
-    parse_roomtype,
-    roomtype,
-    rules,
 )
-from erqiwang_core.trump import NoTrump
+from erqiwang_core.roomtype import parse_roomtype, roomtype
+from erqiwang_core.rules import ChainRush, DeclarerAwards, VoidNotice, rules
 
 ALL_STRINGS = tuple("".join(bits) for bits in product("01", repeat=5))
 

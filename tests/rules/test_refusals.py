@@ -6,10 +6,13 @@ import pytest
 from erqiwang_core import deal as deals, match as matches
 from erqiwang_core.bidding import Bid, Pass
 from erqiwang_core.burying import Bury
-from erqiwang_core.following import GroupNotFollowed, PairsNotPlayed, TractorNotPlayed, WholeGroupNotPlayed
-from erqiwang_core.hand import count, ids
+from erqiwang_core.kernel.following import GroupNotFollowed, PairsNotPlayed, TractorNotPlayed, WholeGroupNotPlayed
+from erqiwang_core.kernel.hand import count, ids
+from erqiwang_core.kernel.shapes import SeveralGroups, SideSuitThrow
+from erqiwang_core.kernel.trump import Group
 from erqiwang_core.match import HouseCommand, LeaveSeat, Match, Player, Ready, TakeSeat
 from erqiwang_core.naming import NameTrump, Surrender
+from erqiwang_core.options import FourPlayer, RoomOptions
 from erqiwang_core.playing import Play, Request, ShowTrumps, Signal, SignalKind, Signalled, answer
 from erqiwang_core.refusals import (
     BidNotLower,
@@ -38,9 +41,6 @@ from erqiwang_core.refusals import (
     WrongPhase,
     code,
 )
-from erqiwang_core.rules import FourPlayer, RoomOptions
-from erqiwang_core.shapes import SeveralGroups, SideSuitThrow
-from erqiwang_core.trump import Group
 from erqiwang_core.units import CardSet, Points, Seat
 
 from tests.rules.positions import EAST, NORTH, SOUTH, WEST, after, endgame, in_play

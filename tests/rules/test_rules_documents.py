@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from erqiwang_core.cards import Suit
-from erqiwang_core.following import is_legal
-from erqiwang_core.rules import FourPlayer, Game, ThreePlayer, rules
+from erqiwang_core.kernel.cards import Suit
+from erqiwang_core.kernel.following import is_legal
+from erqiwang_core.kernel.shapes import Lead, classify
+from erqiwang_core.kernel.trump import SuitTrump, order
+from erqiwang_core.options import FourPlayer, Game, ThreePlayer
+from erqiwang_core.rules import rules
 from erqiwang_core.scoring import Made, NearShutout, Played, outcome
-from erqiwang_core.shapes import Lead, classify
-from erqiwang_core.trump import SuitTrump, order
 from erqiwang_core.units import Points
 
 from tests.documents import REPOSITORY

@@ -1,7 +1,8 @@
 """Bids, borders and chips: every table of the rules, and every worked example (rules §10; design 7.2.1, 7.3.3; part B)."""
 
 import pytest
-from erqiwang_core.rules import BidRow, Deck, FourPlayer, Game, ThreePlayer, rules
+from erqiwang_core.options import Deck, FourPlayer, Game, ThreePlayer
+from erqiwang_core.rules import BidRow, rules
 from erqiwang_core.scoring import (
     Disbanded,
     Made,

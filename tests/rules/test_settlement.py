@@ -2,12 +2,12 @@
 
 import pytest
 from erqiwang_core import deal as deals
+from erqiwang_core.kernel.trump import Trump
 from erqiwang_core.naming import NameTrump, Naming, Surrender, number
-from erqiwang_core.rules import FourPlayer, Game, ThreePlayer
+from erqiwang_core.options import FourPlayer, Game, ThreePlayer
 from erqiwang_core.scoring import KittyCapture, Made, NearShutout, Outcome, Shutout, Surrendered, Upgrade
 from erqiwang_core.seats import BySeat
-from erqiwang_core.settled import Settled, Settlement, next_first_bidder, settle_disband
-from erqiwang_core.trump import Trump
+from erqiwang_core.settlement import Settled, Settlement, next_first_bidder, settle_disband
 from erqiwang_core.units import CardSet, Points, Seat
 
 from tests.rules.positions import EAST, NORTH, SOUTH, SPADES, WEST, after, contract, dealt, endgame, settlement

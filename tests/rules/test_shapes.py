@@ -1,8 +1,8 @@
 """What may be led, and as what (rules §6; design 5.3, 5.4.3)."""
 
 import pytest
-from erqiwang_core.cards import Suit
-from erqiwang_core.shapes import (
+from erqiwang_core.kernel.cards import Suit
+from erqiwang_core.kernel.shapes import (
     Component,
     Lead,
     Pair,
@@ -16,7 +16,7 @@ from erqiwang_core.shapes import (
     pairs_in,
     tractors,
 )
-from erqiwang_core.trump import Group, NoTrump, SuitTrump, Trump, order
+from erqiwang_core.kernel.trump import Group, NoTrump, SuitTrump, Trump, order
 from erqiwang_core.units import Level
 
 from tests.rules.drawn import KINDS

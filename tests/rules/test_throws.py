@@ -2,11 +2,11 @@
 
 import pytest
 from erqiwang_core import deal as deals
-from erqiwang_core.hand import ids
+from erqiwang_core.kernel.hand import ids
+from erqiwang_core.kernel.shapes import Lead, Single, Throw
+from erqiwang_core.kernel.trump import Group, NoTrump
+from erqiwang_core.options import FourPlayer
 from erqiwang_core.playing import CardsLed, Play
-from erqiwang_core.rules import FourPlayer
-from erqiwang_core.shapes import Lead, Single, Throw
-from erqiwang_core.trump import Group, NoTrump
 from erqiwang_core.units import Seat
 
 from tests.rules.positions import EAST, SOUTH, WEST, after, endgame, in_play, play, settlement

@@ -20,10 +20,10 @@ from erqiwang_core.match import (
 )
 from erqiwang_core.naming import NameTrump, Surrender
 from erqiwang_core.notices import Cause, DealEnded, told_again
+from erqiwang_core.options import FourPlayer, Game, RoomOptions, ThreePlayer
 from erqiwang_core.parts import BuryAdvice, FollowAdvice, LeadAdvice
 from erqiwang_core.playing import Play
 from erqiwang_core.refusals import Phase
-from erqiwang_core.rules import FourPlayer, Game, RoomOptions, ThreePlayer
 from erqiwang_core.units import CardSet, Seat
 from erqiwang_core.view import view
 

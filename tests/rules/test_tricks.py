@@ -1,9 +1,9 @@
 """Who wins a trick, and what it is worth (rules §8; design 5.1, 5.2, 6.2)."""
 
 import pytest
+from erqiwang_core.kernel.trump import NoTrump, Trump
+from erqiwang_core.options import Deck, FourPlayer
 from erqiwang_core.playing import CardsFollowed, Playing, TrickTaken
-from erqiwang_core.rules import Deck, FourPlayer
-from erqiwang_core.trump import NoTrump, Trump
 from erqiwang_core.units import Points, Seat
 
 from tests.rules.positions import EAST, NORTH, SOUTH, SPADES, WEST, after, endgame, in_play, play

@@ -1,11 +1,11 @@
 """Groups, strength and adjacency under every trump choice (rules §3, part B)."""
 
 import pytest
-from erqiwang_core.cards import Suit
-from erqiwang_core.hand import ALL_CARDS, cards_of, count, kind_list, kind_set
+from erqiwang_core.kernel.cards import Suit
+from erqiwang_core.kernel.hand import ALL_CARDS, cards_of, count, kind_list, kind_set
+from erqiwang_core.kernel.shapes import Lead, Tractor, classify
+from erqiwang_core.kernel.trump import TRUMPS, Group, NoTrump, SuitTrump, Trump, groups_of, order
 from erqiwang_core.notation import write_card
-from erqiwang_core.shapes import Lead, Tractor, classify
-from erqiwang_core.trump import TRUMPS, Group, NoTrump, SuitTrump, Trump, groups_of, order
 from erqiwang_core.units import CardId, Kind
 
 from tests.oracle import faces as plain

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from itertools import combinations
 
-from erqiwang_core.following import by_price, follow, is_legal, may, must
-from erqiwang_core.shapes import Lead, classify
-from erqiwang_core.trump import Order, order
+from erqiwang_core.kernel.following import by_price, follow, is_legal, may, must
+from erqiwang_core.kernel.shapes import Lead, classify
+from erqiwang_core.kernel.trump import Order, order
 from hypothesis import given, settings, strategies as st
 
 from tests.oracle import following as plain

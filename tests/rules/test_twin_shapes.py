@@ -2,9 +2,9 @@
 
 from itertools import combinations
 
-from erqiwang_core.cards import FULL_DECK
-from erqiwang_core.hand import ids
-from erqiwang_core.shapes import (
+from erqiwang_core.kernel.cards import FULL_DECK
+from erqiwang_core.kernel.hand import ids
+from erqiwang_core.kernel.shapes import (
     Component,
     Lead,
     Pair,
@@ -17,7 +17,7 @@ from erqiwang_core.shapes import (
     all_components,
     classify,
 )
-from erqiwang_core.trump import Group, Trump, order
+from erqiwang_core.kernel.trump import Group, Trump, order
 from erqiwang_core.units import CardSet
 from hypothesis import given, settings, strategies as st
 

@@ -1,12 +1,12 @@
 """The core and its plain twin agree on throws that stand, forced cards, winners and the last trick (rules §6, §8, §9)."""
 
 from erqiwang_core import deal as deals
+from erqiwang_core.kernel.shapes import Lead, classify, component, holds_higher
+from erqiwang_core.kernel.trick import Played, Trick, ahead_after
+from erqiwang_core.kernel.trump import Group, Trump, order
+from erqiwang_core.options import Deck, FourPlayer, Game, ThreePlayer
 from erqiwang_core.playing import CardsFollowed, CardsLed, Play, Playing
-from erqiwang_core.rules import Deck, FourPlayer, Game, ThreePlayer
-from erqiwang_core.settled import Settled
-from erqiwang_core.shapes import Lead, classify, component, holds_higher
-from erqiwang_core.trick import Played, Trick, ahead_after
-from erqiwang_core.trump import Group, Trump, order
+from erqiwang_core.settlement import Settled
 from erqiwang_core.units import CardId, CardSet, Seat
 from hypothesis import assume, given, settings, strategies as st
 

@@ -2,21 +2,32 @@
 
 import pytest
 from erqiwang_core.bidding import Bid, Pass
-from erqiwang_core.contract import BidMade, BidPassed
+from erqiwang_core.calls import BidMade, BidPassed
 from erqiwang_core.disclosure import Statement, TrumpCount
+from erqiwang_core.kernel.trump import Group
 from erqiwang_core.match import Disband, Match, Running, phase
 from erqiwang_core.naming import Naming
 from erqiwang_core.notation import write
 from erqiwang_core.notices import fold, notice
-from erqiwang_core.parts import Agreed, Auction, Captured, ContractPart, NameAdvice, Table, TrumpVoid, Turn
+from erqiwang_core.options import Countdowns, FourPlayer, Game, RoomOptions, ThreePlayer
+from erqiwang_core.parts import (
+    Agreed,
+    Auction,
+    Captured,
+    CapturedCards,
+    ContractPart,
+    NameAdvice,
+    Table,
+    TrumpCounts,
+    TrumpVoid,
+    Turn,
+)
 from erqiwang_core.playing import Playing
 from erqiwang_core.refusals import Phase
-from erqiwang_core.rules import Countdowns, FourPlayer, Game, RoomOptions, ThreePlayer
 from erqiwang_core.seats import BySeat
-from erqiwang_core.settled import Settled
-from erqiwang_core.trump import Group
+from erqiwang_core.settlement import Settled
 from erqiwang_core.units import CardSet, Chips, Points, Seat
-from erqiwang_core.view import captured, inference, table, trump_void, turn, view
+from erqiwang_core.view import captured, captured_cards, inference, table, trump_counts, trump_void, turn, view
 
 from tests.rules.positions import EAST, NORTH, SOUTH, SPADES, WEST, after, endgame, in_play, play
 from tests.rules.table import (
@@ -155,12 +166,12 @@ def at_table(deal: Playing | Settled) -> Running:
     ids=["open", "bidding", "settled", "over"],
 )
 def test_without_a_declarer_in_a_deal_the_running_multiplier_is_0(match: Match) -> None:
-    assert {captured(match, each) for each in match.chairs.seats()} == {Captured(Points(0), 0, CardSet(0))}
+    assert captured(match) == Captured(Points(0), 0)
 
 
 @pytest.mark.parametrize("match", [named_table(), burying_table(), played_table(), seat(dealt_table(FOUR), 0, Bid(0))])
 def test_from_the_declarer_on_it_is_3_while_nothing_is_captured(match: Match) -> None:
-    assert {captured(match, each) for each in match.chairs.seats()} == {Captured(Points(0), 3, CardSet(0))}
+    assert captured(match) == Captured(Points(0), 3)
 
 
 @pytest.mark.parametrize(
@@ -175,7 +186,7 @@ def test_from_the_declarer_on_it_is_3_while_nothing_is_captured(match: Match) ->
 )
 def test_the_running_multiplier_is_of_the_points_so_far(bid: int, points: int, times: int) -> None:
     match = at_table(endgame("♣6", "♣8", "♣9", bid=bid, captured=points))
-    assert {captured(match, each).multiplier for each in match.chairs.seats()} == {times}
+    assert captured(match).multiplier == times
 
 
 def test_the_running_multiplier_counts_no_kitty_capture() -> None:
@@ -184,8 +195,9 @@ def test_the_running_multiplier_counts_no_kitty_capture() -> None:
     )
     deal = after(before, "♠6", "♠5", "♣8")
     assert isinstance(deal, Playing)
-    assert {captured(at_table(deal), each) for each in (EAST, WEST)} == {Captured(Points(40), 1, deal.captured)}
-    assert captured(at_table(deal), SOUTH) == Captured(Points(40), 1, CardSet(0))
+    assert captured(at_table(deal)) == Captured(Points(40), 1)
+    assert {captured_cards(at_table(deal), each) for each in (EAST, WEST)} == {CapturedCards(deal.captured)}
+    assert captured_cards(at_table(deal), SOUTH) == CapturedCards(CardSet(0))
 
 
 @pytest.mark.parametrize(
@@ -235,7 +247,7 @@ def test_captured_cards_are_the_defenders_to_see_in_every_room_and_what_is_prove
     texts, plays = ("♥K ♥5", "♥A ♣6", "♣8 ♣9", "♥9 ♣J")[:seats], ("♥K", "♥A", "♣8", "♥9")[:seats]
     match = at_table(in_play(after(endgame(*texts, game=game, review=review), *plays)))
     for each in match.chairs.seats():
-        assert write(captured(match, each).cards) == ("" if each == EAST else "♥K")
+        assert write(captured_cards(match, each).cards) == ("" if each == EAST else "♥K")
     proven = inference(match).proven
     assert (proven is not None) == review
     assert proven is None or Group.HEARTS in proven[WEST].void
@@ -258,7 +270,8 @@ def test_what_is_seen_of_seats_void_of_trump(seats: int, review: bool) -> None:
             for other in deal.hands.seats()
             if other != each and review and seats == 3
         )
-        assert trump_void(at_table(deal), each) == TrumpVoid((EAST, SOUTH), counts, stated)
+        assert trump_void(at_table(deal)) == TrumpVoid((EAST, SOUTH), stated)
+        assert trump_counts(at_table(deal), each) == TrumpCounts(counts)
         before = in_play(after(endgame(*VOID[:seats], game=game, review=review), "♠A"))
         told = notice(at_table(before), play(before, "♠5")[0], at_table(deal), each)
         assert fold(view(at_table(before), each), told) == view(at_table(deal), each)

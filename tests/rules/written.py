@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 
-from erqiwang_core.cards import CARDS, kind
-from erqiwang_core.hand import cards_of, ids, without
+from erqiwang_core.kernel.cards import CARDS, kind
+from erqiwang_core.kernel.hand import cards_of, ids, without
+from erqiwang_core.kernel.trump import SuitTrump, Trump
 from erqiwang_core.notation import read
-from erqiwang_core.trump import SuitTrump, Trump
 from erqiwang_core.units import CardId, CardSet
 
 from tests.oracle.faces import NO_TRUMP, SUITS, Cards

@@ -5,8 +5,8 @@ from typing import Final
 
 import grpc
 import pytest
-from erqiwang_core.cards import SHORT_DECK
 from erqiwang_core.dealing import Shuffled
+from erqiwang_core.kernel.cards import SHORT_DECK
 from erqiwang_core.rules import Rules
 
 from erqiwang_grpc.shuffling import commitment

@@ -5,13 +5,15 @@ import subprocess
 import sys
 from pathlib import Path
 
-from erqiwang_core.rules import FourPlayer, ThreePlayer, rules
+from erqiwang_core.options import FourPlayer, ThreePlayer
+from erqiwang_core.rules import rules
 
 from erqiwang_grpc import shuffling
 from tests.service.tables import Service, attached, play_all, seated
 
 PROGRAM = """
-from erqiwang_core.rules import ThreePlayer, rules
+from erqiwang_core.options import ThreePlayer
+from erqiwang_core.rules import rules
 from erqiwang_grpc.shuffling import shuffle
 print(shuffle(rules(ThreePlayer(), True)).commitment.hex())
 """

@@ -6,7 +6,7 @@ from typing import Final
 
 import grpc
 import pytest
-from erqiwang_core.contract import BidMade
+from erqiwang_core.calls import BidMade
 from erqiwang_core.dealing import Shuffled
 from erqiwang_core.rules import RULES_VERSION, Rules
 from erqiwang_core.units import Points, Seat

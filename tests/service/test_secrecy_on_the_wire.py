@@ -16,13 +16,13 @@ from erqiwang_core.bidding import Bidding
 from erqiwang_core.burying import Burying
 from erqiwang_core.deal import Deal
 from erqiwang_core.dealing import Shuffled
-from erqiwang_core.hand import ids
+from erqiwang_core.kernel.hand import ids
 from erqiwang_core.match import Running
 from erqiwang_core.naming import Naming
+from erqiwang_core.options import Deck, FourPlayer, RoomOptions, ThreePlayer
 from erqiwang_core.playing import Playing
-from erqiwang_core.rules import Deck, FourPlayer, RoomOptions, ThreePlayer
 from erqiwang_core.seats import BySeat
-from erqiwang_core.settled import Settled
+from erqiwang_core.settlement import Settled
 from erqiwang_core.units import CardSet, Seat
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message

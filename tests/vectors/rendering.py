@@ -7,13 +7,14 @@ the seats that are told, or `all`; `*` marks what the notice says beside the vie
 from collections.abc import Iterable, Iterator, Mapping
 
 from erqiwang_core.dealing import dealt
+from erqiwang_core.kernel.trump import Trump
 from erqiwang_core.match import Match, answer
 from erqiwang_core.notation import write
 from erqiwang_core.notices import cause
+from erqiwang_core.options import Deck, FourPlayer, Game, RoomOptions, ThreePlayer
 from erqiwang_core.playing import Reply, Signalled, TrumpsShown
 from erqiwang_core.refusals import IllegalFollow, IllegalLead, Refusal, code
-from erqiwang_core.rules import Deck, FourPlayer, Game, RoomOptions, ThreePlayer, rules
-from erqiwang_core.trump import Trump
+from erqiwang_core.rules import rules
 from erqiwang_core.units import Seat
 from erqiwang_core.view import view
 

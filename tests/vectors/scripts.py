@@ -20,14 +20,14 @@ from typing import Final, TypeAlias, final
 
 from erqiwang_core.bidding import Bid, Pass
 from erqiwang_core.burying import Bury
-from erqiwang_core.cards import KINDS
 from erqiwang_core.dealing import Shuffled
-from erqiwang_core.hand import ids
+from erqiwang_core.kernel.cards import KINDS
+from erqiwang_core.kernel.hand import ids
 from erqiwang_core.match import Command, Disband, Match, Player, Ready, TakeSeat, begin
 from erqiwang_core.naming import NameTrump, Surrender, number
 from erqiwang_core.notation import UnreadableTrump, read, read_trump
+from erqiwang_core.options import Deck, FourPlayer, Game, RoomOptions, ThreePlayer
 from erqiwang_core.playing import Play, Request, ShowTrumps, Signal
-from erqiwang_core.rules import Deck, FourPlayer, Game, RoomOptions, ThreePlayer
 from erqiwang_core.units import CardId, CardSet, Seat
 from erqiwang_core.view import view
 

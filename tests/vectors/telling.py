@@ -3,8 +3,11 @@
 from typing import Final, TypeAlias
 
 from erqiwang_core.bidding import Bid, DeclarerFound, Pass
-from erqiwang_core.contract import BidMade, BidPassed, Called
+from erqiwang_core.calls import BidMade, BidPassed, Called
 from erqiwang_core.disclosure import Statement
+from erqiwang_core.kernel.shapes import Pair, Shape, Single, Throw, Tractor
+from erqiwang_core.kernel.trick import Trick
+from erqiwang_core.kernel.trump import Group, Trump
 from erqiwang_core.match import SeatLeft, SeatReady, SeatTaken
 from erqiwang_core.naming import TrumpNamed
 from erqiwang_core.notation import write, write_trump
@@ -12,10 +15,7 @@ from erqiwang_core.notices import BuriedBy, Cause, DealEnded, Dealt, Led, MatchO
 from erqiwang_core.parts import BuryAdvice, CallAdvice, Choice, FollowAdvice, LeadAdvice, NameAdvice, ReadyAdvice, View
 from erqiwang_core.playing import CardsFollowed
 from erqiwang_core.scoring import Disbanded, Made, NearShutout, Outcome, Shutout, Surrendered, Upgrade
-from erqiwang_core.settled import SeatScore
-from erqiwang_core.shapes import Pair, Shape, Single, Throw, Tractor
-from erqiwang_core.trick import Trick
-from erqiwang_core.trump import Group, Trump
+from erqiwang_core.settlement import SeatScore
 from erqiwang_core.units import Seat
 
 Lines: TypeAlias = dict[str, str]
@@ -103,7 +103,8 @@ def _captured(seen: View, trump: Trump | None) -> str:
     captured = seen.captured
     if not captured.multiplier:
         return ""
-    cards = f": {write(captured.cards, trump)}" if captured.cards else ""
+    shown = seen.captured_cards.cards
+    cards = f": {write(shown, trump)}" if shown else ""
     return f"{captured.points}, multiplier {captured.multiplier}{cards}"
 
 
@@ -134,7 +135,7 @@ def _group(group: Group) -> str:
 
 def _trump_void(seen: View) -> str:
     void = seen.trump_void
-    counts = [f"{seat} holds {held.trumps} trumps, {held.pairs} pairs" for seat, held in void.counts]
+    counts = [f"{seat} holds {held.trumps} trumps, {held.pairs} pairs" for seat, held in seen.trump_counts.counts]
     announced = f"seats {' '.join(map(str, void.announced))}" if void.announced else ""
     return "; ".join(filter(None, [announced, *counts, *map(_statement, void.statements)]))
 

@@ -1,7 +1,7 @@
 """Counted trees: the ends of golden deals, played out in every legal way (the perft of this game)."""
 
 import pytest
-from erqiwang_core.hand import count
+from erqiwang_core.kernel.hand import count
 from erqiwang_core.match import Running
 from erqiwang_core.playing import Playing
 

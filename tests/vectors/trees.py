@@ -10,11 +10,11 @@ from itertools import combinations
 from typing import final
 
 from erqiwang_core import playing
-from erqiwang_core.hand import ids
+from erqiwang_core.kernel.hand import ids
+from erqiwang_core.kernel.trump import SuitTrump
 from erqiwang_core.notation import write_trump
 from erqiwang_core.playing import Play, Playing
-from erqiwang_core.settled import Settled
-from erqiwang_core.trump import SuitTrump
+from erqiwang_core.settlement import Settled
 
 from tests.oracle.faces import NO_TRUMP, Cards, points
 from tests.oracle.following import legal_plays

@@ -9,8 +9,8 @@ from erqiwang_core.bidding import Bid, Pass
 from erqiwang_core.burying import Bury
 from erqiwang_core.match import Ready
 from erqiwang_core.naming import NameTrump, Surrender
+from erqiwang_core.options import Countdowns, Deck, FourPlayer, Length, Payer, RoomOptions, ThreePlayer, card_cost
 from erqiwang_core.playing import Play, Request, ShowTrumps, Signal, Signalled, TrumpsShown
-from erqiwang_core.rules import Countdowns, Deck, FourPlayer, Length, Payer, RoomOptions, ThreePlayer, card_cost
 from google.protobuf.message import Message
 from hypothesis import given, strategies as st
 

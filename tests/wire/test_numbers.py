@@ -5,12 +5,12 @@ from typing import get_args
 
 import pytest
 from erqiwang_core.awards import AwardKind
-from erqiwang_core.cards import Suit
+from erqiwang_core.kernel.cards import Suit
+from erqiwang_core.kernel.trump import TRUMPS, Group, SuitTrump
+from erqiwang_core.options import Deck, Payer
 from erqiwang_core.playing import SignalKind
 from erqiwang_core.refusals import Code, Phase
-from erqiwang_core.rules import Deck, Payer
 from erqiwang_core.scoring import Outcome, Upgrade
-from erqiwang_core.trump import TRUMPS, Group, SuitTrump
 from google.protobuf.internal.enum_type_wrapper import EnumTypeWrapper
 
 from erqiwang_grpc.events import numbers as stored_numbers

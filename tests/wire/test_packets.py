@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Final, final
 
 import pytest
-from erqiwang_core.cards import Suit
+from erqiwang_core.kernel.cards import Suit
+from erqiwang_core.kernel.shapes import Lead, classify
+from erqiwang_core.kernel.trump import Group, SuitTrump, order
 from erqiwang_core.notation import read
-from erqiwang_core.shapes import Lead, classify
-from erqiwang_core.trump import Group, SuitTrump, order
 from google.protobuf.descriptor import Descriptor, FileDescriptor
 
 from erqiwang_grpc.rpc.wire.encode.cards import put_lead

@@ -4,14 +4,16 @@ from pathlib import Path
 from typing import Final, get_args
 
 import pytest
-from erqiwang_core.following import (
+from erqiwang_core.kernel.following import (
     Breach,
     GroupNotFollowed,
     PairsNotPlayed,
     TractorNotPlayed,
     WholeGroupNotPlayed,
 )
-from erqiwang_core.hand import cards_of
+from erqiwang_core.kernel.hand import cards_of
+from erqiwang_core.kernel.shapes import SeveralGroups, SideSuitThrow
+from erqiwang_core.kernel.trump import Group
 from erqiwang_core.refusals import (
     BidNotLower,
     CardNotHeld,
@@ -38,8 +40,6 @@ from erqiwang_core.refusals import (
     WrongPhase,
     code,
 )
-from erqiwang_core.shapes import SeveralGroups, SideSuitThrow
-from erqiwang_core.trump import Group
 from erqiwang_core.units import CardId, Points, Seat
 from google.rpc.error_details_pb2 import ErrorInfo, RetryInfo
 from hypothesis import given, strategies as st

@@ -20,7 +20,8 @@ from erqiwang_core.match import (
     begin,
     evolve,
 )
-from erqiwang_core.rules import RULES_VERSION, Countdowns, Game, RoomOptions
+from erqiwang_core.options import Countdowns, Game, RoomOptions
+from erqiwang_core.rules import RULES_VERSION
 from erqiwang_core.units import Seat
 from hypothesis import example, given, strategies as st
 
@@ -160,7 +161,7 @@ def first_deal(plan: Plan) -> DealStarted:
 @given(plan=plans())
 def test_a_deal_by_newer_rules_is_unreadable(plan: Plan) -> None:
     event = first_deal(plan)
-    newer = replace(event, rules=replace(event.rules, version=RULES_VERSION + 1))
+    newer = replace(event, rules_version=RULES_VERSION + 1)
     assert isinstance(stored_and_read(newer), Unreadable)
 
 

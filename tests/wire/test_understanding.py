@@ -3,7 +3,8 @@
 from collections.abc import Callable
 
 import pytest
-from erqiwang_core.rules import RoomOptions, rules
+from erqiwang_core.options import RoomOptions
+from erqiwang_core.rules import rules
 from erqiwang_core.units import Seat
 from hypothesis import given
 

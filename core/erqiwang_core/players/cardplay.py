@@ -4,15 +4,15 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final, final
 
-from erqiwang_core.cards import CARDS, KINDS, POINTS
-from erqiwang_core.following import by_price, follow, is_legal
-from erqiwang_core.hand import count, ids, kinds, pairs, points
+from erqiwang_core.kernel.cards import CARDS, KINDS, POINTS
+from erqiwang_core.kernel.following import by_price, follow, is_legal
+from erqiwang_core.kernel.hand import count, ids, kinds, pairs, points
+from erqiwang_core.kernel.shapes import Throw, all_components
+from erqiwang_core.kernel.trick import Trick, ahead_after
+from erqiwang_core.kernel.trump import ACE_LEVEL, Group, Trump, groups_of, order
 from erqiwang_core.players.outlook import Outlook, stays_ahead, sure_throw
 from erqiwang_core.players.reading import is_partner, is_void, rules_of
 from erqiwang_core.playing import SignalKind
-from erqiwang_core.shapes import Throw, all_components
-from erqiwang_core.trick import Trick, ahead_after
-from erqiwang_core.trump import ACE_LEVEL, Group, Trump, groups_of, order
 from erqiwang_core.units import CardSet, KindSet
 
 

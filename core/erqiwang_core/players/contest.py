@@ -8,8 +8,9 @@ from typing import final
 from erqiwang_core import match as matches
 from erqiwang_core.dealing import Shuffled
 from erqiwang_core.match import Command, Event, Match, Over, Player, Shuffle, TakeSeat
+from erqiwang_core.options import RoomOptions
 from erqiwang_core.players.policy import Policy
-from erqiwang_core.rules import RoomOptions, rules
+from erqiwang_core.rules import rules
 from erqiwang_core.seats import BySeat
 from erqiwang_core.units import Seat
 from erqiwang_core.view import turn, view

@@ -3,14 +3,14 @@
 from typing import Final
 
 from erqiwang_core.bidding import Bid, Pass
-from erqiwang_core.cards import KINDS, POINTS
-from erqiwang_core.hand import cards_of, count, ids, pairs, shared, union, without
+from erqiwang_core.kernel.cards import KINDS, POINTS
+from erqiwang_core.kernel.hand import cards_of, count, ids, pairs, shared, union, without
+from erqiwang_core.kernel.trump import ACE_LEVEL, Group, Order, Trump, order
 from erqiwang_core.naming import NameTrump, Surrender, number
 from erqiwang_core.parts import CallAdvice, NameAdvice, View
 from erqiwang_core.players.reading import agreed, rules_of
 from erqiwang_core.players.strength import AFTER_BURYING, BEFORE_KITTY, surrendered, weakness, worth
 from erqiwang_core.rules import KITTY_SIZE, BidRow
-from erqiwang_core.trump import ACE_LEVEL, Group, Order, Trump, order
 from erqiwang_core.units import CardId, CardSet, Points
 
 _PAIR: Final = 8

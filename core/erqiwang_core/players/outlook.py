@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import Final, final
 
-from erqiwang_core.hand import copies, count
+from erqiwang_core.kernel.hand import copies, count
+from erqiwang_core.kernel.shapes import Component, Pair, Single, Tractor, all_components, component, components, starts
+from erqiwang_core.kernel.trick import Trick
+from erqiwang_core.kernel.trump import BOTTOM_PLANE, Group, Order, groups_of
 from erqiwang_core.parts import View
 from erqiwang_core.players.reading import is_void, opponents, partners, still_to_play, tables, trick_under_way, unseen
-from erqiwang_core.shapes import Component, Pair, Single, Tractor, all_components, component, components, starts
-from erqiwang_core.trick import Trick
-from erqiwang_core.trump import BOTTOM_PLANE, Group, Order, groups_of
 from erqiwang_core.units import CardSet, KindSet, Seat
 
 _SINGLE_RUFF: Final = 0.9

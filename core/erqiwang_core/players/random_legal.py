@@ -5,16 +5,16 @@ from typing import Final, final
 
 from erqiwang_core.bidding import Bid, Pass
 from erqiwang_core.burying import Bury
-from erqiwang_core.cards import CARDS
-from erqiwang_core.following import by_price, follow, is_legal
-from erqiwang_core.hand import cards_of, count, ids
+from erqiwang_core.kernel.cards import CARDS
+from erqiwang_core.kernel.following import by_price, follow, is_legal
+from erqiwang_core.kernel.hand import cards_of, count, ids
+from erqiwang_core.kernel.shapes import all_components
+from erqiwang_core.kernel.trump import Order
 from erqiwang_core.match import Command, Ready
 from erqiwang_core.naming import NameTrump, Surrender, number
 from erqiwang_core.parts import BuryAdvice, CallAdvice, Choice, FollowAdvice, LeadAdvice, NameAdvice, ReadyAdvice, View
 from erqiwang_core.players.reading import lead_to_follow, may_signal, tables
 from erqiwang_core.playing import Play, Signal, SignalKind
-from erqiwang_core.shapes import all_components
-from erqiwang_core.trump import Order
 from erqiwang_core.units import CardSet
 
 # How often chance does it, one time in so many. Most bid low and few pass, were all bids alike: then no deal would ever

@@ -1,13 +1,13 @@
 """What a player reads off a view: what to follow, which cards are out, who is on whose side."""
 
-from erqiwang_core.hand import cards_of
+from erqiwang_core.kernel.hand import cards_of
+from erqiwang_core.kernel.shapes import Lead
+from erqiwang_core.kernel.trick import Trick
+from erqiwang_core.kernel.trump import Group, Order, order
 from erqiwang_core.parts import Agreed, View
 from erqiwang_core.refusals import Phase
 from erqiwang_core.rules import Rules, rules
 from erqiwang_core.seats import seats_after
-from erqiwang_core.shapes import Lead
-from erqiwang_core.trick import Trick
-from erqiwang_core.trump import Group, Order, order
 from erqiwang_core.units import CardSet, Seat
 
 
@@ -76,7 +76,7 @@ def unseen(view: View) -> CardSet:
 
     Past tricks count in review rooms alone; elsewhere the seat knows the captured point cards and the table.
     """
-    seen = view.hand.cards | view.buried.cards | view.captured.cards
+    seen = view.hand.cards | view.buried.cards | view.captured_cards.cards
     for trick in view.history.tricks:
         seen |= trick.cards()
     if view.table.trick is not None:

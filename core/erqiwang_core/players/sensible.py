@@ -4,7 +4,7 @@ from random import Random
 from typing import final
 
 from erqiwang_core.burying import Bury
-from erqiwang_core.hand import ids
+from erqiwang_core.kernel.hand import ids
 from erqiwang_core.match import Command, Ready
 from erqiwang_core.parts import BuryAdvice, CallAdvice, Choice, FollowAdvice, LeadAdvice, NameAdvice, ReadyAdvice, View
 from erqiwang_core.players.cardplay import DECLARING, DEFENDING, Weights, best_follow, best_lead, best_signal

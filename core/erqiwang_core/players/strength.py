@@ -7,10 +7,10 @@ to a half of what becomes of it, so a bid is judged over all that may be capture
 from dataclasses import dataclass
 from typing import Final, final
 
-from erqiwang_core.hand import JOKERS, SEVENS, copies, count, count_pairs, shared
+from erqiwang_core.kernel.hand import JOKERS, SEVENS, copies, count, count_pairs, shared
+from erqiwang_core.kernel.trump import ACE_LEVEL, BOTTOM_PLANE, Group, Order
 from erqiwang_core.rules import BidRow
 from erqiwang_core.scoring import declarer_won, multiplier, outcome
-from erqiwang_core.trump import ACE_LEVEL, BOTTOM_PLANE, Group, Order
 from erqiwang_core.units import CardSet, Points
 
 _JOKER: Final = -4

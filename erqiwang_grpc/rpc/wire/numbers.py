@@ -3,12 +3,12 @@
 from typing import Final, TypeVar
 
 from erqiwang_core.awards import AwardKind
+from erqiwang_core.kernel.trump import TRUMPS, Group, Trump
 from erqiwang_core.naming import number
+from erqiwang_core.options import Deck, Payer
 from erqiwang_core.playing import SignalKind
 from erqiwang_core.refusals import Phase
-from erqiwang_core.rules import Deck, Payer
 from erqiwang_core.scoring import Disbanded, Made, NearShutout, Outcome, Shutout, Surrendered, Upgrade
-from erqiwang_core.trump import TRUMPS, Group, Trump
 
 from erqiwang_grpc.rooms.refusals import Quota, Unit
 from erqiwang_grpc.v1 import card_pb2, playing_pb2, refusal_pb2, room_pb2, settlement_pb2, view_pb2

@@ -9,16 +9,9 @@ from erqiwang_core.bidding import Bid, Pass
 from erqiwang_core.burying import Bury
 from erqiwang_core.match import Command, Ready
 from erqiwang_core.naming import NameTrump, Surrender
+from erqiwang_core.options import Countdowns, FourPlayer, Game, Length, RoomOptions, ThreePlayer
 from erqiwang_core.playing import Play, Request, ShowTrumps, Signal
-from erqiwang_core.rules import (
-    Countdowns,
-    FourPlayer,
-    Game,
-    Length,
-    RoomOptions,
-    ThreePlayer,
-    parse_roomtype,
-)
+from erqiwang_core.roomtype import parse_roomtype
 
 from erqiwang_grpc.rooms.bounds import choice_fault
 from erqiwang_grpc.rooms.refusals import Bounds, InvalidField, NoCommand, Unit

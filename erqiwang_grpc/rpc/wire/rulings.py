@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, final
 
-from erqiwang_core.following import GroupNotFollowed, PairsNotPlayed, TractorNotPlayed, WholeGroupNotPlayed
+from erqiwang_core.kernel.following import GroupNotFollowed, PairsNotPlayed, TractorNotPlayed, WholeGroupNotPlayed
+from erqiwang_core.kernel.shapes import SeveralGroups, SideSuitThrow
 from erqiwang_core.refusals import (
     BidNotLower,
     CardNotHeld,
@@ -30,7 +31,6 @@ from erqiwang_core.refusals import (
     WrongNumberOfCards,
     WrongPhase,
 )
-from erqiwang_core.shapes import SeveralGroups, SideSuitThrow
 from grpc import StatusCode
 
 from erqiwang_grpc.rooms.refusals import (

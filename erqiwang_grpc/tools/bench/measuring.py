@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias, final
 
 import grpc
-from erqiwang_core.rules import RoomOptions, rules
+from erqiwang_core.options import RoomOptions
+from erqiwang_core.rules import rules
 from google.protobuf import json_format
 
 from erqiwang_grpc.auth.files import FIRST_KEY

@@ -6,8 +6,8 @@ from typing import Final, TypeAlias, final
 
 from erqiwang_core.bidding import Bid, Pass
 from erqiwang_core.burying import Bury
-from erqiwang_core.cards import KINDS
-from erqiwang_core.hand import EMPTY, cards_of, count, ids, union, within
+from erqiwang_core.kernel.cards import KINDS
+from erqiwang_core.kernel.hand import EMPTY, cards_of, count, ids, union, within
 from erqiwang_core.match import Command, Ready
 from erqiwang_core.naming import NameTrump, Surrender, number
 from erqiwang_core.notation import UnreadableTrump, read, read_trump

@@ -2,11 +2,11 @@
 
 from typing import Final
 
-from erqiwang_core.cards import FACES, Joker, Suit, Suited, kind
-from erqiwang_core.hand import EMPTY
+from erqiwang_core.kernel.cards import FACES, Joker, Suit, Suited, kind
+from erqiwang_core.kernel.hand import EMPTY
+from erqiwang_core.kernel.trump import NoTrump, SuitTrump, Trump, order
 from erqiwang_core.notation import in_order, write_card, write_trump
-from erqiwang_core.parts import View
-from erqiwang_core.trump import NoTrump, SuitTrump, Trump, order
+from erqiwang_core.parts import Seen
 from erqiwang_core.units import CardId, CardSet
 from rich.style import Style
 from rich.text import Text
@@ -63,6 +63,6 @@ def trump_name(trump: Trump) -> Text:
             return Text(write_trump(trump))
 
 
-def trump_of(view: View) -> Trump | None:
+def trump_of(view: Seen) -> Trump | None:
     """The trump of the deal that a view shows, once it is named."""
     return None if view.contract.agreed is None else view.contract.agreed.trump

@@ -11,10 +11,11 @@ from pathlib import Path
 from random import Random
 from typing import Final, final
 
+from erqiwang_core.options import RoomOptions
 from erqiwang_core.parts import View
 from erqiwang_core.players import Policy
 from erqiwang_core.playing import Signal, Signalled, TrumpsShown
-from erqiwang_core.rules import RoomOptions, rules
+from erqiwang_core.rules import rules
 
 from erqiwang_grpc.auth.files import FIRST_KEY, Opened, open_key_files
 from erqiwang_grpc.client import Platform

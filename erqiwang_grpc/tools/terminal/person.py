@@ -7,11 +7,11 @@ from enum import Enum
 from time import time
 from typing import Final, final
 
+from erqiwang_core.kernel.trick import Trick
 from erqiwang_core.match import Command
 from erqiwang_core.players.reading import may_signal
 from erqiwang_core.playing import Request, Signal, Signalled, TrumpsShown
 from erqiwang_core.refusals import Phase
-from erqiwang_core.trick import Trick
 from erqiwang_core.units import Seat
 from rich.console import Console
 from rich.text import Text
@@ -175,8 +175,8 @@ class Person:
             case Look.CAPTURED:
                 caught = view.captured
                 self._say(f"The defenders have captured {caught.points} points: multiplier {caught.multiplier}.")
-                if caught.cards:
-                    self._say(Text.assemble("Their point cards: ", cards(caught.cards, trump_of(view))))
+                if view.captured_cards.cards:
+                    self._say(Text.assemble("Their point cards: ", cards(view.captured_cards.cards, trump_of(view))))
 
     def _lying(self, lying: Trick) -> Text:
         view = self._seat.view
@@ -190,7 +190,7 @@ class Person:
             self._say("No trick is finished yet.")
         for number, played in enumerate(view.history.tricks, start=1):
             self._say(trick(view, number, played, finished=True))
-        for seat, held in view.trump_void.counts:
+        for seat, held in view.trump_counts.counts:
             self._say(f"{name(view, seat)} holds {held.trumps} trumps, {held.pairs} pairs among them.")
 
     # The prompt

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from erqiwang_core.cards import CARDS
-from erqiwang_core.hand import cards_of
+from erqiwang_core.kernel.cards import CARDS
+from erqiwang_core.kernel.hand import cards_of
 from erqiwang_core.parts import View
 from erqiwang_core.refusals import (
     BidNotLower,

@@ -4,9 +4,9 @@ from typing import Final
 
 from erqiwang_core.awards import AwardKind, SeatAwards
 from erqiwang_core.match import Account
-from erqiwang_core.parts import Result, View
+from erqiwang_core.parts import Result, Seen
 from erqiwang_core.scoring import Disbanded, Made, NearShutout, Outcome, Shutout, Surrendered, Upgrade
-from erqiwang_core.settled import Settlement
+from erqiwang_core.settlement import Settlement
 from erqiwang_core.units import Seat
 from rich.console import Group, RenderableType
 from rich.table import Column, Table
@@ -27,7 +27,7 @@ _AWARDS: Final = {
 }
 
 
-def settlement(view: View, result: Result) -> RenderableType:
+def settlement(view: Seen, result: Result) -> RenderableType:
     """A settled deal as `view` holds it: how it came out, and every part of every seat's sum."""
     settled = result.settlement
     parts: list[RenderableType] = [_came_out(view, settled), _captured(settled)]
@@ -40,7 +40,7 @@ def settlement(view: View, result: Result) -> RenderableType:
     return Group(*parts)
 
 
-def _came_out(view: View, settled: Settlement) -> Text:
+def _came_out(view: Seen, settled: Settlement) -> Text:
     line = Text(f"Deal {view.progress.deal} is settled: ", "bold")
     if settled.contract is not None:
         line.append(f"{name(view, settled.contract.declarer)} bid {settled.contract.row.bid}")
@@ -76,7 +76,7 @@ def _captured(settled: Settlement) -> Text:
     return Text(f"{line} = {settled.grade} points{needed}")
 
 
-def _sums(view: View, settled: Settlement) -> Table:
+def _sums(view: Seen, settled: Settlement) -> Table:
     # Two rows of words, and no number broken: all of it fits into 80 columns.
     titles = ("for\nthe bid", "for\nawards", "this\ndeal", "match")
     right = [Column(title, justify="right", no_wrap=True) for title in titles]
@@ -96,7 +96,7 @@ def _awards(earned: SeatAwards) -> Text:
     return text.append_text(Text.assemble(": ", cards(earned.cards)))
 
 
-def account(view: View, settled: Account) -> RenderableType:
+def account(view: Seen, settled: Account) -> RenderableType:
     """How the match ended: the scores of every deal, and what they come to."""
     seats = view.chairs.players.seats()
     table = Table("deal", *(Column(name(view, seat), justify="right") for seat in seats), show_footer=False)
@@ -108,7 +108,7 @@ def account(view: View, settled: Account) -> RenderableType:
     return Group(Text(f"{title}{_winners(view, settled)}", "bold"), table)
 
 
-def _winners(view: View, settled: Account) -> str:
+def _winners(view: Seen, settled: Account) -> str:
     best = max(settled.totals)
     names = [name(view, Seat(seat)) for seat, total in settled.totals.items() if total == best]
     return f"{wording.listed(names)} won {best:+}." if best else "Nobody won anything."

@@ -4,17 +4,17 @@ from collections.abc import Sequence
 from typing import Final, final
 
 from erqiwang_core.bidding import DeclarerFound
-from erqiwang_core.contract import BidMade, BidPassed
+from erqiwang_core.calls import BidMade, BidPassed
 from erqiwang_core.disclosure import Disclosure, Statement
-from erqiwang_core.hand import points
+from erqiwang_core.kernel.hand import points
+from erqiwang_core.kernel.shapes import Pair, Shape, Single, Throw, Tractor
+from erqiwang_core.kernel.trick import Trick
 from erqiwang_core.match import SeatLeft, SeatReady, SeatTaken
 from erqiwang_core.naming import TrumpNamed
 from erqiwang_core.notices import BuriedBy, Cause, DealEnded, Dealt, Led, MatchOver
-from erqiwang_core.parts import View
+from erqiwang_core.parts import Seen, View
 from erqiwang_core.playing import CardsFollowed, SignalKind, TrickTaken
 from erqiwang_core.refusals import Phase
-from erqiwang_core.shapes import Pair, Shape, Single, Throw, Tractor
-from erqiwang_core.trick import Trick
 from erqiwang_core.units import Seat
 from rich.console import Console
 from rich.rule import Rule
@@ -44,7 +44,7 @@ class Teller:
         self.console = console
         self._lines = Lines(console)
 
-    def begin(self, views: Sequence[View]) -> None:
+    def begin(self, views: Sequence[Seen]) -> None:
         """Where the match stands, to whoever comes in."""
         view = views[0]
         if view.progress.phase is Phase.OPEN:
@@ -59,7 +59,7 @@ class Teller:
         if view.account.account is not None:
             self.console.print(account(view, view.account.account))
 
-    def _bidding_so_far(self, view: View) -> None:
+    def _bidding_so_far(self, view: Seen) -> None:
         for call in view.auction.calls:
             self._called(call, view)
         agreed = view.contract.agreed
@@ -67,10 +67,10 @@ class Teller:
             self.say(f"{name(view, agreed.declarer)} is the declarer 庄家 at {agreed.bid}.")
         if agreed is not None and agreed.trump is not None:
             self.say(Text.assemble("Trump is ", trump_name(agreed.trump), "."))
-        if view.kitty.cards:
+        if isinstance(view, View) and view.kitty.cards:
             self.say(Text.assemble("The kitty 底牌: ", cards(view.kitty.cards, trump_of(view))))
 
-    def _play_so_far(self, views: Sequence[View]) -> None:
+    def _play_so_far(self, views: Sequence[Seen]) -> None:
         view = views[0]
         agreed = view.contract.agreed
         if agreed is None or view.progress.phase is not Phase.PLAYING:
@@ -83,14 +83,14 @@ class Teller:
             done = len(lying.plays) == len(view.chairs.players)
             self.say(trick(view, view.table.number, lying, finished=done))
 
-    def _called(self, call: BidMade | BidPassed, view: View) -> None:
+    def _called(self, call: BidMade | BidPassed, view: Seen) -> None:
         match call:
             case BidMade(seat, bid):
                 self.say(f"{name(view, seat)} bids {bid}")
             case BidPassed(seat):
                 self.say(f"{name(view, seat)} passes 不叫")
 
-    def tell(self, cause: Cause, views: Sequence[View]) -> None:
+    def tell(self, cause: Cause, views: Sequence[Seen]) -> None:
         """What has happened; the views are those after it."""
         view = views[0]
         match cause:
@@ -124,7 +124,7 @@ class Teller:
                     self.say("")
                     self.console.print(account(view, view.account.account))
 
-    def signalled(self, sender: Seat, signal: SignalKind, view: View) -> None:
+    def signalled(self, sender: Seat, signal: SignalKind, view: Seen) -> None:
         """A signal that one of the seats was told."""
         self._go_on(Text(f"  ({name(view, sender)} signals: {SIGNALS[signal]})"))
 
@@ -140,38 +140,38 @@ class Teller:
         """End a line that was begun."""
         self._lines.end()
 
-    def _deal(self, views: Sequence[View]) -> None:
+    def _deal(self, views: Sequence[Seen]) -> None:
         view = views[0]
         self.say("")
         self.console.print(Rule(f"Deal {view.progress.deal} of {view.progress.deals}"))
-        for seen in views:
+        for seen in _of_seats(views):
             if seen.hand.cards:
                 self.say(Text.assemble(f"{name(seen, seen.seat)}: ", cards(seen.hand.cards, trump_of(seen))))
         if view.progress.first_bidder is not None and view.progress.phase is Phase.BIDDING and not view.auction.calls:
             self.say(f"{name(view, view.progress.first_bidder)} opens the bidding.")
 
-    def _declarer(self, found: DeclarerFound, views: Sequence[View]) -> None:
+    def _declarer(self, found: DeclarerFound, views: Sequence[Seen]) -> None:
         view = views[0]
         self.say(f"{name(view, found.declarer)} is the declarer 庄家 at {found.bid}.")
-        seen = next((each.kitty.cards for each in views if each.kitty.cards), found.shown)
+        seen = next((each.kitty.cards for each in _of_seats(views) if each.kitty.cards), found.shown)
         if seen:
             shown = "The kitty 底牌, shown to all: " if found.shown else "The kitty 底牌: "
             self.say(Text.assemble(shown, cards(seen)))
 
-    def _buried(self, declarer: Seat, views: Sequence[View]) -> None:
+    def _buried(self, declarer: Seat, views: Sequence[Seen]) -> None:
         view = views[0]
-        buried = next((each.buried.cards for each in views if each.buried.cards), None)
+        buried = next((each.buried.cards for each in _of_seats(views) if each.buried.cards), None)
         line = Text(f"{name(view, declarer)} buries ")
         if buried:
             line.append_text(cards(buried, trump_of(view))).append(f", {wording.number_of(points(buried), 'point')}")
         else:
             line.append("8 cards")
         self.say(line.append("."))
-        counts = next((each.disclosed.disclosure for each in views if each.disclosed.disclosure), None)
+        counts = next((each.disclosed.disclosure for each in _of_seats(views) if each.disclosed.disclosure), None)
         if counts is not None:
             self.say(f"{name(view, declarer)} discloses 亮牌: {disclosed(counts)}.")
 
-    def _led(self, led: Led, view: View) -> None:
+    def _led(self, led: Led, view: Seen) -> None:
         self.end_line()
         shape = _shape(led.lead.shape)
         self._go_on(
@@ -184,7 +184,7 @@ class Teller:
             self._go_on(Text.assemble(" (a failed throw 甩错", attempted, ")"))
         self._void(led.void, led.statements, view)
 
-    def _followed(self, followed: CardsFollowed, view: View) -> None:
+    def _followed(self, followed: CardsFollowed, view: Seen) -> None:
         indent = "  " if self._lines.in_line else "     "
         self._go_on(Text.assemble(f"{indent}{name(view, followed.seat)} ", cards(followed.cards, trump_of(view))))
         if followed.taken is not None:
@@ -193,12 +193,17 @@ class Teller:
         if followed.taken is not None:
             self.end_line()
 
-    def _void(self, void: Sequence[Seat], stated: Sequence[Statement], view: View) -> None:
+    def _void(self, void: Sequence[Seat], stated: Sequence[Statement], view: Seen) -> None:
         if void:
             self._go_on(Text(f"  (void of trump 报无主: {names(view, void)})"))
         for told in stated:
             pair = "a pair among them" if told.has_pair else "no pair"
             self._go_on(Text(f"  ({name(view, told.seat)} tells: {wording.number_of(told.trumps, 'trump')}, {pair})"))
+
+
+def _of_seats(views: Sequence[Seen]) -> list[View]:
+    """The views that hold a seat's own parts."""
+    return [seen for seen in views if isinstance(seen, View)]
 
 
 def _shape(shape: Shape) -> str:
@@ -211,13 +216,13 @@ def _shape(shape: Shape) -> str:
             return " (a throw 甩牌)"
 
 
-def _taken(taken: TrickTaken, view: View) -> Text:
+def _taken(taken: TrickTaken, view: Seen) -> Text:
     if taken.captured:
         return Text(f"  → {name(view, taken.winner)} captures {taken.points}: {view.captured.points} in all")
     return Text(f"  → {name(view, taken.winner)}, {taken.points} gone")
 
 
-def trick(view: View, number: int, played: Trick, *, finished: bool) -> Text:
+def trick(view: Seen, number: int, played: Trick, *, finished: bool) -> Text:
     """A trick of the deal, for whoever looks back or comes in; with its winner, or with whoever is ahead as it lies."""
     line = Text(f"{number:>3}")
     for place, each in enumerate(played.plays):

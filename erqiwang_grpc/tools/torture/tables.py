@@ -11,8 +11,8 @@ from typing import Final, TypeVar, final
 from uuid import uuid4
 
 import grpc
+from erqiwang_core.options import Deck, FourPlayer, RoomOptions, ThreePlayer
 from erqiwang_core.players import Policy, RandomLegal
-from erqiwang_core.rules import Deck, FourPlayer, RoomOptions, ThreePlayer
 
 from erqiwang_grpc.client import Platform, SeatClient
 from erqiwang_grpc.client.calls import CallRefused
@@ -71,7 +71,10 @@ async def _play_table(load: Load, options: RoomOptions, luck: Random) -> None:
     load.rooms.append(told)
     async with AsyncExitStack() as stack:
         clients = [
-            await stack.enter_async_context(SeatClient([load.address], token, options=load.options, attach_seconds=_PATIENCE)) for token in tokens
+            await stack.enter_async_context(
+                SeatClient([load.address], token, options=load.options, attach_seconds=_PATIENCE)
+            )
+            for token in tokens
         ]
         listening = [
             asyncio.create_task(_listen(client, seat)) for client, seat in zip(clients, told.seats, strict=True)

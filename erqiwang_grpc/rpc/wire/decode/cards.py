@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 
-from erqiwang_core.cards import CARDS
-from erqiwang_core.contract import BidMade, BidPassed, Called
+from erqiwang_core.calls import BidMade, BidPassed, Called
 from erqiwang_core.disclosure import Statement
-from erqiwang_core.hand import cards_of
-from erqiwang_core.shapes import Component, Lead, Pair, Single, Throw, Tractor
-from erqiwang_core.trick import Played, Trick
+from erqiwang_core.kernel.cards import CARDS
+from erqiwang_core.kernel.hand import cards_of
+from erqiwang_core.kernel.shapes import Component, Lead, Pair, Single, Throw, Tractor
+from erqiwang_core.kernel.trick import Played, Trick
 from erqiwang_core.units import CardId, CardSet, Level, Points, Seat
 
 from erqiwang_grpc.rpc.wire.decode.known import GROUPS, NotUnderstood, known

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final, TypeVar
 
-from erqiwang_core.rules import RoomOptions
+from erqiwang_core.options import RoomOptions
 
 from erqiwang_grpc.rooms.refusals import InvalidField
 from erqiwang_grpc.rpc.wire import numbers, requests as decode

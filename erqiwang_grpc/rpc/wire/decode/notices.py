@@ -1,12 +1,12 @@
 """Notices: what the seat is told of an event; and what is told to it alone and not logged."""
 
 from erqiwang_core.bidding import DeclarerFound
-from erqiwang_core.contract import BidMade, BidPassed
+from erqiwang_core.calls import BidMade, BidPassed
 from erqiwang_core.match import Player, SeatLeft, SeatReady, SeatTaken
 from erqiwang_core.naming import TrumpNamed
 from erqiwang_core.notices import BuriedBy, Cause, DealEnded, Dealt, Led, MatchOver, Notice
+from erqiwang_core.options import RoomOptions
 from erqiwang_core.playing import CardsFollowed, Reply, Signalled, TrickTaken, TrumpsShown
-from erqiwang_core.rules import RoomOptions
 from erqiwang_core.units import Points, Seat
 
 from erqiwang_grpc.rpc.wire.decode.cards import cards, lead, seats, statements

@@ -5,12 +5,14 @@ from collections.abc import Iterator
 from erqiwang_core.disclosure import Disclosure, TrumpCount, TrumpHolding
 from erqiwang_core.inference import Proven
 from erqiwang_core.match import Player
+from erqiwang_core.options import RoomOptions
 from erqiwang_core.parts import (
     AccountPart,
     Agreed,
     Auction,
     Buried,
     Captured,
+    CapturedCards,
     Chairs,
     ContractPart,
     Disclosed,
@@ -23,11 +25,12 @@ from erqiwang_core.parts import (
     Result,
     SettlementPart,
     Table,
+    TrumpCounts,
     TrumpVoid,
     Turn,
     View,
 )
-from erqiwang_core.rules import RoomOptions, Rules, rules
+from erqiwang_core.rules import Rules, rules
 from erqiwang_core.seats import BySeat
 from erqiwang_core.units import CardId, Chips, Points, Seat
 
@@ -55,9 +58,11 @@ def view(message: view_pb2.View) -> View:
         buried=Buried(cards(held.buried.cards)),
         table=_table(held.table),
         captured=_captured(held.captured),
+        captured_cards=CapturedCards(cards(held.captured_cards.cards)),
         history=_history(held.history),
         inference=_inference(held.inference),
         trump_void=_trump_void(held.trump_void),
+        trump_counts=_trump_counts(held.trump_counts),
         disclosed=_disclosed(held.disclosure),
         advice=advice(held.advice),
         settlement=_settlement(held.settlement, _rules(options)),
@@ -95,12 +100,16 @@ def _set(message: view_pb2.Parts, options: RoomOptions) -> Iterator[Part]:
         yield _table(message.table)
     if message.HasField("captured"):
         yield _captured(message.captured)
+    if message.HasField("captured_cards"):
+        yield CapturedCards(cards(message.captured_cards.cards))
     if message.HasField("history"):
         yield _history(message.history)
     if message.HasField("inference"):
         yield _inference(message.inference)
     if message.HasField("trump_void"):
         yield _trump_void(message.trump_void)
+    if message.HasField("trump_counts"):
+        yield _trump_counts(message.trump_counts)
     if message.HasField("disclosure"):
         yield _disclosed(message.disclosure)
     if message.HasField("advice"):
@@ -157,7 +166,7 @@ def _table(message: view_pb2.TablePart) -> Table:
 
 
 def _captured(message: view_pb2.CapturedPart) -> Captured:
-    return Captured(Points(message.points), message.multiplier, cards(message.cards))
+    return Captured(Points(message.points), message.multiplier)
 
 
 def _history(message: view_pb2.HistoryPart) -> History:
@@ -177,8 +186,12 @@ def _proven(message: view_pb2.Proven) -> Proven:
 
 
 def _trump_void(message: view_pb2.TrumpVoidPart) -> TrumpVoid:
+    return TrumpVoid(seats(message.void_seats), statements(message.statements))
+
+
+def _trump_counts(message: view_pb2.TrumpCountsPart) -> TrumpCounts:
     counts = ((Seat(held.seat), TrumpCount(held.trumps, held.pairs)) for held in message.counts)
-    return TrumpVoid(seats(message.void_seats), tuple(counts), statements(message.statements))
+    return TrumpCounts(tuple(counts))
 
 
 def _disclosed(message: view_pb2.DisclosurePart) -> Disclosed:

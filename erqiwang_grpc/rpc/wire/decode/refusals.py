@@ -1,6 +1,13 @@
 """Refusals: why a command may not stand."""
 
-from erqiwang_core.following import Breach, GroupNotFollowed, PairsNotPlayed, TractorNotPlayed, WholeGroupNotPlayed
+from erqiwang_core.kernel.following import (
+    Breach,
+    GroupNotFollowed,
+    PairsNotPlayed,
+    TractorNotPlayed,
+    WholeGroupNotPlayed,
+)
+from erqiwang_core.kernel.shapes import SeveralGroups, SideSuitThrow
 from erqiwang_core.refusals import (
     BidNotLower,
     CardNotHeld,
@@ -24,7 +31,6 @@ from erqiwang_core.refusals import (
     WrongNumberOfCards,
     WrongPhase,
 )
-from erqiwang_core.shapes import SeveralGroups, SideSuitThrow
 from erqiwang_core.units import Points, Seat
 
 from erqiwang_grpc.rooms.refusals import (

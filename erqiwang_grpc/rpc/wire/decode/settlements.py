@@ -8,7 +8,7 @@ from erqiwang_core.match import Account
 from erqiwang_core.rules import Rules
 from erqiwang_core.scoring import Disbanded, KittyCapture, Made, NearShutout, Outcome, Shutout, Surrendered, Upgrade
 from erqiwang_core.seats import BySeat
-from erqiwang_core.settled import SeatScore, Settlement
+from erqiwang_core.settlement import SeatScore, Settlement
 from erqiwang_core.units import Awards, Chips, Points, Seat
 
 from erqiwang_grpc.rpc.wire.decode.cards import call, cards

@@ -1,7 +1,7 @@
 """Advice: what a seat may do now."""
 
 from erqiwang_core.bidding import Bid, Pass
-from erqiwang_core.hand import ids
+from erqiwang_core.kernel.hand import ids
 from erqiwang_core.parts import Advice, BuryAdvice, CallAdvice, FollowAdvice, LeadAdvice, NameAdvice, ReadyAdvice
 
 from erqiwang_grpc.rpc.wire.numbers import NAMED

@@ -6,11 +6,11 @@ half of what building them apart and copying them does.
 
 from collections.abc import Iterable
 
-from erqiwang_core.contract import BidMade, BidPassed, Called
+from erqiwang_core.calls import BidMade, BidPassed, Called
 from erqiwang_core.disclosure import Statement
-from erqiwang_core.hand import ids
-from erqiwang_core.shapes import Component, Lead, Pair, Single, Throw, Tractor
-from erqiwang_core.trick import Trick
+from erqiwang_core.kernel.hand import ids
+from erqiwang_core.kernel.shapes import Component, Lead, Pair, Single, Throw, Tractor
+from erqiwang_core.kernel.trick import Trick
 
 from erqiwang_grpc.rpc.wire.numbers import GROUPS
 from erqiwang_grpc.v1 import bidding_pb2, card_pb2, playing_pb2

@@ -8,7 +8,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Final, final
 
-from erqiwang_core.trick import Trick
+from erqiwang_core.kernel.trick import Trick
 
 from erqiwang_grpc.rpc.wire.encode.cards import put_trick
 from erqiwang_grpc.v1 import view_pb2

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import final
 
 from erqiwang_core.bidding import DeclarerFound
-from erqiwang_core.contract import BidMade, BidPassed
-from erqiwang_core.hand import EMPTY, ids
+from erqiwang_core.calls import BidMade, BidPassed
+from erqiwang_core.kernel.hand import EMPTY, ids
 from erqiwang_core.match import SeatLeft, SeatReady, SeatTaken
 from erqiwang_core.naming import TrumpNamed
 from erqiwang_core.notices import BuriedBy, Cause, DealEnded, Dealt, Led, MatchOver, Notice

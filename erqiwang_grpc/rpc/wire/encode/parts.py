@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from erqiwang_core import parts as core
 from erqiwang_core.disclosure import Disclosure
-from erqiwang_core.hand import ids
+from erqiwang_core.kernel.hand import ids
 from erqiwang_core.parts import Part, View
 from google.protobuf.timestamp_pb2 import Timestamp
 
@@ -40,9 +40,11 @@ def _all(seen: View) -> tuple[Part, ...]:
         seen.buried,
         seen.table,
         seen.captured,
+        seen.captured_cards,
         seen.history,
         seen.inference,
         seen.trump_void,
+        seen.trump_counts,
         seen.disclosed,
         seen.advice,
         seen.settlement,
@@ -74,13 +76,22 @@ def put_part(into: view_pb2.Parts, part: Part, began: TimeNs) -> None:
             into.advice.SetInParent()
             put_advice(into.advice, part)
         case core.Captured():
-            _put_captured(into.captured, part)
+            into.captured.points = part.points
+            into.captured.multiplier = part.multiplier
+            into.captured.SetInParent()
+        case core.CapturedCards(cards):
+            into.captured_cards.SetInParent()
+            into.captured_cards.cards.extend(ids(cards))
         case core.History(tricks):
             into.history.CopyFrom(history(tricks))
         case core.Inference():
             into.inference.CopyFrom(_inference(part))
         case core.TrumpVoid():
-            into.trump_void.CopyFrom(_trump_void(part))
+            into.trump_void.CopyFrom(
+                view_pb2.TrumpVoidPart(void_seats=part.announced, statements=statements(part.statements))
+            )
+        case core.TrumpCounts():
+            into.trump_counts.CopyFrom(_trump_counts(part))
         case core.Chairs(players):
             into.chairs.CopyFrom(view_pb2.ChairsPart(players=[player or "" for player in players]))
         case core.Progress():
@@ -114,12 +125,6 @@ def _put_turn(into: view_pb2.TurnPart, part: core.Turn, began: TimeNs) -> None:
     into.countdown = part.countdown
     into.number = part.number
     put_time(into.began, began)
-
-
-def _put_captured(into: view_pb2.CapturedPart, part: core.Captured) -> None:
-    into.points = part.points
-    into.multiplier = part.multiplier
-    into.cards.extend(ids(part.cards))
 
 
 def put_time(into: Timestamp, time: TimeNs) -> None:
@@ -175,11 +180,9 @@ def _inference(part: core.Inference) -> view_pb2.InferencePart:
     )
 
 
-def _trump_void(part: core.TrumpVoid) -> view_pb2.TrumpVoidPart:
-    return view_pb2.TrumpVoidPart(
-        void_seats=part.announced,
-        counts=[view_pb2.TrumpCount(seat=seat, trumps=held.trumps, pairs=held.pairs) for seat, held in part.counts],
-        statements=statements(part.statements),
+def _trump_counts(part: core.TrumpCounts) -> view_pb2.TrumpCountsPart:
+    return view_pb2.TrumpCountsPart(
+        counts=[view_pb2.TrumpCount(seat=seat, trumps=held.trumps, pairs=held.pairs) for seat, held in part.counts]
     )
 
 

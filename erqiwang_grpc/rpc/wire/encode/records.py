@@ -1,6 +1,6 @@
 """Records: matches and deals that have ended."""
 
-from erqiwang_core.hand import ids
+from erqiwang_core.kernel.hand import ids
 
 from erqiwang_grpc.archive.records import DealRecord, MatchRecord, MatchSummary, TrickRecord
 from erqiwang_grpc.rpc.wire.encode.cards import call, put_trick

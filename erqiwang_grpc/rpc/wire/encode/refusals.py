@@ -1,7 +1,8 @@
 """Refusals: the reason, and what the sender needs to know."""
 
-from erqiwang_core.following import GroupNotFollowed, PairsNotPlayed, TractorNotPlayed, WholeGroupNotPlayed
-from erqiwang_core.hand import ids
+from erqiwang_core.kernel.following import GroupNotFollowed, PairsNotPlayed, TractorNotPlayed, WholeGroupNotPlayed
+from erqiwang_core.kernel.hand import ids
+from erqiwang_core.kernel.shapes import SeveralGroups, SideSuitThrow
 from erqiwang_core.refusals import (
     BidNotLower,
     CardNotHeld,
@@ -25,7 +26,6 @@ from erqiwang_core.refusals import (
     WrongNumberOfCards,
     WrongPhase,
 )
-from erqiwang_core.shapes import SeveralGroups, SideSuitThrow
 from erqiwang_core.units import CardSet
 
 from erqiwang_grpc.rooms.refusals import (

@@ -1,7 +1,7 @@
 """Room events: what a platform is told of its rooms."""
 
 from erqiwang_core.match import DealStarted, MatchEnded, SeatLeft, SeatTaken
-from erqiwang_core.settled import DealSettled
+from erqiwang_core.settlement import DealSettled
 
 from erqiwang_grpc.events.actor import HOUSE, stored
 from erqiwang_grpc.events.index import PublicEvent
@@ -26,7 +26,7 @@ def room_event(entry: Entry, event: PublicEvent, cursor: str) -> room_service_pb
             message.seat_taken.CopyFrom(room_pb2.SeatTaken(seat=seat, player=player))
         case SeatLeft(seat):
             message.seat_left.CopyFrom(room_pb2.SeatLeft(seat=seat))
-        case DealStarted(number, first_bidder, _, shuffled):
+        case DealStarted(number, first_bidder, shuffled=shuffled):
             started = room_pb2.DealStarted(deal=number, first_bidder=first_bidder, commitment=shuffled.commitment)
             message.deal_started.CopyFrom(started)
         case DealSettled(number, settled):

@@ -1,6 +1,6 @@
 """Rooms: what was chosen and what it costs."""
 
-from erqiwang_core.rules import CardCost, FourPlayer, RoomOptions, ThreePlayer
+from erqiwang_core.options import CardCost, FourPlayer, RoomOptions, ThreePlayer
 
 from erqiwang_grpc.rpc.wire.numbers import DECKS, PAYERS
 from erqiwang_grpc.v1 import room_pb2

@@ -1,8 +1,8 @@
 """Settlements: how a deal ends, and a match."""
 
-from erqiwang_core.hand import ids
+from erqiwang_core.kernel.hand import ids
 from erqiwang_core.match import Account
-from erqiwang_core.settled import SeatScore, Settlement
+from erqiwang_core.settlement import SeatScore, Settlement
 
 from erqiwang_grpc.rpc.wire.encode.cards import call
 from erqiwang_grpc.rpc.wire.numbers import AWARD_KINDS, NAMED, outcome

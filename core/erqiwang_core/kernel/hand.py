@@ -7,7 +7,7 @@ so that the pairs of a hand are one `&` and every question of the rules is a few
 from collections.abc import Iterable
 from typing import Final
 
-from erqiwang_core.cards import CARDS, JOKER_KINDS, KINDS, POINTS, Rank, Suit, Suited, kind_of, kinds_of_rank
+from erqiwang_core.kernel.cards import CARDS, JOKER_KINDS, KINDS, POINTS, Rank, Suit, Suited, kind_of, kinds_of_rank
 from erqiwang_core.units import CardId, CardSet, Kind, KindSet, Points
 
 EMPTY: Final = CardSet(0)

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import final
 
-from erqiwang_core.hand import without
-from erqiwang_core.shapes import Component, Lead, Throw, beats, component, same_shape
-from erqiwang_core.trump import Group, Order
+from erqiwang_core.kernel.hand import without
+from erqiwang_core.kernel.shapes import Component, Lead, Throw, beats, component, same_shape
+from erqiwang_core.kernel.trump import Group, Order
 from erqiwang_core.units import CardSet, Seat
 
 

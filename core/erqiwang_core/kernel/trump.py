@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final, NewType, TypeAlias, final
 
-from erqiwang_core.cards import BIG_JOKER, FACES, KINDS, SMALL_JOKER, Joker, Rank, Suit, Suited, kind_of
-from erqiwang_core.hand import FIXED_TRUMPS, copies, kind_set, kinds, pairs
+from erqiwang_core.kernel.cards import BIG_JOKER, FACES, KINDS, SMALL_JOKER, Joker, Rank, Suit, Suited, kind_of
+from erqiwang_core.kernel.hand import FIXED_TRUMPS, copies, kind_set, kinds, pairs
 from erqiwang_core.units import CardSet, Kind, KindSet, Level
 
 

@@ -6,7 +6,9 @@ from typing import final
 from erqiwang_core.awards import NO_AWARDS, SeatAwards, award_chips, award_unit, seat_awards
 from erqiwang_core.contract import Contract
 from erqiwang_core.dealing import Dealt
-from erqiwang_core.hand import EMPTY
+from erqiwang_core.kernel.hand import EMPTY
+from erqiwang_core.kernel.trick import Trick
+from erqiwang_core.kernel.trump import Order, Trump, order
 from erqiwang_core.scoring import (
     Disbanded,
     KittyCapture,
@@ -19,8 +21,6 @@ from erqiwang_core.scoring import (
     outcome,
 )
 from erqiwang_core.seats import BySeat, by_seat, next_seat
-from erqiwang_core.trick import Trick
-from erqiwang_core.trump import Order, Trump, order
 from erqiwang_core.units import CardSet, Chips, Points, Seat
 
 

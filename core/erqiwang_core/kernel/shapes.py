@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import TypeAlias, final
 
-from erqiwang_core.hand import copies, count, ids, kind_list, kinds, pairs, shared, without
-from erqiwang_core.trump import BOTTOM_PLANE, EVERY_PLANE, PLANE, Group, Ladder, Order, groups_of
+from erqiwang_core.kernel.hand import copies, count, ids, kind_list, kinds, pairs, shared, without
+from erqiwang_core.kernel.trump import BOTTOM_PLANE, EVERY_PLANE, PLANE, Group, Ladder, Order, groups_of
 from erqiwang_core.units import CardSet, KindSet, Level
 
 

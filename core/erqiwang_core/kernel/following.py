@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, final
 
-from erqiwang_core.hand import EMPTY, copies, ids, kind_list, pairs
-from erqiwang_core.shapes import (
+from erqiwang_core.kernel.hand import EMPTY, copies, ids, kind_list, pairs
+from erqiwang_core.kernel.shapes import (
     Lead,
     Pair,
     Shape,
@@ -24,7 +24,7 @@ from erqiwang_core.shapes import (
     take,
     tractors,
 )
-from erqiwang_core.trump import BOTTOM_PLANE, Group, Ladder, Order
+from erqiwang_core.kernel.trump import BOTTOM_PLANE, Group, Ladder, Order
 from erqiwang_core.units import CardId, CardSet, KindSet
 
 Answer: TypeAlias = tuple[int, ...]
