@@ -23,9 +23,9 @@ from erqiwang_grpc.v1 import room_pb2, room_service_pb2 as pb
 
 _PAGE: Final = 100
 _POLL_SECONDS: Final = 5.0
-"""A wakeup may be lost: whoever waits also looks this often."""
+"""Seconds. A wakeup may be lost, so a waiting feed also reads the store this often."""
 _BREATH_SECONDS: Final = 0.05
-"""How long a watcher waits behind a ring before it looks: every turn of every room rings, and few of them are told."""
+"""Seconds between a wakeup and the read. Every turn of every room wakes a watcher, and few have public events."""
 _QUIET_SECONDS: Final = 20.0
 """How long a stream may be silent before an empty message says that the server is there."""
 
@@ -69,7 +69,7 @@ async def feed(
 
 
 async def _events_of(events: StoreReader, mark: Mark) -> list[pb.RoomEvent]:
-    """The public events of one batch; none where the room cannot be believed, which reading the room tells."""
+    """The public events of one batch; empty if the room is damaged, which reading the room reports."""
     entries = await events.read(mark.room, Version(mark.first - 1))
     if isinstance(entries, Damaged):
         return []
@@ -77,7 +77,7 @@ async def _events_of(events: StoreReader, mark: Mark) -> list[pb.RoomEvent]:
     for entry in entries[: mark.version - mark.first + 1]:
         event = read(entry.body, entry.rules_version)
         if isinstance(event, Unreadable):
-            # Set apart, the room may still be ended, and no end goes untold.
+            # Skip it: a quarantined room may still be ended, and a watcher must hear of that end.
             continue
         if is_public(event):
             found.append(told(entry, event, cursor(events.identity, mark.position, len(found) + 1)))
