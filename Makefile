@@ -1,6 +1,6 @@
 # Everything happens in .venv, with the versions pinned in requirements/. Needs Python 3.11 or later, make and git.
 
-.PHONY: help setup test test-languages test-load lint generate store load bench demo lock clean
+.PHONY: help setup check test soak test-pythons test-lowest test-languages test-load lint generate store load bench demo lock clean
 .DEFAULT_GOAL := help
 SHELL := /bin/bash -euo pipefail
 
@@ -25,11 +25,58 @@ setup: .venv/.done  ## Make .venv, with everything pinned
 	$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e core -e .
 	@touch $@
 
+# The folders of tests that start no server process and damage no file.
+QUICK := tests/rules tests/wire tests/vectors tests/rooms tests/auth tests/client
+
+check: lint  ## Check within two minutes: lint, then the quick tests
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal $(QUICK)
+
 test: lint  ## Check everything: lint, then all tests, with the branches of the core that they reach
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --cov --cov-report=term --cov-report=json:.coverage.json --cov-fail-under=98
 	@$(BIN)/python -c 'import json, sys; t = json.load(open(".coverage.json"))["totals"]; \
 	b = 100 * t["covered_branches"] / (t["num_branches"] or 1); \
 	print(f"branches of the core reached by tests: {b:.1f} % (98 % are asked for)"); sys.exit(b < 98)'
+
+# How long a soak is: minutes of torture, tables at it, rounds of the tests that depend on time, and the search of the
+# properties (`thorough` looks at 2,000 examples each, `ci` at the usual number). No step runs longer than SOAK_LIMIT.
+SOAK_MINUTES ?= 5
+SOAK_TABLES ?= 100
+SOAK_ROUNDS ?= 5
+SOAK_PROFILE ?= thorough
+SOAK_LIMIT ?= 60m
+
+soak: setup  ## Run what takes long, within SOAK_MINUTES, SOAK_TABLES, SOAK_ROUNDS, SOAK_PROFILE and SOAK_LIMIT
+	timeout $(SOAK_LIMIT) $(BIN)/erqiwang torture --minutes $(SOAK_MINUTES) --tables $(SOAK_TABLES)
+	for round in $$(seq $(SOAK_ROUNDS)); do echo "round $$round of $(SOAK_ROUNDS)"; \
+		timeout $(SOAK_LIMIT) $(BIN)/python -m pytest -q tests/attacks tests/service/test_clocks.py \
+			tests/service/test_between_awaits.py tests/service/test_slow_readers.py tests/client/test_timing.py; done
+	HYPOTHESIS_PROFILE=$(SOAK_PROFILE) timeout $(SOAK_LIMIT) $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal tests/properties
+
+# The interpreters beside the one of .venv; what is not installed is named and passed over.
+PYTHONS ?= 3.12 3.13
+UV := $(BIN)/uv
+
+test-pythons: setup  ## Run the quick tests on each other Python that is installed (PYTHONS)
+	@for version in $(PYTHONS); do \
+		found=""; \
+		for p in "$${PYENV_ROOT:-$$HOME/.pyenv}"/versions/$$version.*/bin/python python$$version; do \
+			if $$p -c "import sys; sys.exit('%d.%d' % sys.version_info[:2] != '$$version')" 2>/dev/null; then found=$$p; break; fi; done; \
+		if test -z "$$found"; then echo "Python $$version is not installed: its tests were not run"; continue; fi; \
+		echo "Python $$version: $$found"; \
+		$(UV) venv -q --clear --python "$$found" .venvs/$$version; \
+		$(UV) pip install -q --python .venvs/$$version/bin/python --require-hashes -r requirements/dev.txt; \
+		$(UV) pip install -q --python .venvs/$$version/bin/python --no-deps --no-build-isolation -e core -e .; \
+		.venvs/$$version/bin/python -m pytest -q -p no:cacheprovider -n $(WORKERS) --dist worksteal $(QUICK); done
+
+test-lowest: setup  ## Run the quick tests with the lowest versions that pyproject.toml allows
+	@mkdir -p .venvs
+	$(UV) pip compile -q --resolution lowest-direct --python-version 3.11 --no-header --no-emit-package erqiwang-core \
+		pyproject.toml -o .venvs/lowest.txt
+	$(UV) venv -q --clear --python $(BIN)/python .venvs/lowest
+	$(UV) pip install -q --python .venvs/lowest/bin/python -r requirements/dev.txt
+	$(UV) pip install -q --python .venvs/lowest/bin/python -r .venvs/lowest.txt
+	$(UV) pip install -q --python .venvs/lowest/bin/python --no-deps --no-build-isolation -e core -e .
+	.venvs/lowest/bin/python -m pytest -q -p no:cacheprovider -n $(WORKERS) --dist worksteal $(QUICK)
 
 test-languages: setup  ## Check docs/languages.md: make and play its clients; needs Go, Node and Java with Maven
 	$(BIN)/python -m pytest -q -m languages tests/languages
@@ -72,4 +119,4 @@ lock: setup  ## Pin requirements/*.in again; UPGRADE=--upgrade takes the newest 
 		$(UPGRADE) requirements/$$set.in -o requirements/$$set.txt; done
 
 clean:  ## Remove .venv and all caches
-	rm -rf .venv .coverage* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist
+	rm -rf .venv .venvs .coverage* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist

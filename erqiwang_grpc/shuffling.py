@@ -35,7 +35,7 @@ def shuffle(rules: Rules) -> Shuffled:
 
 
 def seeded(seed: int) -> Shuffler:
-    """Shuffles that repeat, for tests and demonstrations: whoever knows the seed knows every card."""
+    """Shuffles that repeat, for tests and demonstrations: the seed reveals every card."""
     random = Random(seed)
 
     def shuffle_again(rules: Rules) -> Shuffled:

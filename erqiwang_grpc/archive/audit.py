@@ -1,4 +1,4 @@
-"""Deciding again: does the core, asked anew, bring about exactly what a log says?
+"""The audit: decides every command of a stored room again and compares the events with the stored ones.
 
 A log holds events and no commands, but each event that a command may begin with says which command that was.
 """

@@ -15,9 +15,9 @@ from erqiwang_grpc.store.wakeup import Bell
 
 _PAGE: Final = 100
 _POLL_SECONDS: Final = 5.0
-"""How often a watcher looks although no wakeup came: one may be lost."""
+"""Seconds. A wakeup may be lost, so a waiting feed also reads the store this often."""
 _BREATH_SECONDS: Final = 0.05
-"""How long a watcher waits after a wakeup before it looks: every turn of every room wakes it, and few turns are told."""
+"""Seconds between a wakeup and the read. Every turn of every room wakes a watcher, and few have public events."""
 _QUIET_SECONDS: Final = 20.0
 """How long a stream may be silent before an empty message says that the server is there."""
 
@@ -86,7 +86,7 @@ async def _public(store: StoreReader, mark: Mark) -> tuple[Happened, ...]:
     for entry in entries[: mark.version - mark.first + 1]:
         event = read(entry.body, entry.rules_version)
         if isinstance(event, Unreadable):
-            # A quarantined room may still be ended, and no end goes untold.
+            # Skip it: a quarantined room may still be ended, and a watcher must hear of that end.
             continue
         if is_public(event):
             found.append(Happened((mark.position, len(found) + 1), entry, event))

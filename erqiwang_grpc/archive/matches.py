@@ -105,7 +105,7 @@ class Archive:
         return recorded
 
     async def _damaged(self, platform: PlatformId, room: RoomId, version: Version) -> NoSuchRecord | RoomQuarantined:
-        """What is said of a room that cannot be believed from a version on: to its owner alone that there is one."""
+        """The refusal for a room that is damaged from `version` on. Only its owner learns that the room exists."""
         is_owner = await owner(self._events, room) == platform
         return RoomQuarantined(Version(version - 1)) if is_owner else NoSuchRecord()
 
@@ -116,7 +116,7 @@ class Archive:
             self._kept.popitem(last=False)
 
     async def ended(self, room: RoomId) -> MatchSummary | None:
-        """A match that has ended, found without following it; None for one that goes on or cannot be believed."""
+        """A match that has ended, found without following it; None for one that goes on or is damaged."""
         entries = await self._events.read(room)
         is_over = not isinstance(entries, Damaged) and bool(entries) and has_ended(entries)
         return _readable(entries) if is_over else None
@@ -130,7 +130,7 @@ class Archive:
         return Page(tuple(matches), marks[-1] if len(marks) == size else None)
 
     async def _summaries(self, marks: tuple[Mark, ...]) -> AsyncIterator[MatchSummary]:
-        """The matches at those marks, but for any that cannot be believed: to ask for that one says why."""
+        """The matches at those marks, without damaged ones: `record` says what is wrong with such a match."""
         for mark in marks:
             summary = _readable(await self._events.read(mark.room))
             if summary is not None:

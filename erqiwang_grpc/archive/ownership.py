@@ -1,4 +1,4 @@
-"""Ownership: which platform a stored room belongs to, also one that is damaged: whoever else asks is told that there is none."""
+"""Ownership: which platform a stored room belongs to, also if it is damaged. Other platforms are told that there is no such room."""
 
 from erqiwang_grpc import events as stored
 from erqiwang_grpc.auth.keys import PlatformId
@@ -9,7 +9,7 @@ from erqiwang_grpc.store import Entry, RoomId, StoreReader
 async def owner(events: StoreReader, room: RoomId) -> PlatformId | None:
     """The platform that opened a room, from its first event alone.
 
-    None where that cannot be believed or read: then nobody is told that there is a room.
+    None if its first event is damaged or unreadable: then every platform is told that there is no such room.
     """
     first = await events.first(room)
     if not isinstance(first, Entry):

@@ -193,7 +193,7 @@ def _json(path: Path) -> object:
     except OSError as error:
         return KeyFileRefused(path, f"it cannot be read ({error.strerror}): name a file that this user can read")
     except (ValueError, RecursionError):
-        return KeyFileRefused(path, "it is no JSON, or a name stands twice in it: restore or make it anew")
+        return KeyFileRefused(path, "it is no JSON, or a name stands twice in it: restore it or make a new one")
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""The keys of platforms, of which only hashes are kept, and the keys that sign seat tokens.
+"""The keys of platforms, kept as hashes only, and the keys that sign seat tokens.
 
 A platform key is 256 random bits, made here and never chosen, so one SHA-256 is hash enough: there is
 nothing to guess. Both kinds come several at a time, so that they can be changed while the old ones still work.
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Final, NewType, final
 
 PlatformId = NewType("PlatformId", str)
-"""A tenant: whoever owns rooms. Lower-case letters, digits and hyphens, at most 63."""
+"""A tenant, which owns rooms. Lower-case letters, digits and hyphens, at most 63."""
 KeyId = NewType("KeyId", str)
 """Names a signing key in the tokens it signs. Letters, digits, hyphens and underscores, at most 32."""
 

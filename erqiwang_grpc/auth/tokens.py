@@ -1,4 +1,4 @@
-"""Seat tokens: whoever carries one plays one seat of one room, until it expires or the seat is given anew.
+"""Seat tokens: each lets its bearer play one seat of one room, until it expires or the seat is taken again.
 
 They are JWTs with HS256. Only the nodes of one service make and check them and all read the same key file,
 so a public key would have no reader; an HMAC costs a tenth of a signature and needs nothing to be compiled.

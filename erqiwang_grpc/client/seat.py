@@ -78,7 +78,7 @@ _LEFT: Final = Ended(grpc.StatusCode.CANCELLED, "left")
 class SeatClient:
     """A seat's stream. `async with SeatClient(addresses, token) as seat:` attaches and, at the end, detaches.
 
-    `seat.view` is the seat's view and `seat.version` the version it stands at. Whatever is lost on the way, the client
+    `seat.view` is the seat's view and `seat.version` the version it stands at. If messages are lost, the client
     reconnects, to the next of `addresses` where a server is gone, and sends its unanswered commands again under the ids
     they had. A program that was restarted gives the `last_version` that it had seen, and is told in the first snapshot what
     was said once since then.
@@ -281,7 +281,7 @@ class SeatClient:
             self._outgoing.put_nowait(pb.PlayRequest(heartbeat=pb.Heartbeat()))
 
     async def _hear(self, message: pb.SeatMessage) -> None:
-        """Fold one message into what is known, and answer whoever waits for it."""
+        """Fold one message into the view, and wake the calls that wait for it."""
         match message.WhichOneof("message"):
             case "snapshot":
                 self._begin_again(message.snapshot)
@@ -303,7 +303,7 @@ class SeatClient:
             self._changed.notify_all()
 
     def _begin_again(self, snapshot: pb.Snapshot) -> None:
-        """Everything anew: an answer may have been lost on the way, so what is unanswered is said again, once."""
+        """Take a snapshot. An answer may have been lost with the old stream, so send every unanswered command again, once."""
         self.version = snapshot.version
         self.view.CopyFrom(snapshot.view)
         self.connections += 1
@@ -339,12 +339,12 @@ class SeatClient:
 
 
 def _parted(goodbye: pb.Goodbye) -> Ended | _Lost:
-    """What a goodbye means. It decides, whatever status the call ends with."""
+    """What a goodbye means. It takes precedence over the status of the call."""
     match goodbye.reason:
         case pb.Goodbye.REASON_DISPLACED:
             return Ended(grpc.StatusCode.ABORTED, "a newer stream of this seat has taken over")
         case pb.Goodbye.REASON_UNSEATED:
-            why = "the seat was left or taken anew: ask the platform for a fresh token"
+            why = "the seat was left or taken again: ask the platform for a fresh token"
             return Ended(grpc.StatusCode.UNAUTHENTICATED, why)
         case _:  # the server is leaving, or a reason that this client does not know: coming back finds out
             delay = goodbye.retry_delay.ToMilliseconds() / 1000 if goodbye.HasField("retry_delay") else None

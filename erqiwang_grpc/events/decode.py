@@ -1,4 +1,4 @@
-"""Reading: stored bytes as events again; whatever is not exactly what was written here is unreadable."""
+"""Reading: turns stored bytes into events. Bytes that `encode` would not have written are unreadable."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

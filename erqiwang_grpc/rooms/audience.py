@@ -61,7 +61,7 @@ class Audience:
         return attachment
 
     def detach(self, attachment: Attachment) -> None:
-        """A listener is gone. The late end of a displaced one changes nothing."""
+        """Remove a listener. Does nothing for one that was displaced before."""
         if self._attached.get(attachment.seat) is attachment:
             del self._attached[attachment.seat]
             self._tell_presence()
@@ -117,7 +117,7 @@ class Audience:
                 attachment.listener.aside(signalled)
 
     def hear(self, attachment: Attachment) -> None:
-        """A client was heard of."""
+        """Note that the client has sent something; its seat counts as present."""
         attachment.heard = self._monotonic()
         if not attachment.present:
             attachment.present = True

@@ -26,7 +26,7 @@ class SeatAsks:
     key: CommandKey | None = None
     """What makes it recognisable when it is sent again; None for a command without an id."""
     expected_version: int | None = None
-    """The version at which the sender means it; None for any."""
+    """Refuse the command unless the room is at this version; None accepts any."""
 
 
 @final
@@ -37,7 +37,7 @@ class HouseAsks:
     actor: PlatformActor | HouseActor
     command: HouseCommand
     key: CommandKey | None = None
-    """As a seat's."""
+    """As in `SeatAsks`."""
 
 
 Asked: TypeAlias = SeatAsks | HouseAsks
@@ -62,7 +62,7 @@ class Answered:
     """A request was answered aside: nothing of it is logged."""
 
     shown: TrumpsShown | None = None
-    """The trumps that were asked for; None after a signal, of which the sender hears nothing."""
+    """The trumps that were asked for; None after a signal, since its sender gets no answer."""
 
 
 Answer: TypeAlias = Accepted | Answered | Refused

@@ -12,7 +12,7 @@ DAY: Final = 24 * 60 * MINUTE
 @final
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits of one server. Whoever meets one is told so, and what to do."""
+    """The limits of one server. A caller that reaches one gets a refusal that says which, and what to do."""
 
     rooms: int = 100_000
     """Rooms of all platforms in memory at which no new one is opened; those that are stored are still found."""

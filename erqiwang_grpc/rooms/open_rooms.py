@@ -34,7 +34,7 @@ class OpenRooms:
         return self._of_platform[platform]
 
     def add(self, room: RoomId, platform: str) -> None:
-        """The room is open now, or still."""
+        """Count the room as open; a room that is counted already changes nothing."""
         if room not in self._platforms:
             self._platforms[room] = platform
             self._of_platform[platform] += 1
@@ -60,14 +60,14 @@ class Deadlines:
         return len(self._queue)
 
     def add(self, room: RoomId, due: TimeNs) -> None:
-        """Look at the room then; one that is to be looked at already keeps its time."""
+        """Set the room's deadline, unless it has one already."""
         if room not in self._rooms:
             self._rooms.add(room)
             heapq.heappush(self._queue, (due, room))
 
     def discard(self, room: RoomId) -> None:
-        """The room need not be looked at any more."""
-        # What it leaves in the queue is passed over when its time comes.
+        """Remove the room's deadline."""
+        # Its entry stays in the queue; `due` skips it.
         self._rooms.discard(room)
 
     def due(self, now: TimeNs) -> Iterator[RoomId]:

@@ -97,7 +97,7 @@ class Rooms:
             opening = asyncio.create_task(self._open(room))
             self._opening[room] = opening
             opening.add_done_callback(lambda _: self._opening.pop(room, None))
-        # One of those who wait may be cancelled; the others still want the room.
+        # Several callers may wait for this opening: the cancellation of one must not cancel it for the others.
         return await asyncio.shield(opening)
 
     async def _open(self, room: RoomId) -> Room | Refused:
@@ -117,7 +117,7 @@ class Rooms:
 
     def _keep(self, room: RoomId, state: State) -> Room:
         if room in self._live:
-            # Created and looked for at once: there is one room, the one that was there first.
+            # A room may be created and looked for at the same time: keep the one that is in memory already.
             return self._live[room]
         kept = Room(room, state, self.node)
         self._live[room] = kept
@@ -217,12 +217,12 @@ class Rooms:
         return min(idle, limits.unfilled_seconds) if room.state.started is None else idle
 
     def _close(self, room: RoomId) -> None:
-        """The room is neither in memory nor waiting for its seats."""
+        """Count the room as open no longer, and drop its deadline."""
         self._open_rooms.discard(room)
         self.deadlines.discard(room)
 
     def forget(self, deleted: Iterable[RoomId]) -> None:
-        """Rooms that were deleted from the store are no more; their listeners are told so."""
+        """Drop rooms that were deleted from the store, and end their listeners with `DELETED`."""
         for room_id in deleted:
             room = self._live.pop(room_id, None)
             self._close(room_id)
@@ -235,7 +235,7 @@ class Rooms:
             room.audience.end(closing)
 
     def close(self) -> None:
-        """Hear no more of other nodes."""
+        """Stop following what other nodes append."""
         self._hearing.close()
         for following in self._following:
             following.cancel()

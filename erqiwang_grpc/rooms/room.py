@@ -58,7 +58,7 @@ from erqiwang_grpc.store import (
 log = logging.getLogger(__name__)
 
 _ATTEMPTS: Final = 8
-"""How often a command is decided again because another node was faster. More would mean that something is broken."""
+"""How often one command is decided at most. Each conflict with another node takes one; more would mean a fault."""
 
 
 @final
@@ -91,7 +91,7 @@ class Room:
         self._lock = asyncio.Lock()
         self._unsure = False
         self._commands = 0
-        """How many are under way or wait. The lock does not say: it is free until the next in line has been woken."""
+        """Commands under way or waiting. The lock cannot tell: between two commands it is free until the next waiter runs."""
 
     @property
     def match(self) -> Match:
@@ -114,7 +114,7 @@ class Room:
         return bool(self.audience) or self._commands > 0
 
     def touch(self) -> None:
-        """The room is wanted: keep it in memory."""
+        """Note that the room is in use now, so that it stays in memory."""
         self.touched = self._node.monotonic()
 
     # Listening
@@ -124,7 +124,7 @@ class Room:
         return self.audience.attach(seat, listener, last_version)
 
     def detach(self, attachment: Attachment) -> None:
-        """A listener is gone."""
+        """Remove a listener whose stream has ended."""
         self.touch()
         self.audience.detach(attachment)
 
@@ -165,7 +165,7 @@ class Room:
             if known is not None and asked.key is not None:
                 return _again(known, asked.key)
 
-            # Decide. Where others write too, what brings no event about is answered only at the head: there it may bring one.
+            # Decide. On a shared store this node may be behind, so what brings no event about is answered only at the head.
             version = self.version
             decided = self._decide(asked)
             if not isinstance(decided, tuple) or not decided:
@@ -220,7 +220,7 @@ class Room:
         raise RuntimeError("a room that is decided again and again never settles")
 
     def _decide(self, asked: Asked) -> tuple[matches.Event, ...] | Reply | Refused:
-        """What a command brings about, or what a request is answered with."""
+        """The events of a command, the answer to a request, or a refusal."""
         match asked:
             case SeatAsks(SeatActor(seat, player), command, _, expected):
                 if self.fault is not None:
@@ -290,7 +290,7 @@ class Room:
             await self._follow()
 
     async def refresh(self) -> None:
-        """Be at the head before the room is looked at. It costs nothing where this node alone writes."""
+        """Follow to the head before the room is read. Does nothing if this node alone writes to the store."""
         if self._node.store.shared:
             await self.follow()
 

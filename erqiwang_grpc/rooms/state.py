@@ -53,7 +53,7 @@ class State:
     version: Version
     created: TimeNs
     time: TimeNs
-    """When the last event happened. The next one's time is never before it, whatever the wall clock says."""
+    """When the last event happened. Times in a room never run backwards: the next event's is this one or later, even if the wall clock is set back."""
     turn_began: TimeNs
     started: TimeNs | None = None
     ended: TimeNs | None = None
@@ -94,12 +94,12 @@ class State:
     def follow(self, entry: Entry) -> "Followed | None":
         """Take in the stored entry that is the room's next version; None if that is not possible.
 
-        The room then stands still with a `fault`. Its end, once stored, is believed all the same: it needs nothing of
+        The room is then quarantined with a `fault`. The match's end is taken in all the same, since it needs nothing of
         what came before.
         """
         before = self.match
         taken = self._taken(entry)
-        # Counted though it is not followed: the end of the room is stored behind it.
+        # An entry that cannot be followed counts too: the end of the match may be stored behind it.
         self.version = entry.version
         self.time = max(self.time, entry.time)
         if isinstance(taken, Unfollowable):
@@ -156,7 +156,7 @@ def opened(event: RoomOpened, time: TimeNs) -> State:
 
 
 def replay(entries: Sequence[Entry]) -> State | Unopenable:
-    """The state of a room from all its entries, of which there is one at least."""
+    """The state of a room from all its entries; there must be at least one."""
     first = entries[0]
     event = events.read(first.body, first.rules_version)
     if isinstance(event, Unreadable):

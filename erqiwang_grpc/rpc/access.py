@@ -59,7 +59,7 @@ class Access:
     async def seat(self, context: grpc.aio.ServicerContext[Q, R]) -> tuple[SeatClaims, Room]:
         """The seat whose token the call carries, and its room.
 
-        Ends the call with UNAUTHENTICATED if it carries none, or one that is no longer good: nothing about a room is said
+        Ends the call with UNAUTHENTICATED if it carries none, or one that is no longer valid: nothing about a room is said
         without one.
         """
         presented = await _credential(context, "a seat token is required: authorization: Bearer <token>")
@@ -69,12 +69,12 @@ class Access:
         return claims, await self.room(claims, context)
 
     async def room(self, claims: SeatClaims, context: grpc.aio.ServicerContext[Q, R]) -> Room:
-        """The room of a seat's token, of which it is still good. Ends the call likewise."""
+        """The room that the token names. Ends the call with UNAUTHENTICATED if the token is no longer valid for its seat."""
         room = await self.owned(claims.room, claims.platform)
         if not isinstance(room, Room):
             await refuse(context, room)
         if not holds(room, claims):
-            why = "the seat was left or taken anew: ask the platform for a fresh token"
+            why = "the seat was left or taken again: ask the platform for a fresh token"
             await unauthenticated(context, "UNSEATED", why)
         return room
 

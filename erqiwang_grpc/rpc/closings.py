@@ -25,7 +25,7 @@ class Ending:
     sentence: str
     """For a developer: what happened, and what to do."""
     goodbye: pb.Goodbye.Reason.ValueType | None = None
-    """What the last message says; None where there is none, since the client knows."""
+    """What the last message says; None for a stream that ends without a goodbye: its status says all."""
     retry_seconds: tuple[float, float] | None = None
     """Between which delays a client comes back; None where it is not to come back by itself."""
 
@@ -48,7 +48,7 @@ ENDINGS: Final[Mapping[Closing, Ending]] = {
     Closing.UNSEATED: Ending(
         StatusCode.UNAUTHENTICATED,
         "UNSEATED",
-        "the seat was left or taken anew: ask the platform for a fresh token",
+        "the seat was left or taken again: ask the platform for a fresh token",
         pb.Goodbye.REASON_UNSEATED,
     ),
     Closing.DELETED: Ending(StatusCode.NOT_FOUND, "NO_SUCH_ROOM", "the match ended long ago and is deleted"),
@@ -60,7 +60,7 @@ ENDINGS: Final[Mapping[Closing, Ending]] = {
         pb.Goodbye.REASON_TOO_FAST,
         (1.0, 5.0),
     ),
-    Closing.FAILED: Ending(StatusCode.INTERNAL, "FAILED", "the server has failed: try again, and tell whoever runs it"),
+    Closing.FAILED: Ending(StatusCode.INTERNAL, "FAILED", "the server has failed: try again, and tell the operator"),
 }
 
 

@@ -55,7 +55,7 @@ class Conversation:
         self._too_many = too_many
 
     async def listen(self, requests: AsyncIterator[pb.PlayRequest]) -> None:
-        """Hear the client out; then its stream ends. No stream stays open that nobody listens to."""
+        """Read requests until the client stops, then end its stream."""
         try:
             await self._hear_out(requests)
         except DecodeError:
@@ -74,7 +74,7 @@ class Conversation:
         async for request in requests:
             number += 1
             if self._stream.outbox.closing is not None:
-                # Displaced or unseated, though the client may not have read it: it has no say any more.
+                # The stream is over (displaced, unseated …), even if the client has not read that yet: carry out nothing more.
                 return
             self._room.audience.hear(self._attachment)
             if request.HasField("detach"):

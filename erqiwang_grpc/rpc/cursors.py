@@ -21,7 +21,7 @@ def cursor(store: StoreId, position: Position, told: int) -> str:
 
 
 def read_cursor(text: str, store: StoreId) -> tuple[Position, int] | InvalidCursor | ForeignCursor:
-    """The place a cursor stands for: a batch, and how many of its events were told; empty for the very beginning."""
+    """The place that a cursor names: a batch, and how many of its events were told. An empty cursor is the beginning."""
     if not text:
         return Position(0), 0
     try:

@@ -53,7 +53,7 @@ def reasoned(code: StatusCode, reason: str, message: str, retry_seconds: float |
 
 def failed() -> Status:
     """The status of a call in which something went wrong here; it says nothing of what."""
-    return reasoned(StatusCode.INTERNAL, "FAILED", "the server has failed: try again, and tell whoever runs it")
+    return reasoned(StatusCode.INTERNAL, "FAILED", "the server has failed: try again, and tell the operator")
 
 
 def contained(

@@ -65,7 +65,7 @@ Q = TypeVar("Q")
 R = TypeVar("R")
 
 LARGEST_PAGE: Final = 200
-"""Whoever asks for more gets as many."""
+"""Most rows of a page; a request for more gets this many."""
 USUAL_PAGE: Final = 50
 _FOREVER: Final = TimeNs(2**63 - 1)
 
@@ -160,7 +160,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         return pb.ListRoomsResponse(rooms=found, next_page_token=token), read
 
     async def _listed(self, room_id: RoomId) -> room_pb2.Room | None:
-        """A room of a list; None for one that cannot be believed.
+        """A room of a list; None for one that is damaged.
 
         One whose match has ended is neither followed nor kept in memory for that: most that are stored have.
         """
@@ -196,7 +196,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         wanted, accepted = await self._seated(room, request, context)
         seat = _seat_of(room.match, Player(request.player))
         if seat is None:
-            # The command seated the player once, and the player has left since: whoever sits there now is another.
+            # The command seated the player once, and the player has left since: somebody else sits there now.
             taken = room.match.chairs[Seat(wanted)].player is not None
             await refuse(context, SeatOccupied(Seat(wanted)) if taken else SeatFree(Seat(wanted)))
         claims = self._claims(platform, room, seat)
@@ -301,7 +301,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         await end(context, reasoned(StatusCode.UNAVAILABLE, "DRAINING", why, uniform(0.1, 2)))
 
     def drain(self) -> None:
-        """The server is leaving: end the streams of `WatchRooms`."""
+        """The server is leaving: end all `WatchRooms` streams."""
         self._draining = True
         for bell in self._bells:
             bell.ring()

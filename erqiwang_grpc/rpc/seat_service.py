@@ -91,7 +91,7 @@ class SeatServicer(rpc.SeatServiceServicer):
         context: grpc.aio.ServicerContext[pb.PlayRequest, pb.PlayResponse],
     ) -> Closing:
         last_version = await self._attach_request(requests, context)
-        # Found again: while the client took its time, the room may have been put away or the seat given to another.
+        # Look the room up again: while the client waited to attach, the room may have been put away or the seat taken by another.
         room = await self._access.room(claims, context)
         await self._turn_away_if_draining(context)
         await self._pay(room, claims.seat, Work.SNAPSHOT, context)

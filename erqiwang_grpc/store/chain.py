@@ -3,8 +3,8 @@
 link(n) = SHA-256(link(n-1) ‖ batch n), the first one over the room's id, so that no batch can be exchanged,
 dropped, or moved to another room. Every field goes in behind its length: no two batches encode alike.
 
-It finds damage, and no forgery: nothing secret goes in, so whoever can write the file can make a whole new chain. What shows
-that is what others were told, kept out of the forger's reach: `erqiwang export --verify --against FILE`.
+It finds damage, not forgery: it holds no secret, so anybody who can write the file can make a new chain. Compare with an
+earlier export that was kept elsewhere: `erqiwang export --verify --against FILE`.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ class CommandKey:
 @final
 @dataclass(frozen=True, slots=True, order=True)
 class Tag:
-    """A key and a value under which a batch can be found again. What they mean is the caller's affair."""
+    """A key and a value under which a batch can be found again. The store gives them no meaning."""
 
     key: str
     value: str
@@ -113,7 +113,7 @@ class Duplicate:
 @final
 @dataclass(frozen=True, slots=True)
 class Damaged:
-    """What is stored for `room` cannot be believed from `version` on. Nothing was or will be written to it."""
+    """The stored events of `room` fail their checksum from `version` on. Nothing was or will be written to it."""
 
     room: RoomId
     version: Version
@@ -133,7 +133,7 @@ class Unavailable:
 class Unsure:
     """Nobody can say whether the batch is stored, whole or not at all; `why` says what failed.
 
-    The caller reads the room anew before it goes on. After a failed flush only the next opening of the file shows what is
+    The caller reads the room again before it goes on. After a failed flush only the next opening of the file shows what is
     in it.
     """
 
@@ -195,7 +195,7 @@ class StoreReader(Protocol):
     async def rooms(self, after: RoomId, limit: int) -> tuple[RoomId, ...] | Unavailable:
         """The next at most `limit` rooms in the order of their ids; from the start with an empty id.
 
-        A room of which anything at all is stored is among them, also one whose head is gone.
+        A room is listed if anything of it is stored, even if its head is missing.
         """
 
     async def feed(self, after: Position, limit: int, tag: Tag | None = None) -> tuple[Mark, ...] | Unavailable:
@@ -236,7 +236,7 @@ class Store(StoreReader, Protocol):
 
 
 class Wakeup(Protocol):
-    """Hints that rooms have grown. A hint may be lost or false: whoever listens also looks from time to time."""
+    """Hints that rooms have grown. A hint may be lost or false, so a listener also reads the store from time to time."""
 
     def hint(self, room: RoomId, version: Version) -> None:
         """Tell everyone who listens, here and on other nodes, that the room has reached a version."""

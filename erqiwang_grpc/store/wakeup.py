@@ -23,7 +23,7 @@ class Bell:
         self._rung.clear()
 
     def ring(self, room: RoomId | None = None, version: Version | None = None) -> None:  # as it is called
-        """Wake whoever waits, whatever room it is about."""
+        """Wake the waiting task, for a hint about any room."""
         self._rung.set()
 
 

@@ -251,8 +251,8 @@ Global___TrickTaken: _TypeAlias = TrickTaken  # noqa: Y015
 
 @_typing.final
 class TrumpStatement(_message.Message):
-    """What a seat that holds trumps tells as a second seat is announced void of trump, in the four-player game. It is told once and
-    not counted anew.
+    """What a seat that holds trumps tells as a second seat is announced void of trump, in the four-player game. It is told once: it is
+    not updated as trumps are played.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -375,7 +375,7 @@ Global___SignalReceived: _TypeAlias = SignalReceived  # noqa: Y015
 
 @_typing.final
 class TrumpsShown(_message.Message):
-    """The other seats' trumps, to whoever asked. Not logged, not part of any view."""
+    """The other seats' trumps, to the seat that asked for them, and to no other. Not logged, not part of any view."""
 
     DESCRIPTOR: _descriptor.Descriptor
 

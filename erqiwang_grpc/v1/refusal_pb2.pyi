@@ -387,7 +387,7 @@ class Refusal(_message.Message):
         EXPECTED_FIELD_NUMBER: _builtins.int
         GIVEN_FIELD_NUMBER: _builtins.int
         expected: _builtins.int
-        """How many are called for; 0 stands for one at least."""
+        """How many are called for; 0 means one or more."""
         given: _builtins.int
         """How many were given."""
         def __init__(
@@ -527,7 +527,7 @@ class Refusal(_message.Message):
         COMPULSORY_FIELD_NUMBER: _builtins.int
         LEGAL_FIELD_NUMBER: _builtins.int
         group: _card_pb2.Group.ValueType
-        """The group that was led, all of which or nothing but which must be played; unspecified where pairs are owed."""
+        """The group that was led, Either all cards of it must be played, or only cards of it. Unspecified where pairs are owed."""
         pairs: _builtins.int
         """How many pairs were owed: the length of the tractor, or the number of pairs; 0 where none."""
         @_builtins.property

@@ -154,7 +154,7 @@ Global___FourPlayerGame: _TypeAlias = FourPlayerGame  # noqa: Y015
 
 @_typing.final
 class Countdowns(_message.Message):
-    """Seconds shown to whoever is to act. Nothing ever happens when they run out: no auto-play, no skip, no forfeit."""
+    """Seconds shown to the seat that is to act. Nothing ever happens when they run out: no auto-play, no skip, no forfeit."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -163,13 +163,13 @@ class Countdowns(_message.Message):
     BURY_FIELD_NUMBER: _builtins.int
     PLAY_FIELD_NUMBER: _builtins.int
     bid: _builtins.int
-    """To bid; 0 stands for 15."""
+    """To bid; 0 means 15."""
     trump: _builtins.int
-    """To name trump; 0 stands for 20."""
+    """To name trump; 0 means 20."""
     bury: _builtins.int
-    """To bury; 0 stands for 40."""
+    """To bury; 0 means 40."""
     play: _builtins.int
-    """To play; 0 stands for 20."""
+    """To play; 0 means 20."""
     def __init__(
         self,
         *,
@@ -199,7 +199,7 @@ class RoomOptions(_message.Message):
     NO_REVIEW_FIELD_NUMBER: _builtins.int
     COUNTDOWNS_FIELD_NUMBER: _builtins.int
     deals: _builtins.int
-    """How many deals the match has: 6 or 12; 0 stands for 6."""
+    """How many deals the match has: 6 or 12; 0 means 6."""
     payer: Global___Payer.ValueType
     """Who pays the room cards."""
     no_review: _builtins.bool

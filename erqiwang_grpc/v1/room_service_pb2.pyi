@@ -6,8 +6,8 @@ alone, and another's are NOT_FOUND to it.
 
 A platform has quotas, of rooms, watchers, streams of its seats, and calls a second, so that it cannot fill a server that
 it shares with others. What is beyond one is refused with RESOURCE_EXHAUSTED, `Refusal.quota_reached` and a `RetryInfo`.
-Lists cost as many calls as three for each room or match that has to be read, records three for each deal that has to be
-read anew; what they cost is taken afterwards, so the next calls may be refused for a while.
+A list costs three calls for each room or match that the server has to read, a record three for each deal that the server
+has to read from its store. The cost is taken afterwards, so the next calls may be refused for a while.
 """
 
 from collections import abc as _abc
@@ -38,8 +38,8 @@ class RoomChoice(_message.Message):
     OPTIONS_FIELD_NUMBER: _builtins.int
     ROOMTYPE_FIELD_NUMBER: _builtins.int
     roomtype: _builtins.str
-    """The packet protocol's string of five '0' or '1': 12 deals, each pays, joker bonus, climb, no review. Whatever is
-    missing counts as '0'.
+    """The packet protocol's string of five '0' or '1': 12 deals, each pays, joker bonus, climb, no review. Missing
+    characters count as '0'.
     """
     @_builtins.property
     def options(self) -> _room_pb2.RoomOptions:
@@ -79,7 +79,7 @@ class CreateRoomRequest(_message.Message):
     """
     @_builtins.property
     def choice(self) -> Global___RoomChoice:
-        """Its options; unset stands for all defaults."""
+        """Its options; if unset, all defaults apply."""
 
     def __init__(
         self,
@@ -134,7 +134,7 @@ class GetRoomRequest(_message.Message):
 
     ROOM_ID_FIELD_NUMBER: _builtins.int
     room_id: _builtins.str
-    """Which."""
+    """The id from `CreateRoomResponse.room`."""
     def __init__(
         self,
         *,
@@ -182,7 +182,7 @@ class ListRoomsRequest(_message.Message):
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     STATE_FIELD_NUMBER: _builtins.int
     page_size: _builtins.int
-    """How many at most: 1 to 200; 0 stands for 50, and more than 200 for 200."""
+    """How many at most: 1 to 200; 0 means 50, and more than 200 means 200."""
     page_token: _builtins.str
     """From the last answer; empty for the first page. One from before the store was restored or copied is refused
     (`foreign_cursor`): list again from the first page.
@@ -743,7 +743,7 @@ class ListMatchRecordsRequest(_message.Message):
     SINCE_FIELD_NUMBER: _builtins.int
     UNTIL_FIELD_NUMBER: _builtins.int
     page_size: _builtins.int
-    """How many at most: 1 to 200; 0 stands for 50, and more than 200 for 200."""
+    """How many at most: 1 to 200; 0 means 50, and more than 200 means 200."""
     page_token: _builtins.str
     """From the last answer, with the same other fields; empty for the first page. One from before the store was restored or
     copied is refused (`foreign_cursor`): list again from the first page.

@@ -6,8 +6,8 @@ alone, and another's are NOT_FOUND to it.
 
 A platform has quotas, of rooms, watchers, streams of its seats, and calls a second, so that it cannot fill a server that
 it shares with others. What is beyond one is refused with RESOURCE_EXHAUSTED, `Refusal.quota_reached` and a `RetryInfo`.
-Lists cost as many calls as three for each room or match that has to be read, records three for each deal that has to be
-read anew; what they cost is taken afterwards, so the next calls may be refused for a while.
+A list costs three calls for each room or match that the server has to read, a record three for each deal that the server
+has to read from its store. The cost is taken afterwards, so the next calls may be refused for a while.
 """
 
 from collections import abc as _abc

@@ -49,27 +49,27 @@ class Command(_message.Message):
     SHOW_TRUMPS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def bid(self) -> _bidding_pb2.Bid:
-        """Bid."""
+        """In the bidding, on turn."""
 
     @_builtins.property
     def pass_bid(self) -> _bidding_pb2.PassBid:
-        """Pass."""
+        """In the bidding, on turn; the first bidder may not."""
 
     @_builtins.property
     def name_trump(self) -> _naming_pb2.NameTrump:
-        """Name trump."""
+        """The declarer, after the bidding."""
 
     @_builtins.property
     def surrender(self) -> _naming_pb2.Surrender:
-        """Surrender."""
+        """The declarer, in place of naming trump; not open at every bid."""
 
     @_builtins.property
     def bury(self) -> _burying_pb2.Bury:
-        """Bury."""
+        """The declarer, once the kitty is in its hand."""
 
     @_builtins.property
     def play_cards(self) -> _playing_pb2.PlayCards:
-        """Lead or follow."""
+        """Lead or follow, on turn."""
 
     @_builtins.property
     def ready(self) -> _settlement_pb2.Ready:
@@ -108,14 +108,15 @@ Global___Command: _TypeAlias = Command  # noqa: Y015
 
 @_typing.final
 class Attach(_message.Message):
-    """Begin to hear of the room."""
+    """Start to receive the room's messages; on a stream that has started, ask for a fresh snapshot."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     LAST_VERSION_FIELD_NUMBER: _builtins.int
     last_version: _builtins.int
-    """The last version this client has seen; the first time, `TakeSeatResponse.last_version`. The snapshot then tells in `missed` what has happened since. 0 asks for all that may
-    be told; unset, or above the version of the room, for nothing.
+    """The last version that this client has seen; the first time, `TakeSeatResponse.last_version`. `Snapshot.missed` then
+    lists the events since that version, oldest first. 0 asks for all that may be told. If unset, or above the version of
+    the room, `missed` is empty.
     """
     def __init__(
         self,
@@ -134,7 +135,7 @@ Global___Attach: _TypeAlias = Attach  # noqa: Y015
 
 @_typing.final
 class Detach(_message.Message):
-    """Stop hearing of the room: the seat is shown absent at once. The server closes the stream."""
+    """Leave the stream: the other seats see this seat absent at once, and the server closes the stream. The seat stays taken."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -151,7 +152,7 @@ Global___Detach: _TypeAlias = Detach  # noqa: Y015
 
 @_typing.final
 class Heartbeat(_message.Message):
-    """Still there. Either side may send one at any time; the server does on a stream that was silent for 20 seconds."""
+    """A sign of life. Either side may send one at any time. The server sends one on a stream that was silent for 20 seconds."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -199,19 +200,19 @@ class PlayRequest(_message.Message):
     """Refuse the command unless the room stands at this version."""
     @_builtins.property
     def attach(self) -> Global___Attach:
-        """First of all."""
+        """Must be the first request of every stream."""
 
     @_builtins.property
     def detach(self) -> Global___Detach:
-        """To leave properly."""
+        """Ends the stream."""
 
     @_builtins.property
     def heartbeat(self) -> Global___Heartbeat:
-        """To be heard of."""
+        """Keeps the seat shown as present while it sends nothing else."""
 
     @_builtins.property
     def command(self) -> Global___Command:
-        """To play."""
+        """Answered by `Accepted` or `Refused`, but for signals and shown trumps."""
 
     def __init__(
         self,
@@ -517,7 +518,7 @@ class Goodbye(_message.Message):
         REASON_DRAINING: Goodbye._Reason.ValueType  # 2
         """The server is leaving: reconnect after `retry_delay`."""
         REASON_UNSEATED: Goodbye._Reason.ValueType  # 3
-        """The seat's token is no longer good: the seat was left or taken anew."""
+        """The seat's token is void, because the seat was left or taken again: ask the platform for a fresh token."""
         REASON_TOO_FAST: Goodbye._Reason.ValueType  # 4
         """The seat has sent more than its allowance for too long: reconnect after `retry_delay`, and send less."""
 
@@ -531,7 +532,7 @@ class Goodbye(_message.Message):
     REASON_DRAINING: Goodbye.Reason.ValueType  # 2
     """The server is leaving: reconnect after `retry_delay`."""
     REASON_UNSEATED: Goodbye.Reason.ValueType  # 3
-    """The seat's token is no longer good: the seat was left or taken anew."""
+    """The seat's token is void, because the seat was left or taken again: ask the platform for a fresh token."""
     REASON_TOO_FAST: Goodbye.Reason.ValueType  # 4
     """The seat has sent more than its allowance for too long: reconnect after `retry_delay`, and send less."""
 
@@ -541,7 +542,7 @@ class Goodbye(_message.Message):
     """Why."""
     @_builtins.property
     def retry_delay(self) -> _duration_pb2.Duration:
-        """How long to wait before reconnecting."""
+        """How long to wait before reconnecting. Unset: do not reconnect by yourself."""
 
     def __init__(
         self,
@@ -578,15 +579,15 @@ class SeatMessage(_message.Message):
 
     @_builtins.property
     def notice(self) -> Global___Notice:
-        """An event."""
+        """One event. Notices come in the order of their versions, without a gap."""
 
     @_builtins.property
     def accepted(self) -> Global___Accepted:
-        """Own command accepted. Never for signals and shown trumps."""
+        """This seat's command was accepted. Not sent for signals and shown trumps."""
 
     @_builtins.property
     def refused(self) -> Global___Refused:
-        """Own command refused."""
+        """This seat's request was refused; the stream goes on."""
 
     @_builtins.property
     def signal_received(self) -> _playing_pb2.SignalReceived:
@@ -598,15 +599,15 @@ class SeatMessage(_message.Message):
 
     @_builtins.property
     def presence(self) -> Global___Presence:
-        """Who is there."""
+        """Sent when a seat comes, leaves or falls silent."""
 
     @_builtins.property
     def heartbeat(self) -> Global___Heartbeat:
-        """Still there."""
+        """After 20 seconds of silence."""
 
     @_builtins.property
     def goodbye(self) -> Global___Goodbye:
-        """The stream ends."""
+        """Always the last message. Not every stream ends with one."""
 
     def __init__(
         self,
@@ -799,7 +800,7 @@ class GetRecordResponse(_message.Message):
     RECORD_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def record(self) -> _record_pb2.MatchRecord:
-        """What was played, as far as its deals are settled."""
+        """The deals that are settled; the deal in play is not among them."""
 
     def __init__(
         self,

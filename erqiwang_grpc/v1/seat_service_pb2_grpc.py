@@ -96,7 +96,7 @@ class SeatServiceServicer:
 
     def GetRecord(self, request, context):
         """The seat's own match with all its deals that have ended. It costs as much as two commands, and three more for each deal
-        that the server must read anew: each once, as a rule.
+        that the server reads from its store: as a rule, the first time that the deal is asked for.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -40,7 +40,7 @@ class SeatServiceStub:
     """The seat's view now."""
     GetRecord: _aio.UnaryUnaryMultiCallable[_seat_service_pb2.GetRecordRequest, _seat_service_pb2.GetRecordResponse]
     """The seat's own match with all its deals that have ended. It costs as much as two commands, and three more for each deal
-    that the server must read anew: each once, as a rule.
+    that the server reads from its store: as a rule, the first time that the deal is asked for.
     """
 
 class SeatServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -91,7 +91,7 @@ class SeatServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_seat_service_pb2.GetRecordRequest, _seat_service_pb2.GetRecordResponse],
     ) -> _abc.Awaitable[_seat_service_pb2.GetRecordResponse]:
         """The seat's own match with all its deals that have ended. It costs as much as two commands, and three more for each deal
-        that the server must read anew: each once, as a rule.
+        that the server reads from its store: as a rule, the first time that the deal is asked for.
         """
 
 def add_SeatServiceServicer_to_server(servicer: SeatServiceServicer, server: _aio.Server) -> None: ...

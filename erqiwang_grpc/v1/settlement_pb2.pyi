@@ -305,7 +305,7 @@ class Settlement(_message.Message):
     declarer: _builtins.int
     """The declarer; absent where the deal was disbanded before there was one."""
     bid: _builtins.int
-    """The bid; absent likewise."""
+    """The declarer's bid, in points; absent if there is no declarer."""
     trump: _card_pb2.Trump.ValueType
     """The trump; unspecified where none was named."""
     trick_points: _builtins.int

@@ -715,7 +715,7 @@ class TrumpVoidPart(_message.Message):
 
     @_builtins.property
     def statements(self) -> _containers.RepeatedCompositeFieldContainer[_playing_pb2.TrumpStatement]:
-        """With four players: what seats told as the second was announced. It is not counted anew."""
+        """With four players: what seats told as the second was announced. It is not updated as trumps are played."""
 
     def __init__(
         self,
@@ -1000,7 +1000,7 @@ Global___ReadyAdvice: _TypeAlias = ReadyAdvice  # noqa: Y015
 @_typing.final
 class AdvicePart(_message.Message):
     """What the seat may do now, and one whole legal action, from its own hand alone. Empty where the seat is to wait. A client
-    that sends what is suggested, each time one of these is set, and nothing else, plays a match to its end.
+    that sends the suggestion each time one is set, and nothing else, plays a match to its end.
     """
 
     DESCRIPTOR: _descriptor.Descriptor

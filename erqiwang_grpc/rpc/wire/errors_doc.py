@@ -34,7 +34,7 @@ values are taken, `allowed` lists them. Its message says the same:
 """
 
 _ENDINGS: Final = """
-What ends a stream or a call without a refusal; `ErrorInfo` names it likewise:
+What ends a stream or a call without a refusal; `ErrorInfo` holds the same reason:
 
 | reason | status | why | what to do |
 | --- | --- | --- | --- |
@@ -42,7 +42,7 @@ What ends a stream or a call without a refusal; `ErrorInfo` names it likewise:
 | `CREDENTIAL_MALFORMED` | `UNAUTHENTICATED` | `authorization` holds no platform key, or no seat token, whichever the rpc takes | look at what is sent: cut short, or the other of the two |
 | `CREDENTIAL_WRONG` | `UNAUTHENTICATED` | a key or token that this server never gave out, or takes no more | get a new one |
 | `CREDENTIAL_EXPIRED` | `UNAUTHENTICATED` | the seat token has come to its end | ask the platform for a fresh one |
-| `UNSEATED` | `UNAUTHENTICATED` | the seat was left, or taken anew with a fresh token | use the fresh token |
+| `UNSEATED` | `UNAUTHENTICATED` | the seat was left, or taken again with a fresh token | use the fresh token |
 | `DISPLACED` | `ABORTED` | a newer stream of the same seat has taken over | leave it: do not reconnect by yourself |
 | `DRAINING` | `UNAVAILABLE` | the server is leaving | reconnect after the delay it names |
 | `NOT_ATTACHED` | `INVALID_ARGUMENT` | the stream did not begin with `Attach` | mend the client |
@@ -51,7 +51,7 @@ What ends a stream or a call without a refusal; `ErrorInfo` names it likewise:
 | `TOO_MANY_STREAMS` | `RESOURCE_EXHAUSTED` | the server holds as many streams as it takes, of all seats or of this one | reconnect after the delay it names |
 | | `UNKNOWN` | what was sent in a unary call is no message of this protocol | mend the client |
 | | `RESOURCE_EXHAUSTED` | a message is longer than the server takes | mend the client |
-| `FAILED` | `INTERNAL` | an error of the server outside of any command; nothing is lost | try again, and tell whoever runs it |
+| `FAILED` | `INTERNAL` | an error of the server outside of any command; nothing is lost | try again, and tell the operator |
 """
 
 

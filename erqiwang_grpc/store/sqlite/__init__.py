@@ -377,7 +377,7 @@ def _copy(source: sqlite3.Connection, target: Path) -> None:
     opening.make_private(target)
     copy = sqlite3.connect(target, isolation_level=None)
     try:
-        source.backup(copy, pages=-1)  # in one step: in several, each commit beside it would start it anew
+        source.backup(copy, pages=-1)  # in one step: in several, each commit beside it would restart it
         schema.stamp(copy)
     finally:
         copy.close()

@@ -17,7 +17,7 @@ T = TypeVar("T")
 _NOTHING_WRITTEN: Final = frozenset(
     {sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_READ, sqlite3.SQLITE_IOERR_SHORT_READ}
 )
-# One of these may come after the flush: the transaction is in the file, and the next opening finds it. Nothing was lost.
+# Such an error may come after the flush: the transaction is in the file, and the next opening finds it. Nothing was lost.
 _AFTER_THE_FLUSH: Final = frozenset(
     {
         sqlite3.SQLITE_IOERR_SHMOPEN,

@@ -36,7 +36,7 @@ class ReadOnly:
 @final
 @dataclass(frozen=True, slots=True)
 class NewerFile:
-    """The file has the schema `found`, of which this program knows no more than `known`."""
+    """The file has schema `found`; this program knows schemas up to `known`."""
 
     path: Path
     found: int
@@ -121,7 +121,7 @@ class ServerLock:
         os.pwrite(self.descriptor, _SERVED, _HOLDER)
 
     def release(self) -> None:
-        """Let another opener in. The lock file stays: to delete it would race with whoever opens it."""
+        """Let another opener in. The lock file stays: to delete it would race with the next opener."""
         os.close(self.descriptor)
 
 
@@ -198,7 +198,7 @@ def _lock(path: Path) -> ServerLock | OpenRefused:
 
 
 def make_private(path: Path) -> None:
-    """Make an empty file that its owner alone can read, whatever the umask; SQLite gives what it makes beside the same rights.
+    """Make an empty file that its owner alone can read, under any umask; SQLite gives what it makes beside the same rights.
 
     `FileExistsError` where there is one: nobody else's rights are changed.
     """
@@ -278,7 +278,7 @@ def _prepare(db: sqlite3.Connection, page_limit: int | None) -> None:
     db.execute("PRAGMA journal_mode = WAL")
     db.execute("PRAGMA synchronous = FULL")
     # What a server before us wrote and failed to flush is read from the system's memory as if it were on the disk. Written
-    # into the file itself and flushed anew, it is.
+    # into the file itself and flushed again, it is.
     db.execute("PRAGMA wal_checkpoint(PASSIVE)")
     if page_limit is not None:
         db.execute(f"PRAGMA max_page_count = {page_limit:d}")

@@ -13,10 +13,10 @@ APPLICATION: Final = 0x45525157
 """SQLite's application_id: "ERQW"."""
 VERSION: Final = 2
 """SQLite's user_version: the schema below. A change to it raises this and, from the first release on, brings a
-migration; `make store` makes the stored example anew."""
+migration; `make store` makes a new stored example."""
 
 # One row is one batch, so that half a batch cannot be stored. `tags` says again what `tagged` indexes:
-# this copy is under the checksum, the index can be made anew from it.
+# this copy is under the checksum, the index can be rebuilt from it.
 # AUTOINCREMENT: a position once seen by a reader is never used again, also after the newest room is deleted.
 _BATCHES: Final = """CREATE TABLE batches (
   position INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -381,7 +381,7 @@ def _marks(rows: Iterable[tuple[object, ...]], limit: int) -> tuple[Mark, ...]:
 
 
 def _ids(rows: Iterable[tuple[object, ...]], limit: int) -> tuple[RoomId, ...]:
-    """The first `limit` ids, likewise."""
+    """The first `limit` ids, in order."""
     return tuple(islice((RoomId(room) for (room,) in rows if isinstance(room, str)), limit))
 
 

@@ -18,7 +18,7 @@ class NotUnderstood(ValueError):
 
 
 def known(values: Mapping[N, V], number: N) -> V:
-    """The value that a number stands for."""
+    """The value with that number."""
     if number not in values:
         raise NotUnderstood(f"{number} is none of {sorted(values)}")
     return values[number]

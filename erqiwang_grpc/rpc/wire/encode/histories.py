@@ -1,6 +1,6 @@
 """Histories: the finished tricks of a deal, which every trick makes one longer.
 
-To encode them all anew for each would be most of the work of telling a play. So the message of every deal in play is
+To encode them all again for each would be most of the work of telling a play. So the message of every deal in play is
 kept, and grows by the tricks that it does not hold yet.
 """
 
