@@ -58,7 +58,7 @@ from erqiwang_grpc.store import (
 log = logging.getLogger(__name__)
 
 _ATTEMPTS: Final = 8
-"""How often one command is decided at most. Each conflict with another node takes one; more would mean a fault."""
+"""How often one command is decided at most: again each time another node was faster. More would mean a fault."""
 
 
 @final
