@@ -38,7 +38,7 @@ test: lint  ## Check everything: lint, then all tests, with the branches of the 
 	print(f"branches of the core reached by tests: {b:.1f} % (98 % are asked for)"); sys.exit(b < 98)'
 
 # How long a soak is: minutes of torture, tables at it, rounds of the tests that depend on time, and the search of the
-# properties (`thorough` looks at 2,000 examples each, `ci` at the usual number). No step runs longer than SOAK_LIMIT.
+# properties (`thorough` looks at 2,000 examples each, `none` leaves them out). No step runs longer than SOAK_LIMIT.
 SOAK_MINUTES ?= 5
 SOAK_TABLES ?= 100
 SOAK_ROUNDS ?= 5
@@ -50,7 +50,9 @@ soak: setup  ## Run what takes long, within SOAK_MINUTES, SOAK_TABLES, SOAK_ROUN
 	for round in $$(seq $(SOAK_ROUNDS)); do echo "round $$round of $(SOAK_ROUNDS)"; \
 		timeout $(SOAK_LIMIT) $(BIN)/python -m pytest -q tests/attacks tests/service/test_clocks.py \
 			tests/service/test_between_awaits.py tests/service/test_slow_readers.py tests/client/test_timing.py; done
+ifneq ($(SOAK_PROFILE),none)
 	HYPOTHESIS_PROFILE=$(SOAK_PROFILE) timeout $(SOAK_LIMIT) $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal tests/properties
+endif
 
 # The interpreters beside the one of .venv; what is not installed is named and passed over.
 PYTHONS ?= 3.12 3.13
