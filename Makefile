@@ -1,6 +1,6 @@
 # Everything happens in .venv, with the versions pinned in requirements/. Needs Python 3.11 or later, make and git.
 
-.PHONY: help setup check test soak test-pythons test-lowest test-languages test-load lint generate store load bench demo lock clean
+.PHONY: help setup check test soak mutants test-pythons test-lowest test-languages test-load lint generate store load bench demo lock clean
 .DEFAULT_GOAL := help
 SHELL := /bin/bash -euo pipefail
 
@@ -37,22 +37,31 @@ test: lint  ## Check everything: lint, then all tests, with the branches of the 
 	b = 100 * t["covered_branches"] / (t["num_branches"] or 1); \
 	print(f"branches of the core reached by tests: {b:.1f} % (98 % are asked for)"); sys.exit(b < 98)'
 
-# How long a soak is: minutes of torture, tables at it, rounds of the tests that depend on time, and the search of the
+# How long a soak is: minutes of torture, tables at it, rounds of the tests that depend on time, mistakes to plant, and the search of the
 # properties (`thorough` looks at 2,000 examples each, `none` leaves them out). No step runs longer than SOAK_LIMIT.
 SOAK_MINUTES ?= 5
 SOAK_TABLES ?= 100
 SOAK_ROUNDS ?= 5
+SOAK_MUTANTS ?= 1000
 SOAK_PROFILE ?= thorough
 SOAK_LIMIT ?= 60m
 
 soak: setup  ## Run what takes long, within SOAK_MINUTES, SOAK_TABLES, SOAK_ROUNDS, SOAK_PROFILE and SOAK_LIMIT
 	timeout $(SOAK_LIMIT) $(BIN)/erqiwang torture --minutes $(SOAK_MINUTES) --tables $(SOAK_TABLES)
+	timeout $(SOAK_LIMIT) $(BIN)/python -m tests.mutants.run --share $(SOAK_MUTANTS) --seed $(MUTANTS_SEED)
 	for round in $$(seq $(SOAK_ROUNDS)); do echo "round $$round of $(SOAK_ROUNDS)"; \
 		timeout $(SOAK_LIMIT) $(BIN)/python -m pytest -q tests/attacks tests/service/test_clocks.py \
 			tests/service/test_between_awaits.py tests/service/test_slow_readers.py tests/client/test_timing.py; done
 ifneq ($(SOAK_PROFILE),none)
 	HYPOTHESIS_PROFILE=$(SOAK_PROFILE) timeout $(SOAK_LIMIT) $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal tests/properties
 endif
+
+# How many mistakes are planted, drawn by MUTANTS_SEED; all where it is empty.
+MUTANTS ?=
+MUTANTS_SEED ?= 1
+
+mutants: setup  ## Plant the small mistakes of tests/mutants/mutants.txt and say which no test notices (MUTANTS, MUTANTS_SEED)
+	$(BIN)/python -m tests.mutants.run $(if $(MUTANTS),--share $(MUTANTS) --seed $(MUTANTS_SEED))
 
 # The interpreters beside the one of .venv; what is not installed is named and passed over.
 PYTHONS ?= 3.12 3.13
