@@ -1,7 +1,7 @@
 """Plant the small mistakes of `mutants.txt` into a copy of the tree, one by one, and say which of them no test notices.
 
-`python -m tests.mutants.run [--share N] [--seed S]`: all of them, or so many drawn by chance. Ends with 1 if one survives, with 2 if the tests fail
-without a mistake.
+`python -m tests.mutants.run [--share N] [--seed S] [--of TEXT]`: all of them, so many drawn by chance, or those whose line holds a text. Ends with 1
+if one survives, with 2 if nothing can be learnt: a line is stale, a mistake breaks the tests themselves, or they fail without a mistake.
 """
 
 import argparse
@@ -21,6 +21,14 @@ _LEFT_OUT: Final = shutil.ignore_patterns(
     ".git", ".venv*", ".*_cache", "__pycache__", ".hypothesis", "build", "node_modules"
 )
 _SECONDS: Final = 300
+"""How long the tests of one mistake may take: those that hang have noticed it."""
+_PASSED: Final = 0
+_FAILED: Final = 1
+"""What pytest ends with. Any other number says that the tests were not run: no mistake is found by that."""
+
+
+class NothingLearnt(Exception):
+    """The tests cannot judge."""
 
 
 @final
@@ -28,6 +36,7 @@ _SECONDS: Final = 300
 class Mutant:
     """One mistake: in `path`, `text` becomes `mistake`; `tests` should notice."""
 
+    line: str
     path: str
     text: str
     mistake: str
@@ -36,7 +45,11 @@ class Mutant:
     @property
     def is_stale(self) -> bool:
         """Whether the text no longer stands in the file exactly once."""
-        return (ROOT / self.path).read_text().count(self.text) != 1
+        file = ROOT / self.path
+        return not file.is_file() or file.read_text().count(self.text) != 1
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.text.strip()} -> {self.mistake.strip() or '(nothing)'}"
 
 
 def mutants() -> tuple[Mutant, ...]:
@@ -45,20 +58,25 @@ def mutants() -> tuple[Mutant, ...]:
     for line in LIST.read_text().splitlines():
         if line and not line.startswith("#"):
             path, text, mistake, tests = line.split(" ||| ")
-            found.append(Mutant(path, text, mistake, tuple(tests.split())))
+            found.append(Mutant(line, path, text, mistake, tuple(tests.split())))
     return tuple(found)
 
 
-def passes(tests: Sequence[str], tree: Path) -> bool:
-    """Whether the tests pass in a copy of the tree; one that hangs does not."""
+def pass_in(tree: Path, tests: Sequence[str]) -> bool:
+    """Whether the tests pass in a copy of the tree; one that hangs does not. Raises `NothingLearnt` if they cannot be run."""
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
-    # The copy comes first: the packages that are installed are those of the tree itself.
-    paths = {"PYTHONPATH": f"{tree}:{tree / 'core'}", "PATH": "/usr/bin:/bin"}
+    # The copy comes first: the packages that are installed are those of the tree itself. No bytecode: a mistake as long as
+    # the text, planted within the same second, would be taken for what was compiled before.
+    around = {"PYTHONPATH": f"{tree}:{tree / 'core'}", "PATH": "/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1"}
     try:
-        done = subprocess.run(command, cwd=tree, env=paths, capture_output=True, timeout=_SECONDS, check=False)
+        done = subprocess.run(
+            command, cwd=tree, env=around, capture_output=True, text=True, timeout=_SECONDS, check=False
+        )
     except subprocess.TimeoutExpired:
         return False
-    return done.returncode == 0
+    if done.returncode not in (_PASSED, _FAILED):
+        raise NothingLearnt(f"{' '.join(tests)} cannot be run:\n{done.stdout[-2_000:]}{done.stderr[-2_000:]}")
+    return done.returncode == _PASSED
 
 
 def is_noticed(mutant: Mutant, tree: Path) -> bool:
@@ -67,9 +85,20 @@ def is_noticed(mutant: Mutant, tree: Path) -> bool:
     whole = file.read_text()
     file.write_text(whole.replace(mutant.text, mutant.mistake))
     try:
-        return not passes(mutant.tests, tree)
+        return not pass_in(tree, mutant.tests)
     finally:
         file.write_text(whole)
+
+
+def judge(mutant: Mutant, tree: Path, sound: set[tuple[str, ...]]) -> bool:
+    """Whether the mistake is noticed. `sound` are the tests that are known to pass without one. Raises `NothingLearnt`."""
+    if mutant.is_stale:
+        raise NothingLearnt("it is stale: its text does not stand there exactly once")
+    if mutant.tests not in sound:
+        if not pass_in(tree, mutant.tests):
+            raise NothingLearnt(f"{' '.join(mutant.tests)} fails without it")
+        sound.add(mutant.tests)
+    return is_noticed(mutant, tree)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -77,25 +106,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--share", type=int, help="how many to plant (default: all)")
     parser.add_argument("--seed", type=int, default=1, help="which, if not all (default: 1)")
+    parser.add_argument("--of", default="", help="only lines of the list that hold this text")
     parsed = parser.parse_args(arguments)
-    chosen = list(mutants())
+    chosen = [mutant for mutant in mutants() if parsed.of in mutant.line]
     if parsed.share is not None and parsed.share < len(chosen):
         chosen = Random(parsed.seed).sample(chosen, parsed.share)
-    survivors = 0
+    noticed, unjudged = 0, 0
+    sound: set[tuple[str, ...]] = set()
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(shutil.copytree(ROOT, Path(folder) / "tree", ignore=_LEFT_OUT))
-        for tests in sorted({mutant.tests for mutant in chosen}):
-            if not passes(tests, tree):
-                print(f"without a mistake {' '.join(tests)} fails: nothing can be learnt from it")
-                return 2
         for mutant in chosen:
-            noticed = not mutant.is_stale and is_noticed(mutant, tree)
-            survivors += not noticed
-            print(
-                "noticed " if noticed else "SURVIVES", f"{mutant.path}: {mutant.text} -> {mutant.mistake}", flush=True
-            )
-    print(f"{len(chosen) - survivors} of {len(chosen)} mistakes are noticed")
-    return int(survivors > 0)
+            try:
+                is_seen = judge(mutant, tree, sound)
+            except NothingLearnt as why:
+                unjudged += 1
+                print("UNJUDGED", mutant, why, flush=True)
+            else:
+                noticed += is_seen
+                print("noticed " if is_seen else "SURVIVES", mutant, flush=True)
+    print(f"{noticed} of {len(chosen)} mistakes are noticed")
+    return 2 if unjudged else int(noticed < len(chosen))
 
 
 if __name__ == "__main__":
