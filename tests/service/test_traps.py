@@ -52,7 +52,10 @@ async def many(number: int, make: Callable[[int], Awaitable[None]], at_once: int
 
 async def test_a_burst_of_new_streams_fails_in_none(tmp_path: Path) -> None:
     """The server runs by itself, so that the streams come faster than it takes them."""
-    roomy = ("--commands-per-second", "1000000", "--streams-per-seat", "1000")
+    roomy = (
+        *("--commands-per-second", "1000000", "--platform-calls-per-second", "1000000"),
+        *("--streams-per-seat", "1000"),
+    )
     async with AsyncExitStack() as stack:
         server = await stack.enter_async_context(serving(tmp_path, "--in-memory", *roomy))
         # As many connections as the streams need: channels with the same arguments would share one.
@@ -177,7 +180,10 @@ async def test_no_task_and_no_stream_is_left_of_cancelled_calls(service: Service
 
 
 async def test_nothing_grows_over_cancelled_calls(tmp_path: Path) -> None:
-    roomy = ("--commands-per-second", "1000000", "--streams-per-seat", "1000")
+    roomy = (
+        *("--commands-per-second", "1000000", "--platform-calls-per-second", "1000000"),
+        *("--streams-per-seat", "1000"),
+    )
     async with (
         serving(tmp_path, "--in-memory", *roomy) as server,
         grpc.aio.insecure_channel(server.address) as channel,
