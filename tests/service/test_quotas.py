@@ -13,12 +13,14 @@ from erqiwang_grpc.client.calls import bearer, retry_delay
 from erqiwang_grpc.rooms.costs import Work
 from erqiwang_grpc.rooms.limits import MINUTE, Limits
 from erqiwang_grpc.rooms.refusals import QuotaReached
+from erqiwang_grpc.store import AppendAnswer, Batch, RoomId, Unavailable, Version
 from erqiwang_grpc.store.memory import MemoryStore
-from erqiwang_grpc.store.port import RoomId
 from erqiwang_grpc.v1 import refusal_pb2, room_service_pb2 as pb
 from tests.service.clocks import HandMonotonic
 from tests.service.processes import serving
-from tests.service.tables import PATIENCE, ROOMY, RawSeat, Service, Table, seated, served, step
+from tests.service.tables import PATIENCE, ROOMY, RawSeat, Service, Table, eventually, seated, served, step
+from tests.store.holding import HoldingLog
+from tests.store.passing_on import PassingOn
 
 ROOMS = refusal_pb2.Refusal.QUOTA_ROOMS
 WATCHERS = refusal_pb2.Refusal.QUOTA_WATCHERS
@@ -74,8 +76,15 @@ async def test_a_quota_is_set_by_its_flag(tmp_path: Path) -> None:
 
 
 async def test_rooms_opened_at_once_do_not_slip_past_the_quota(tmp_path: Path) -> None:
-    async with served(tmp_path, limits=replace(ROOMY, platform_rooms=3)) as service:
-        creating = (service.platform.create_room("alice", command_id=f"{number}") for number in range(20))
+    """None of them is stored before all have asked."""
+    log = HoldingLog(MemoryStore())
+    async with served(tmp_path, events=log, limits=replace(ROOMY, platform_rooms=3)) as service:
+        log.holds_appends = True
+        creating = [
+            asyncio.create_task(service.platform.create_room("alice", command_id=f"{number}")) for number in range(20)
+        ]
+        await eventually(lambda: sum(task.done() for task in creating) == 17)
+        log.go_on.set()
         answers = await asyncio.gather(*creating, return_exceptions=True)
         assert sum(isinstance(answer, Created) for answer in answers) == 3
 
@@ -112,6 +121,26 @@ async def test_a_room_that_failed_to_open_is_not_counted(tmp_path: Path) -> None
         await service.platform.disband_room((await service.platform.rooms())[0].room_id)
         service.kept.forget([RoomId(room.id) for room in service.kept.live])
         await service.platform.create_room("alice", command_id="1")
+
+
+class Full(PassingOn):
+    """A log that takes nothing for a while."""
+
+    is_full = True
+
+    async def append(self, room: RoomId, expected: Version, batch: Batch) -> AppendAnswer:
+        return Unavailable("no space is left") if self.is_full else await super().append(room, expected, batch)
+
+
+async def test_a_room_that_the_log_did_not_take_is_not_counted(tmp_path: Path) -> None:
+    log = Full(MemoryStore())
+    async with served(tmp_path, events=log, limits=replace(ROOMY, platform_rooms=1)) as service:
+        for number in range(3):
+            refused = await refusal_to(service.platform.create_room("alice", command_id=f"{number}"))
+            assert refused.reason == "LOG_UNAVAILABLE"
+            assert service.kept.open == 0
+        log.is_full = False
+        await service.platform.create_room("alice", command_id="9")
 
 
 async def test_a_platform_that_watches_meets_its_quota_while_another_watches(tmp_path: Path) -> None:
