@@ -225,12 +225,15 @@ async def is_cancelled(task: asyncio.Task[object]) -> None:
     assert task.cancelled()
 
 
-async def test_the_stream_task_itself_can_be_cancelled() -> None:
+@pytest.mark.parametrize("drops", [False, True], ids=["", "while its connection is dropped"])
+async def test_the_stream_task_itself_can_be_cancelled(drops: bool) -> None:
     """The loop's end cancels every task: one that took it for a lost connection would go on for ever."""
     async with playing(attached) as (address, server):
         client = SeatClient([address], "token")
         await client.__aenter__()
         (running,) = (task for task in at_work() if "SeatClient._run" in repr(task))
+        if drops:
+            client.drop()
         await is_cancelled(running)
         assert client.ended is not None
         assert server.streams == 1

@@ -4,12 +4,13 @@ import gc
 import weakref
 from pathlib import Path
 
+import pytest
 from erqiwang_core import match as matches
 from erqiwang_core.refusals import Phase
 from erqiwang_core.units import Seat
 
 from erqiwang_grpc.rooms.housekeeping import Housekeeping
-from erqiwang_grpc.rooms.limits import MINUTE, Limits
+from erqiwang_grpc.rooms.limits import DAY, MINUTE, Limits
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Room
 from erqiwang_grpc.store import RoomId
@@ -90,6 +91,16 @@ async def test_a_starting_server_opens_no_room_but_those_that_nobody_filled_in_t
     clock.forward(30 * MINUTE)
     await housekeeping.expire()
     assert in_memory(rooms) == {unfilled.id, later.id}
+
+
+@pytest.mark.parametrize(("early", "is_watched"), [(1, True), (-1, False)], ids=["just before", "just after"])
+async def test_a_starting_server_looks_back_for_a_week(early: int, is_watched: bool) -> None:
+    log, clock = MemoryStore(), Clock()
+    room = await opened(Rooms(node_on(log, clock=clock)))
+    clock.forward(7 * DAY - early * MINUTE)
+    rooms = Rooms(node_on(log, clock=clock))
+    await Housekeeping(rooms).watch_stored()
+    assert list(rooms.deadlines.due(clock())) == ([room.id] if is_watched else [])
 
 
 async def test_rooms_deleted_by_retention_are_forgotten() -> None:

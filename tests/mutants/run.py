@@ -5,7 +5,10 @@ if one survives, with 2 if nothing can be learnt: a line is stale, a mistake bre
 """
 
 import argparse
+import contextlib
+import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -13,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+from time import monotonic
 from typing import Final, final
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -20,8 +24,8 @@ LIST: Final = Path(__file__).with_name("mutants.txt")
 _LEFT_OUT: Final = shutil.ignore_patterns(
     ".git", ".venv*", ".*_cache", "__pycache__", ".hypothesis", "build", "node_modules"
 )
-_SECONDS: Final = 300
-"""How long the tests of one mistake may take: those that hang have noticed it."""
+_LONGEST: Final = 300.0
+"""Seconds that the tests may take without a mistake."""
 _PASSED: Final = 0
 _FAILED: Final = 1
 """What pytest ends with. Any other number says that the tests were not run: no mistake is found by that."""
@@ -62,43 +66,61 @@ def mutants() -> tuple[Mutant, ...]:
     return tuple(found)
 
 
-def pass_in(tree: Path, tests: Sequence[str]) -> bool:
-    """Whether the tests pass in a copy of the tree; one that hangs does not. Raises `NothingLearnt` if they cannot be run."""
+def pass_in(tree: Path, tests: Sequence[str], seconds: float) -> bool:
+    """Whether the tests pass in a copy of the tree; those that hang do not. Raises `NothingLearnt` if they cannot be run."""
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
     # The copy comes first: the packages that are installed are those of the tree itself. No bytecode: a mistake as long as
     # the text, planted within the same second, would be taken for what was compiled before.
     around = {"PYTHONPATH": f"{tree}:{tree / 'core'}", "PATH": "/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1"}
-    try:
-        done = subprocess.run(
-            command, cwd=tree, env=around, capture_output=True, text=True, timeout=_SECONDS, check=False
+    with tempfile.TemporaryFile("w+") as said:
+        running = subprocess.Popen(
+            command, cwd=tree, env=around, stdout=said, stderr=subprocess.STDOUT, start_new_session=True
         )
-    except subprocess.TimeoutExpired:
-        return False
-    if done.returncode not in (_PASSED, _FAILED):
-        raise NothingLearnt(f"{' '.join(tests)} cannot be run:\n{done.stdout[-2_000:]}{done.stderr[-2_000:]}")
-    return done.returncode == _PASSED
+        try:
+            ended_with = running.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return False
+        finally:
+            # Also the servers that its tests have started: who is killed leaves them behind.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(running.pid, signal.SIGKILL)
+            running.wait()
+        if ended_with not in (_PASSED, _FAILED):
+            said.seek(0)
+            raise NothingLearnt(f"its tests cannot be run:\n{said.read()[-2_000:]}")
+    return ended_with == _PASSED
 
 
-def is_noticed(mutant: Mutant, tree: Path) -> bool:
+def is_noticed(mutant: Mutant, tree: Path, seconds: float) -> bool:
     """Whether a test fails, or hangs, with the mistake in the copy of the tree."""
     file = tree / mutant.path
     whole = file.read_text()
     file.write_text(whole.replace(mutant.text, mutant.mistake))
     try:
-        return not pass_in(tree, mutant.tests)
+        return not pass_in(tree, mutant.tests, seconds)
     finally:
         file.write_text(whole)
 
 
-def judge(mutant: Mutant, tree: Path, sound: set[tuple[str, ...]]) -> bool:
-    """Whether the mistake is noticed. `sound` are the tests that are known to pass without one. Raises `NothingLearnt`."""
-    if mutant.is_stale:
-        raise NothingLearnt("it is stale: its text does not stand there exactly once")
-    if mutant.tests not in sound:
-        if not pass_in(tree, mutant.tests):
-            raise NothingLearnt(f"{' '.join(mutant.tests)} fails without it")
-        sound.add(mutant.tests)
-    return is_noticed(mutant, tree)
+@final
+class Judge:
+    """Plants mistakes into a copy of the tree. Tests that fail without a mistake, or a line that is stale, say nothing."""
+
+    def __init__(self, tree: Path) -> None:
+        self._tree = tree
+        self._seconds: dict[tuple[str, ...], float] = {}
+        """How long tests that pass without a mistake may take with one: more than that is a hang."""
+
+    def is_noticed(self, mutant: Mutant) -> bool:
+        """Whether a test notices the mistake. Raises `NothingLearnt`."""
+        if mutant.is_stale:
+            raise NothingLearnt("it is stale: its text does not stand there exactly once")
+        if mutant.tests not in self._seconds:
+            began = monotonic()
+            if not pass_in(self._tree, mutant.tests, _LONGEST):
+                raise NothingLearnt(f"{' '.join(mutant.tests)} fails without it")
+            self._seconds[mutant.tests] = 30.0 + 5.0 * (monotonic() - began)
+        return is_noticed(mutant, self._tree, self._seconds[mutant.tests])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -112,12 +134,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if parsed.share is not None and parsed.share < len(chosen):
         chosen = Random(parsed.seed).sample(chosen, parsed.share)
     noticed, unjudged = 0, 0
-    sound: set[tuple[str, ...]] = set()
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(shutil.copytree(ROOT, Path(folder) / "tree", ignore=_LEFT_OUT))
+        judge = Judge(tree)
         for mutant in chosen:
             try:
-                is_seen = judge(mutant, tree, sound)
+                is_seen = judge.is_noticed(mutant)
             except NothingLearnt as why:
                 unjudged += 1
                 print("UNJUDGED", mutant, why, flush=True)
