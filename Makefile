@@ -61,7 +61,7 @@ MUTANTS ?=
 MUTANTS_SEED ?= 1
 
 mutants: setup  ## Plant the small mistakes of tests/mutants/mutants.txt and say which no test notices (MUTANTS, MUTANTS_SEED)
-	$(BIN)/python -m tests.mutants.run $(if $(MUTANTS),--share $(MUTANTS) --seed $(MUTANTS_SEED))
+	nice $(BIN)/python -m tests.mutants.run $(if $(MUTANTS),--share $(MUTANTS) --seed $(MUTANTS_SEED))
 
 # The interpreters beside the one of .venv; what is not installed is named and passed over.
 PYTHONS ?= 3.12 3.13

@@ -197,8 +197,9 @@ class Platform:
         while True:
             address, heard, delay = self._servers.address, False, None
             rooms = rpc.RoomServiceStub(self._servers.channel())
+            call = rooms.WatchRooms(pb.WatchRoomsRequest(cursor=cursor), metadata=self._metadata)
             try:
-                async for response in rooms.WatchRooms(pb.WatchRoomsRequest(cursor=cursor), metadata=self._metadata):
+                async for response in call:
                     heard = True
                     back_off.begin_again()
                     for event in response.events:
@@ -210,6 +211,9 @@ class Platform:
                     raise refused from error
                 heard = heard and refused.reason != "DRAINING"
                 delay = retry_delay(error)
+            finally:
+                # The caller may have closed this generator: nothing else ends a stream that nobody reads any more.
+                call.cancel()
             if not heard:
                 self._servers.leave(address)
             await self._timing.sleep(back_off.wait(delay))

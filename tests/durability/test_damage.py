@@ -215,6 +215,11 @@ UNSEEN = [
         "the table of tags does not fit",
         id="an index entry is gone",
     ),
+    pytest.param(
+        "INSERT INTO tagged SELECT 'finished', 'local', min(position), time_ns FROM batches WHERE room = ?",
+        "the table of tags does not fit",
+        id="an index entry too many",
+    ),
 ]
 
 

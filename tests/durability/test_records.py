@@ -7,10 +7,10 @@ from random import Random
 import grpc
 import pytest
 from erqiwang_core.kernel.hand import EMPTY, cards_of, union
-from erqiwang_core.match import Disband, Over, Running
+from erqiwang_core.match import DealStarted, Disband, Over, Running
 from erqiwang_core.options import Deck, FourPlayer, RoomOptions, ThreePlayer
 from erqiwang_core.scoring import Made, NearShutout, Shutout, Upgrade
-from erqiwang_core.settlement import Settled
+from erqiwang_core.settlement import DealSettled, Settled
 from erqiwang_core.units import CardSet
 from google.protobuf.timestamp_pb2 import Timestamp
 
@@ -18,6 +18,7 @@ from erqiwang_grpc import shuffling
 from erqiwang_grpc.archive.audit import mismatch
 from erqiwang_grpc.archive.records import DealRecord, MatchRecord, match_record, match_summary
 from erqiwang_grpc.client.calls import CallRefused
+from erqiwang_grpc.events import read
 from erqiwang_grpc.rooms.command import Accepted
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Room
@@ -83,6 +84,13 @@ async def test_a_match_is_recorded_as_it_was_played(options: RoomOptions) -> Non
         assert contract is not None
         assert deal.calls == contract.calls
         is_whole(deal)
+    said = [(read(entry.body, entry.rules_version), entry.time) for entry in await entries_of(log, room)]
+    started = [time for event, time in said if isinstance(event, DealStarted)]
+    ended = [time for event, time in said if isinstance(event, DealSettled)]
+    assert [(deal.started, deal.ended) for deal in record.deals] == list(zip(started, ended, strict=True))
+    message = encode.match_record(record)
+    assert [deal.start_time.ToNanoseconds() for deal in message.deals] == started
+    assert [deal.end_time.ToNanoseconds() for deal in message.deals] == ended
     assert match.last is not None
     assert tuple(trick.trick for trick in record.deals[-1].tricks) == match.last.finished
 

@@ -1,5 +1,7 @@
 """Limits: whoever meets one is told which, and what to do; everybody else goes on."""
 
+import asyncio
+import contextlib
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,8 +10,10 @@ import pytest
 
 from erqiwang_grpc.client import CallRefused
 from erqiwang_grpc.client.calls import bearer, retry_delay
+from erqiwang_grpc.rpc.server import Server, Settings
+from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.v1 import bidding_pb2, room_service_pb2, seat_service_pb2 as pb
-from tests.service.tables import ROOMY, RawSeat, act, eventually, seated, seen, served
+from tests.service.tables import PATIENCE, ROOMY, RawSeat, Service, act, eventually, seated, seen, served
 
 PASS = pb.Command(pass_bid=bidding_pb2.PassBid())
 
@@ -94,6 +98,28 @@ async def test_more_watchers_than_a_server_takes(tmp_path: Path) -> None:
         with pytest.raises(CallRefused) as refused:
             await anext(service.platform.watch())
         assert (refused.value.code, refused.value.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "TOO_MANY_STREAMS")
+        await first.aclose()
+        assert await let_in(service), "a place is free again"
+
+
+async def let_in(service: Service) -> bool:
+    """Watch, once the server has seen that the watcher before is gone: until then it takes no other."""
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            with contextlib.suppress(CallRefused):
+                async with contextlib.aclosing(service.platform.watch()) as watching:
+                    return (await anext(watching)).version == 1
+            await asyncio.sleep(0.01)
+
+
+async def test_a_second_server_is_not_let_onto_the_port_of_the_first(service: Service) -> None:
+    """The stack lets several share a port by default: they would share its clients, and not the rooms."""
+    second = Server(Settings(MemoryStore(), service.keys, host="127.0.0.1", port=service.server.port))
+    try:
+        with pytest.raises(RuntimeError):
+            await second.start()
+    finally:
+        await second.stop(grace=0)
 
 
 async def test_a_room_service_request_may_be_as_large_as_names_are_long(tmp_path: Path) -> None:
