@@ -103,6 +103,17 @@ async def test_rooms_by_state(many: Many, page: int) -> None:
     assert await listed(many.service, page, room_pb2.ROOM_STATE_FINISHED) == []
 
 
+async def test_a_list_that_finds_nothing_looks_at_so_many_rooms_and_says_where_to_go_on(many: Many) -> None:
+    request = pb.ListRoomsRequest(page_size=1, state=room_pb2.ROOM_STATE_FINISHED)
+    calls = 0
+    while calls == 0 or request.page_token:
+        answer = await many.service.rooms.ListRooms(request, metadata=bearer(many.service.key))
+        assert list(answer.rooms) == []
+        request.page_token = answer.next_page_token
+        calls += 1
+    assert calls == len(STATES) // 3 + 1
+
+
 @pytest.mark.parametrize("page", [1, 2, 3, 200])
 async def test_matches_that_have_ended(many: Many, page: int) -> None:
     found: list[str] = []
