@@ -9,12 +9,12 @@ import pytest
 from google.protobuf.duration_pb2 import Duration
 
 from erqiwang_grpc.client import SeatClient, Timing
-from erqiwang_grpc.client.timing import BackOff, Heart
+from erqiwang_grpc.client.timing import LONGEST_WAIT, BackOff, Heart
 from erqiwang_grpc.v1 import seat_service_pb2 as pb
 from tests.client.clocks import Clock
 from tests.client.scripted import Context, attached, playing, said, snapshot
 from tests.client.test_endings import refusing
-from tests.service.tables import PATIENCE
+from tests.service.tables import PATIENCE, eventually
 
 
 def test_waits_double_up_to_five_seconds_and_begin_again_after_a_success() -> None:
@@ -100,6 +100,31 @@ async def test_a_server_that_is_gone_is_tried_less_and_less_often() -> None:
             clock.turn(wait)
         client = await entering
         assert client.connections == 1
+        await client.__aexit__(None, None, None)
+
+
+async def test_after_a_stream_that_has_begun_the_waits_begin_again() -> None:
+    clock = Clock()
+
+    async def lost(requests: AsyncIterator[pb.PlayRequest], context: Context) -> None:
+        await anext(requests)
+        await context.write(said(snapshot(1)))
+        await context.abort(grpc.StatusCode.UNAVAILABLE, "lost")
+
+    def waits() -> list[float]:
+        # The heart's own are longer than any of these.
+        return [seconds for seconds in clock.slept if seconds <= LONGEST_WAIT]
+
+    refused = refusing(grpc.StatusCode.UNAVAILABLE)
+    expected = [0.1, 0.2, 0.1, 0.1, 0.2, 0.1]
+    async with playing(refused, refused, lost, lost, refused, lost, attached) as (address, _):
+        entering = asyncio.create_task(SeatClient([address], "token", timing=clock.timing).__aenter__())
+        for number in range(1, len(expected) + 1):
+            await eventually(lambda: waits() == expected[:number])  # noqa: B023  # it is done before the next turn
+            clock.turn(waits()[-1])
+        client = await entering
+        async with asyncio.timeout(PATIENCE):
+            await client.until(lambda: client.connections == 4)
         await client.__aexit__(None, None, None)
 
 

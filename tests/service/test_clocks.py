@@ -9,13 +9,15 @@ from typing import Final
 
 import grpc
 import pytest
-from erqiwang_core.match import Gathering
+from erqiwang_core.match import Gathering, Ready, Running
+from erqiwang_core.settlement import Settled
 from erqiwang_core.units import Seat
 
 from erqiwang_grpc.client.calls import bearer
 from erqiwang_grpc.clocks import within
 from erqiwang_grpc.events.actor import HOUSE
 from erqiwang_grpc.rooms.audience import Attachment
+from erqiwang_grpc.rooms.command import Accepted
 from erqiwang_grpc.rooms.housekeeping import Housekeeping
 from erqiwang_grpc.rooms.limits import DAY, MINUTE, SECOND, Limits
 from erqiwang_grpc.rooms.listener import Heartbeat
@@ -24,7 +26,7 @@ from erqiwang_grpc.rooms.room import Room
 from erqiwang_grpc.store import NOTHING, Damaged, Entry, RoomId, TimeNs, Version
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.v1 import bidding_pb2, room_service_pb2, seat_service_pb2 as pb
-from tests.durability.played import Ear, node_on, opened, play, seated as seated_room
+from tests.durability.played import Ear, act as act_in_memory, node_on, opened, play, seated as seated_room
 from tests.service.clocks import HandMonotonic
 from tests.service.tables import PATIENCE, ROOMY, RawSeat, Service, act, eventually, seated, seen, served, step
 from tests.store.passing_on import PassingOn
@@ -113,6 +115,23 @@ async def test_a_rooms_times_never_run_backwards(tmp_path: Path) -> None:
         assert record.deals[0].start_time.ToNanoseconds() <= record.deals[0].end_time.ToNanoseconds()
 
 
+async def test_the_wait_for_the_next_deal_began_with_the_settlement_whoever_is_ready_since() -> None:
+    wall = HandWall()
+    room = await seated_room(Rooms(replace(node_on(MemoryStore()), now=wall)))
+    while not (isinstance(room.match, Running) and isinstance(room.match.deal, Settled)):
+        wall.at += SECOND
+        await play(room, 1)
+    settled = wall.at
+    assert room.state.turn_began == settled
+    for seat in (0, 1):
+        wall.at += SECOND
+        assert isinstance(await act_in_memory(room, Seat(seat), Ready()), Accepted)
+        assert (room.state.time, room.state.turn_began) == (wall.at, settled)
+    wall.at += SECOND
+    assert isinstance(await act_in_memory(room, Seat(2), Ready()), Accepted)
+    assert room.state.turn_began == wall.at, "the deal has begun, and with it a turn"
+
+
 @pytest.mark.parametrize(("seconds", "is_good"), [(-1, True), (0, False)], ids=["just before", "at"])
 async def test_a_seat_token_lives_a_day_on_the_wall_clock(tmp_path: Path, seconds: int, is_good: bool) -> None:
     wall = HandWall()
@@ -154,6 +173,7 @@ async def test_a_room_that_is_opened_again_and_again_waits_for_one_deadline() ->
         clock.forward(31)
         assert rooms.put_away() == 1
         await rooms.find(room.id)
+    assert len(rooms.deadlines) == 1
     clock.forward(31)
     rooms.put_away()
     before = log.reads
@@ -251,6 +271,27 @@ async def test_a_stream_that_was_silent_for_twenty_seconds_hears_a_heartbeat(sec
         clock.forward(19.9)
         Housekeeping(rooms).look_after_streams()
         assert beats(silent) == 1
+
+
+async def test_a_stream_that_is_written_to_hears_no_heartbeat_for_twenty_seconds_from_then_on(tmp_path: Path) -> None:
+    clock = HandMonotonic()
+    async with served(tmp_path, limits=ROOMY, monotonic=clock) as service:
+        table = await seated(service.platform)
+        stream = RawSeat(service, table.tokens[0])
+        await stream.attach()
+        await stream.hear("presence")
+        (attachment,) = service.room(table.room_id).audience
+        for _ in range(3):
+            clock.forward(19)
+            accepted = await step(service, table)
+            message = await stream.next()
+            assert message is not None
+            assert message.notice.version == accepted.first_version, "and nothing was said before it"
+            await eventually(lambda: attachment.written == clock())
+            service.server.housekeeping.look_after_streams()
+        clock.forward(20.1)
+        service.server.housekeeping.look_after_streams()
+        assert (await stream.hear("heartbeat")).heartbeat.version == service.room(table.room_id).version
 
 
 @pytest.mark.parametrize(("seconds", "is_shown"), [(59.9, True), (60.1, False)])

@@ -22,6 +22,11 @@ async def test_a_watcher_hears_at_once_of_what_happens_and_of_a_drain(tmp_path: 
         assert isinstance(response, pb.WatchRoomsResponse)
         assert [event.room_id for event in response.events] == [room.room_id]
         await eventually(lambda: clock.is_waited_for(5.0))
+        await service.platform.take_seat(room.room_id, "alice")
+        response = await asyncio.wait_for(watching.read(), PATIENCE)
+        assert isinstance(response, pb.WatchRoomsResponse)
+        assert [event.seat_taken.player for event in response.events] == ["alice"]
+        await eventually(lambda: clock.is_waited_for(5.0))
         stopping = asyncio.create_task(service.server.stop(grace=60))
         with pytest.raises(grpc.aio.AioRpcError) as ended:
             await asyncio.wait_for(watching.read(), PATIENCE)
