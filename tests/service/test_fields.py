@@ -4,6 +4,7 @@ Lengths count bytes of UTF-8: a name of Chinese characters takes three bytes eac
 """
 
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Final, TypeAlias
 
 import grpc
@@ -14,8 +15,9 @@ from google.rpc.status_pb2 import Status
 
 from erqiwang_grpc.client import CallRefused, refusal_of
 from erqiwang_grpc.client.calls import bearer
+from erqiwang_grpc.store.sqlite import LOG_FILE, SqliteStore, open_store
 from erqiwang_grpc.v1 import bidding_pb2, refusal_pb2, room_pb2, room_service_pb2 as pb, seat_service_pb2 as seat_pb
-from tests.service.tables import PLAYERS, RawSeat, Service, seated
+from tests.service.tables import PLAYERS, RawSeat, Service, seated, served
 
 Refusal = refusal_pb2.Refusal
 LONGEST_ID: Final = 64
@@ -231,6 +233,18 @@ async def test_a_page_of_more_than_the_most_is_one_of_the_most(service: Service)
 
 
 async def test_any_moment_bounds_a_list_of_matches(service: Service) -> None:
+    await is_bounded_by_any_moment(service)
+
+
+async def test_any_moment_bounds_a_list_of_matches_in_a_file(tmp_path: Path) -> None:
+    log = await open_store(tmp_path / LOG_FILE)
+    assert isinstance(log, SqliteStore), log
+    async with served(tmp_path, events=log) as service:
+        await is_bounded_by_any_moment(service)
+    await log.close()
+
+
+async def is_bounded_by_any_moment(service: Service) -> None:
     """The first and the last that a timestamp can name are beyond what a log can count."""
     table = await seated(service.platform)
     await service.platform.disband_room(table.room_id)
@@ -302,6 +316,8 @@ async def test_every_seat_hears_that_the_deal_has_started(service: Service, game
         taken: pb.TakeSeatResponse = await service.rooms.TakeSeat(request, metadata=bearer(service.key))
         repeated: pb.TakeSeatResponse = await service.rooms.TakeSeat(request, metadata=bearer(service.key))
         assert repeated.last_version == taken.last_version, "the same command, the same answer"
+        brought = 2 if player_ == players[-1] else 1
+        assert taken.last_version == taken.room.version - brought, "before the seat was taken"
         stream = RawSeat(service, taken.seat_token)
         missed = (await stream.attach(taken.last_version)).missed
         started = [notice for notice in missed if notice.HasField("deal_started")]

@@ -179,8 +179,14 @@ async def test_a_resync_tells_what_happened_since_the_last_version_that_was_take
         outbox.put(message)
     await outbox.take()
     overflow()
-    outbox.close(Closing.DRAINING)
+    await outbox.take()
     assert asked[2:] == [9], "the notice was, and what has no version changes nothing"
+    for version in (10, 11):
+        outbox.put(pb.SeatMessage(notice=pb.Notice(version=version)))
+    await outbox.take()
+    overflow()
+    outbox.close(Closing.DRAINING)
+    assert asked[3:] == [11], "the last of several"
 
 
 CLOSINGS: Final = [closing for closing in Closing if closing is not Closing.UNSEATED]
