@@ -134,6 +134,13 @@ def test_no_trump_leaves_7s_and_2s_and_jokers_to_throw() -> None:
     assert thrown(deal, "BJ ♠7").attempted is None
 
 
+def test_an_equal_tractor_does_not_stop_one() -> None:
+    """Only in no trump: every other run of levels takes in one on which there is a single pair."""
+    others = ("♥7 ♥7 ♥2 ♥2 ♣5", "♣6 ♣8 ♣9 ♣10 ♣J", "♦5 ♦6 ♦8 ♦9 ♦10")
+    deal = endgame("BJ ♠7 ♠7 ♠2 ♠2", *others, game=FourPlayer(), trump=NoTrump(), bid=80)
+    assert thrown(deal, "BJ ♠7 ♠7 ♠2 ♠2").attempted is None
+
+
 def test_a_fourth_seat_stops_a_throw_too() -> None:
     deal = endgame("BJ ♥7", "♣5 ♣6", "♣8 ♣9", "♠7 ♥5", game=FourPlayer(), bid=80)
     assert thrown(deal, "BJ ♥7").attempted is not None
