@@ -55,6 +55,27 @@ class Ending:
     """Seconds that the server asks to wait before trying again."""
 
 
+@final
+class Cancellation:
+    """Notices that the task was cancelled since this was made.
+
+    Where a cancellation meets the end of a call, grpcio swallows it and raises the call's status in its place.
+    """
+
+    def __init__(self) -> None:
+        self._before = _cancellations()
+
+    def heed(self) -> None:
+        """Raise `CancelledError` if the task was cancelled meanwhile."""
+        if _cancellations() > self._before:
+            raise asyncio.CancelledError
+
+
+def _cancellations() -> int:
+    task = asyncio.current_task()
+    return 0 if task is None else task.cancelling()
+
+
 def bearer(credential: str) -> tuple[tuple[str, str], ...]:
     """The metadata that carries a platform key or a seat token."""
     return (("authorization", f"Bearer {credential}"),)

@@ -11,7 +11,7 @@ from uuid import uuid4
 import grpc
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from erqiwang_grpc.client.calls import CallRefused, bearer, refusal_of, retry_delay
+from erqiwang_grpc.client.calls import CallRefused, Cancellation, bearer, refusal_of, retry_delay
 from erqiwang_grpc.client.servers import Options, Servers
 from erqiwang_grpc.client.timing import BackOff, Timing
 from erqiwang_grpc.v1 import record_pb2, room_pb2, room_service_pb2 as pb, room_service_pb2_grpc as rpc
@@ -195,6 +195,7 @@ class Platform:
         """
         back_off = BackOff(self._timing)
         while True:
+            cancellation = Cancellation()
             address, heard, delay = self._servers.address, False, None
             rooms = rpc.RoomServiceStub(self._servers.channel())
             call = rooms.WatchRooms(pb.WatchRoomsRequest(cursor=cursor), metadata=self._metadata)
@@ -206,6 +207,7 @@ class Platform:
                         cursor = event.cursor
                         yield event
             except grpc.aio.AioRpcError as error:
+                cancellation.heed()
                 refused = refusal_of(error)
                 if refused.code not in _LOST:
                     raise refused from error
@@ -220,11 +222,13 @@ class Platform:
 
     async def _answer(self, ask: Callable[[rpc.RoomServiceStub], Awaitable[T]], command_id: str = "") -> T:
         """The answer of the first server that has one."""
+        cancellation = Cancellation()
         for left in reversed(range(len(self._servers))):
             address = self._servers.address
             try:
                 return await ask(rpc.RoomServiceStub(self._servers.channel()))
             except grpc.aio.AioRpcError as error:
+                cancellation.heed()
                 if error.code() in _ELSEWHERE:
                     self._servers.leave(address)
                     if left:

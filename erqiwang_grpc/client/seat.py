@@ -13,7 +13,7 @@ from uuid import uuid4
 import grpc
 
 from erqiwang_grpc.client import fold
-from erqiwang_grpc.client.calls import Status, bearer
+from erqiwang_grpc.client.calls import Cancellation, Status, bearer
 from erqiwang_grpc.client.servers import Options, Servers
 from erqiwang_grpc.client.timing import BackOff, Heart, Timing
 from erqiwang_grpc.v1 import playing_pb2, seat_service_pb2 as pb, seat_service_pb2_grpc as rpc, view_pb2
@@ -201,11 +201,13 @@ class SeatClient:
     async def _run(self) -> None:
         """Converse, and come back after every loss, until it is over for good."""
         back_off = BackOff(self._timing)
+        cancellation = Cancellation()
         last = _LEFT
         try:
             while True:
                 before, address = self.connections, self._servers.address
                 outcome = await self._connection()
+                cancellation.heed()
                 match outcome:
                     case Ended():
                         last = outcome
@@ -233,8 +235,7 @@ class SeatClient:
         try:
             return await self._read(call, status)
         except asyncio.CancelledError:
-            task = asyncio.current_task()
-            if not self._dropping or (task is not None and task.cancelling()):
+            if not self._dropping:
                 raise
             return _DROPPED
         finally:

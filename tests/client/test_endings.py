@@ -10,6 +10,7 @@ import pytest
 
 from erqiwang_grpc.client import SeatClient
 from erqiwang_grpc.client.calls import Status
+from erqiwang_grpc.client.timing import Timing
 from erqiwang_grpc.v1 import bidding_pb2, seat_service_pb2 as pb, seat_service_pb2_grpc
 from tests.client.scripted import Context, attached, goodbye, playing, said, silent, snapshot
 from tests.service.tables import PATIENCE, Service, seated
@@ -191,6 +192,27 @@ async def test_who_is_cancelled_between_two_tries_is_cancelled() -> None:
             while server.streams < 3:  # noqa: ASYNC110  # as above
                 await asyncio.sleep(0.01)
         await is_cancelled(task)
+
+
+async def test_a_cancellation_that_meets_the_end_of_a_call_is_not_swallowed() -> None:
+    """Grpcio takes such a cancellation for its own: of 400 tries like these, 37 went on."""
+
+    async def nap(_: float) -> None:
+        await asyncio.sleep(0)
+
+    async def hold(address: str) -> None:
+        async with SeatClient([address], "token", timing=Timing(sleep=nap)):
+            pass
+
+    async with playing(refusing(grpc.StatusCode.UNAVAILABLE)) as (address, server):
+        for moment in range(200):
+            task, before = asyncio.create_task(hold(address)), server.streams
+            while server.streams < before + 2:  # noqa: ASYNC110  # a stream that is opened rings no bell here
+                await asyncio.sleep(0)
+            for _ in range(moment % 40):
+                await asyncio.sleep(0)
+            await is_cancelled(task)
+            assert at_work() == []
 
 
 async def test_who_is_cancelled_while_leaving_is_cancelled() -> None:
