@@ -33,6 +33,7 @@ class CallRefused(Exception):
         message: str,
         refusal: refusal_pb2.Refusal | None,
         command_id: str = "",
+        retry_delay: float | None = None,
     ) -> None:
         super().__init__(f"{reason}: {message}" if reason else message)
         self.code = code
@@ -42,6 +43,8 @@ class CallRefused(Exception):
         """What is wrong, with its data; None where it is no refusal of a command."""
         self.command_id = command_id
         """The id that the command had: call again with it, and it is the same command. Empty for a question."""
+        self.retry_delay = retry_delay
+        """Seconds that the server asks to wait before calling again; None where it does not ask for any."""
 
 
 @final
@@ -102,12 +105,8 @@ def refusal_of(error: grpc.aio.AioRpcError, command_id: str = "") -> CallRefused
     for detail in status.details:
         detail.Unpack(info)
         is_refusal = detail.Unpack(refusal) or is_refusal
-    return CallRefused(error.code(), info.reason, status.message, refusal if is_refusal else None, command_id)
-
-
-def retry_delay(error: grpc.aio.AioRpcError) -> float | None:
-    """How many seconds the server asks to wait before trying again."""
-    return _delay(rich_status(error))
+    told = refusal if is_refusal else None
+    return CallRefused(error.code(), info.reason, status.message, told, command_id, _delay(status))
 
 
 def _delay(status: status_pb2.Status) -> float | None:

@@ -11,7 +11,7 @@ from uuid import uuid4
 import grpc
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from erqiwang_grpc.client.calls import CallRefused, Cancellation, bearer, refusal_of, retry_delay
+from erqiwang_grpc.client.calls import CallRefused, Cancellation, bearer, refusal_of
 from erqiwang_grpc.client.servers import Options, Servers
 from erqiwang_grpc.client.timing import BackOff, Timing
 from erqiwang_grpc.v1 import record_pb2, room_pb2, room_service_pb2 as pb, room_service_pb2_grpc as rpc
@@ -21,6 +21,7 @@ T = TypeVar("T")
 DEADLINE_SECONDS: Final = 10.0
 _ELSEWHERE: Final = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED)
 """The server cannot be reached, is leaving, or does not answer: another may."""
+_UNKNOWN: Final = "OUTCOME_UNKNOWN"
 _LOST: Final = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED, grpc.StatusCode.UNKNOWN)
 """A stream was lost for no fault of the call: the same call may go on."""
 
@@ -54,6 +55,8 @@ class Seated:
     """Opens the seat's stream: for the player's client and nobody else."""
     token_expires: Timestamp
     """When the token ends. A stream that is open by then goes on."""
+    last_version: int
+    """The version before the seat was taken: for the player's client too, which is then told of a deal that began meanwhile."""
     command_id: str
     """The id of the command: called with it again, it does not make the token void that it gave."""
 
@@ -62,9 +65,14 @@ class Seated:
 class Platform:
     """`RoomService` with one platform's key, on the first of `addresses` that can be reached.
 
+    All addresses must lead to the same store: a command that one server did not answer is sent to the next under the same id,
+    and only the store where the first may have kept it knows that it is the same command. Two stores would both carry it out.
+
     Every call raises `CallRefused` where it is refused, or is not answered within `deadline` seconds by any of the servers.
     A command has an id, the caller's or a fresh one: that makes it safe to send it to the next server too, and for the
-    caller to call again with the id that `CallRefused` names. `close` it, or use it with `async with`.
+    caller to call again with the id that `CallRefused` names. Where a server answers that the outcome of a command is
+    unknown, the command is sent again under its id, for `deadline` seconds at most: the server is then starting anew.
+    `close` it, or use it with `async with`.
     """
 
     def __init__(
@@ -118,7 +126,14 @@ class Platform:
         taken = await self._answer(
             lambda rooms: rooms.TakeSeat(request, metadata=self._metadata, timeout=self._deadline), request.command_id
         )
-        return Seated(taken.room, taken.seat, taken.seat_token, taken.token_expire_time, request.command_id)
+        return Seated(
+            room=taken.room,
+            seat=taken.seat,
+            token=taken.seat_token,
+            token_expires=taken.token_expire_time,
+            last_version=taken.last_version,
+            command_id=request.command_id,
+        )
 
     async def leave_seat(self, room_id: str, seat: int, command_id: str | None = None) -> room_pb2.Room:
         """Free a seat before the match starts."""
@@ -212,7 +227,7 @@ class Platform:
                 if refused.code not in _LOST:
                     raise refused from error
                 heard = heard and refused.reason != "DRAINING"
-                delay = retry_delay(error)
+                delay = refused.retry_delay
             finally:
                 # The caller may have closed this generator: nothing else ends a stream that nobody reads any more.
                 call.cancel()
@@ -221,6 +236,22 @@ class Platform:
             await self._timing.sleep(back_off.wait(delay))
 
     async def _answer(self, ask: Callable[[rpc.RoomServiceStub], Awaitable[T]], command_id: str = "") -> T:
+        """The answer of the first server that has one; where it is that the outcome is unknown, the one that tells."""
+        began, back_off, unknown = self._timing.now(), BackOff(self._timing), None
+        while True:
+            try:
+                return await self._ask(ask, command_id)
+            except CallRefused as refused:
+                # After that answer the server leaves: until it is back, it cannot be reached.
+                unknown = refused if refused.reason == _UNKNOWN else unknown
+                if unknown is None or refused.code not in _ELSEWHERE:
+                    raise
+                wait = back_off.wait(refused.retry_delay)
+                if not command_id or self._timing.now() + wait - began > self._deadline:
+                    raise unknown from refused
+            await self._timing.sleep(wait)
+
+    async def _ask(self, ask: Callable[[rpc.RoomServiceStub], Awaitable[T]], command_id: str) -> T:
         """The answer of the first server that has one."""
         cancellation = Cancellation()
         for left in reversed(range(len(self._servers))):
@@ -242,8 +273,7 @@ class Platform:
             try:
                 return await self._answer(ask)
             except CallRefused as refused:
-                cause = refused.__cause__
-                delay = retry_delay(cause) if isinstance(cause, grpc.aio.AioRpcError) else None
-                if refused.code is not grpc.StatusCode.RESOURCE_EXHAUSTED or delay is None:
+                if refused.code is not grpc.StatusCode.RESOURCE_EXHAUSTED or refused.retry_delay is None:
                     raise
+                delay = refused.retry_delay
             await self._timing.sleep(delay)

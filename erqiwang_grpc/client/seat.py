@@ -20,6 +20,10 @@ from erqiwang_grpc.v1 import playing_pb2, seat_service_pb2 as pb, seat_service_p
 
 _PARTING_SECONDS: Final = 5.0
 _ATTACH_SECONDS: Final = 10.0
+_TRIES: Final = 5
+"""How often a command is said whose outcome the server does not know, before its caller is told."""
+_UNKNOWN_SECONDS: Final = 2.0
+"""How long at least until it is said again, as `OUTCOME_UNKNOWN` asks."""
 _FOR_GOOD: Final = (
     grpc.StatusCode.ABORTED,
     grpc.StatusCode.UNAUTHENTICATED,
@@ -80,8 +84,9 @@ class SeatClient:
 
     `seat.view` is the seat's view and `seat.version` the version it stands at. If messages are lost, the client
     reconnects, to the next of `addresses` where a server is gone, and sends its unanswered commands again under the ids
-    they had. A program that was restarted gives the `last_version` that it had seen, and is told in the first snapshot what
-    was said once since then.
+    they had. All addresses must lead to the same store: another would not know those ids. Give the `last_version` that came with the token (`Seated.last_version`), or, in a program that was restarted,
+    the one that it had seen: the first snapshot then tells in `missed` what has happened since, such as the beginning of
+    the deal that this seat began by filling the room.
     """
 
     def __init__(
@@ -105,6 +110,9 @@ class SeatClient:
         self._attached = asyncio.Event()
         self._unanswered: dict[str, pb.PlayRequest] = {}
         self._answers: dict[str, asyncio.Future[Answer | Ended]] = {}
+        self._unknown: dict[str, tuple[int, BackOff]] = {}
+        """How often a command was answered that its outcome is unknown, and its waits."""
+        self._saying_again: set[asyncio.Task[None]] = set()
         self._outgoing: asyncio.Queue[pb.PlayRequest] = asyncio.Queue()
         self._incoming: asyncio.Queue[pb.SeatMessage | Ended] = asyncio.Queue()
         self._changed = asyncio.Condition()
@@ -161,7 +169,8 @@ class SeatClient:
     ) -> Answer | Ended:
         """Send a command and wait for its answer, however often the stream is lost meanwhile. Not for signals.
 
-        A caller that gave up waiting may ask again with the `command_id` that it gave: it is then the same command.
+        Where the server says that the outcome is unknown, since its disk failed, the command is sent again under its id, on this
+        stream and on the next. Only after the fifth such answer in a row is it the answer here. A caller that gave up waiting may ask again with the `command_id` that it gave: it is then the same command.
         """
         if self.ended is not None:
             return self.ended
@@ -185,7 +194,10 @@ class SeatClient:
             await self._changed.wait_for(lambda: condition() or self.ended is not None)
 
     async def messages(self) -> AsyncIterator[pb.SeatMessage]:
-        """Everything the server says, in order, each already folded into the view; ends with the stream."""
+        """Everything the server says, in order, each already folded into the view; ends with the stream.
+
+        Left out are the answers that the outcome of a command is unknown which the client still means to find out.
+        """
         while True:
             message = await self._incoming.get()
             if isinstance(message, Ended):
@@ -241,6 +253,7 @@ class SeatClient:
         finally:
             self._call = None
             call.cancel()
+            talking += self._saying_again
             for each in talking:
                 each.cancel()
             await asyncio.wait(talking)
@@ -292,6 +305,8 @@ class SeatClient:
             case "accepted":
                 self._answer(message.accepted.command_id, message.accepted)
             case "refused":
+                if self._goes_on(message.refused):
+                    return
                 self._answer(message.refused.command_id, message.refused)
             case "trumps_shown":
                 self._answer(self._oldest_show_trumps(), message.trumps_shown)
@@ -315,12 +330,33 @@ class SeatClient:
             self._outgoing.put_nowait(request)
         self._attached.set()
 
+    def _goes_on(self, refused: pb.Refused) -> bool:
+        """Whether the command of a refusal is to be said again: it may stand, and under its id only it can tell."""
+        command_id = refused.command_id
+        if not refused.refusal.HasField("outcome_unknown") or command_id not in self._unanswered:
+            return False
+        heard, back_off = self._unknown.pop(command_id, (0, BackOff(self._timing)))
+        if heard + 1 == _TRIES:
+            return False
+        self._unknown[command_id] = heard + 1, back_off
+        again = asyncio.create_task(self._say_again(command_id, back_off.wait(_UNKNOWN_SECONDS)))
+        self._saying_again.add(again)
+        again.add_done_callback(self._saying_again.discard)
+        return True
+
+    async def _say_again(self, command_id: str, wait: float) -> None:
+        """Say it on this stream, if it lasts so long; a new one begins with all that is not answered."""
+        await self._timing.sleep(wait)
+        if command_id in self._unanswered:
+            self._outgoing.put_nowait(self._unanswered[command_id])
+
     def _oldest_show_trumps(self) -> str:
         asked = (key for key, request in self._unanswered.items() if request.command.HasField("show_trumps"))
         return next(asked, "")
 
     def _answer(self, command_id: str, answer: Answer | Ended) -> None:
         self._unanswered.pop(command_id, None)
+        self._unknown.pop(command_id, None)
         waiting = self._answers.pop(command_id, None)
         if waiting is not None and not waiting.done():
             waiting.set_result(answer)

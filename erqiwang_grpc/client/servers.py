@@ -22,7 +22,7 @@ _OPTIONS: Final[Options] = (
 class Servers:
     """A list of addresses, tried in order and round again. A channel is opened when it is first spoken on.
 
-    Any server of the list serves any room. Channels with the same address and options share one connection, so that many
+    Any server of the list serves any room: all must lead to the same store. Channels with the same address and options share one connection, so that many
     clients in one process need no channel to share: give `grpc.use_local_subchannel_pool` for a connection of its own.
     """
 

@@ -9,6 +9,8 @@ from typing import TypeAlias, TypeVar, final
 
 import grpc
 
+from erqiwang_grpc.rooms.refusals import Refused
+from erqiwang_grpc.rpc.errors import refuse
 from erqiwang_grpc.v1 import (
     room_service_pb2,
     seat_service_pb2 as pb,
@@ -84,16 +86,20 @@ async def watched(
 
 
 @asynccontextmanager
-async def answering(handler: Callable[[str, bytes], grpc.StatusCode | None]) -> AsyncIterator[str]:
-    """A server of unary calls: told the method and the request, it says with which status to refuse; None never to answer."""
+async def answering(handler: Callable[[str, bytes], bytes | grpc.StatusCode | Refused | None]) -> AsyncIterator[str]:
+    """A server of unary calls: told the method and the request, it says what to answer or how to refuse; None never to answer."""
 
     def handling(method: str) -> grpc.RpcMethodHandler[bytes, bytes]:
         async def answer(request: bytes, context: grpc.aio.ServicerContext[bytes, bytes]) -> bytes:
-            status = handler(method, request)
-            if status is None:
+            answered = handler(method, request)
+            if answered is None:
                 await asyncio.Event().wait()
-            assert status is not None
-            await context.abort(status, "as the test says")
+            assert answered is not None
+            if isinstance(answered, bytes):
+                return answered
+            if not isinstance(answered, grpc.StatusCode):
+                return await refuse(context, answered)
+            await context.abort(answered, "as the test says")
             raise AssertionError("aborted")
 
         return grpc.unary_unary_rpc_method_handler(answer)

@@ -12,7 +12,7 @@ from erqiwang_grpc.client import CallRefused, Platform, SeatClient
 from erqiwang_grpc.v1 import bidding_pb2, room_service_pb2, seat_service_pb2 as pb
 from tests.client.scripted import Context, answering, attached, goodbye, playing, said, snapshot, watched
 from tests.client.test_endings import parting, refusing
-from tests.service.tables import PATIENCE, Service, act, seated
+from tests.service.tables import PATIENCE, PLAYERS, Service, act, seated
 
 BID: Final = pb.Command(bid=bidding_pb2.Bid(points=70))
 
@@ -212,6 +212,18 @@ async def test_what_a_platform_is_answered_is_told_whole(service: Service) -> No
         assert seated_first.token_expires.seconds > created.room.create_time.seconds
         again = await platform.take_seat(created.room_id, "alice", command_id=seated_first.command_id)
         assert again.token == seated_first.token
+
+
+async def test_the_seat_that_fills_the_room_hears_the_deal_begin(service: Service) -> None:
+    """By the README's steps: the client attaches with what `take_seat` gave. Every other seat is told the same, once."""
+    async with service.platform as platform:
+        room = await platform.create_room("alice")
+        *_, taken = [await platform.take_seat(room.room_id, player) for player in PLAYERS[:3]]
+    client = SeatClient([service.address], taken.token, last_version=taken.last_version)
+    async with client:
+        first = await anext(client.messages())
+    begun = [told for told in first.snapshot.missed if told.HasField("deal_started")]
+    assert [(told.deal_started.deal, told.version) for told in begun] == [(1, taken.room.version)]
 
 
 async def test_a_watch_goes_on_after_the_last_event_that_was_given() -> None:

@@ -24,17 +24,22 @@ def suggested(advice: view_pb2.AdvicePart) -> pb.Command | None:
     return pb.Command(**{WORDS[said.DESCRIPTOR]: said})
 
 
-async def play(service: Service, token: str) -> settlement_pb2.Account:
-    """Attach; put parts in the place of old ones; send each suggestion once, after every single message."""
-    stream = service.seats.Play(metadata=bearer(token))
-    await stream.write(pb.PlayRequest(attach=pb.Attach()))
+async def play(service: Service, seat: room_service_pb2.TakeSeatResponse) -> settlement_pb2.Account:
+    """Attach with what the seat was given; put parts in the place of old ones; send each suggestion once, after every single message."""
+    stream = service.seats.Play(metadata=bearer(seat.seat_token))
+    await stream.write(pb.PlayRequest(attach=pb.Attach(last_version=seat.last_version)))
     view, awaiting = view_pb2.View(), ""
+    begun: list[int] = []
     async for response in stream:
         for message in response.messages:
             match message.WhichOneof("message"):
                 case "snapshot":
                     view.CopyFrom(message.snapshot.view)
+                    begun += [
+                        told.deal_started.deal for told in message.snapshot.missed if told.HasField("deal_started")
+                    ]
                 case "notice":
+                    begun += [message.notice.deal_started.deal] if message.notice.HasField("deal_started") else []
                     for field, part in message.notice.changed.ListFields():
                         getattr(view.parts, field.name).CopyFrom(part)
                 case "accepted":
@@ -46,6 +51,7 @@ async def play(service: Service, token: str) -> settlement_pb2.Account:
                     pass
             if view.parts.account.HasField("account"):
                 stream.cancel()
+                assert begun == list(range(1, view.parts.progress.deals + 1)), "every deal was heard to begin, once"
                 return view.parts.account.account
             command = None if awaiting else suggested(view.parts.advice)
             if command is not None:
@@ -60,12 +66,12 @@ async def test_what_is_suggested_and_nothing_else_plays_six_deals_to_the_account
     choice = room_service_pb2.RoomChoice(options=GAMES[game])
     create = room_service_pb2.CreateRoomRequest(command_id=uuid4().hex, owner="player 0", choice=choice)
     room = (await service.rooms.CreateRoom(create, metadata=key)).room
-    tokens = []
+    taken = []
     for seat in room.seats:
         take = room_service_pb2.TakeSeatRequest(room_id=room.room_id, player=f"player {seat.seat}")
-        tokens.append((await service.rooms.TakeSeat(take, metadata=key)).seat_token)
+        taken.append(await service.rooms.TakeSeat(take, metadata=key))
     async with asyncio.timeout(6 * PATIENCE):
-        accounts = await asyncio.gather(*(play(service, token) for token in tokens))
+        accounts = await asyncio.gather(*(play(service, each) for each in taken))
     assert all(account == accounts[0] for account in accounts)
     assert (len(accounts[0].deals), accounts[0].disbanded) == (6, False)
     assert sum(accounts[0].totals) == 0

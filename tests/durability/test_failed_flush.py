@@ -10,7 +10,7 @@ import grpc
 import pytest
 
 from erqiwang_grpc.__main__ import main
-from erqiwang_grpc.client.calls import CallRefused, refusal_of
+from erqiwang_grpc.client import CallRefused, Platform, refusal_of
 from erqiwang_grpc.commands import export
 from erqiwang_grpc.commands.serve import FLUSH_FAILED
 from erqiwang_grpc.v1 import seat_service_pb2 as pb
@@ -88,6 +88,30 @@ async def test_a_room_whose_flush_failed_is_opened_once(tmp_path: Path) -> None:
         platform = server.speaking(channel).platform
         room = await platform.create_room("alice", command_id="once")
         assert [each.room_id for each in await platform.rooms()] == [room.room_id]
+
+
+async def test_the_clients_find_out_by_themselves_whether_a_command_stands(tmp_path: Path) -> None:
+    """What supervises the server starts it again, and nobody has lost a command or has to send one again."""
+    async with serving_on_a_failing_disk(tmp_path) as server, grpc.aio.insecure_channel(server.address) as channel:
+        service = server.speaking(channel)
+        table = await seated(service.platform)
+        turn = await acting(service, table)
+        assert turn is not None
+        async with (
+            Platform([service.address], service.key, deadline=3 * PATIENCE) as platform,
+            service.client(table.tokens[turn[0]]) as client,
+        ):
+            before = client.version
+            await let_flushes_fail(server)
+            acted = asyncio.create_task(client.act(turn[1]))
+            opened = asyncio.create_task(platform.create_room("alice"))
+            assert await asyncio.wait_for(server.process.wait(), PATIENCE) == FLUSH_FAILED
+            async with serving(tmp_path, port=server.port) as again, asyncio.timeout(3 * PATIENCE):
+                answer = await acted
+                assert isinstance(answer, pb.Accepted), answer
+                assert answer.first_version == before + 1
+                here = {table.room_id, (await opened).room_id}
+                assert {room.room_id for room in await again.speaking(channel).platform.rooms()} == here
 
 
 async def test_several_commands_that_share_a_failed_flush_are_all_unknown(tmp_path: Path) -> None:

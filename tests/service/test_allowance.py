@@ -11,7 +11,6 @@ from erqiwang_core.refusals import FirstBidderMustBid
 from hypothesis import given, strategies as st
 
 from erqiwang_grpc.client import refusal_of
-from erqiwang_grpc.client.calls import retry_delay
 from erqiwang_grpc.rooms.costs import Work
 from erqiwang_grpc.rooms.limits import Limits
 from erqiwang_grpc.rooms.rate_limit import Allowance, AtOnce, Later, Pace, TooLong
@@ -273,7 +272,7 @@ async def retry_after(call: Awaitable[object]) -> float:
     assert (refused.code, refused.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "TOO_MANY_COMMANDS")
     assert refused.refusal is not None
     assert refused.refusal.too_many_commands.per_second == 2
-    delay = retry_delay(error.value)
+    delay = refusal_of(error.value).retry_delay
     assert delay is not None
     return delay
 

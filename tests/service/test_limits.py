@@ -9,7 +9,7 @@ import grpc
 import pytest
 
 from erqiwang_grpc.client import CallRefused
-from erqiwang_grpc.client.calls import bearer, retry_delay
+from erqiwang_grpc.client.calls import bearer, refusal_of
 from erqiwang_grpc.rpc.server import Server, Settings
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.v1 import bidding_pb2, room_service_pb2, seat_service_pb2 as pb
@@ -85,7 +85,7 @@ async def test_a_stream_turned_away_is_told_when_to_come_back(tmp_path: Path) ->
         call = service.seats.Play(metadata=bearer(table.tokens[0]))
         with pytest.raises(grpc.aio.AioRpcError) as refused:
             await call.read()
-        delay = retry_delay(refused.value)
+        delay = refusal_of(refused.value).retry_delay
         assert delay is not None
         assert 1 <= delay <= 5
 

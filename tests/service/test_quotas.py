@@ -9,7 +9,7 @@ import grpc
 import pytest
 
 from erqiwang_grpc.client import CallRefused, Created, Platform, refusal_of
-from erqiwang_grpc.client.calls import bearer, retry_delay
+from erqiwang_grpc.client.calls import bearer
 from erqiwang_grpc.rooms.costs import Work
 from erqiwang_grpc.rooms.limits import MINUTE, Limits
 from erqiwang_grpc.rooms.refusals import QuotaReached
@@ -193,7 +193,7 @@ async def test_a_platform_that_calls_meets_its_quota_while_another_calls(tmp_pat
         with pytest.raises(grpc.aio.AioRpcError) as error:
             await service.rooms.QuoteRoom(pb.QuoteRoomRequest(), metadata=bearer(service.key))
         assert reached(refusal_of(error.value)) == (CALLS, 10)
-        assert retry_delay(error.value) == 0.1
+        assert refusal_of(error.value).retry_delay == 0.1
         assert reached(await refusal_to(anext(service.platform.watch()))) == (CALLS, 10)
         await seated(other(service))
         clock.forward(0.0999)
@@ -244,7 +244,7 @@ async def wait_for_a_list(service: Service) -> float:
     with pytest.raises(grpc.aio.AioRpcError) as error:
         await service.rooms.ListRooms(pb.ListRoomsRequest(), metadata=bearer(service.key))
     assert reached(refusal_of(error.value)) == (CALLS, 10)
-    delay = retry_delay(error.value)
+    delay = refusal_of(error.value).retry_delay
     assert delay is not None
     return delay
 

@@ -27,7 +27,10 @@ async def main(address: str, key: str) -> None:
         options = room_pb2.RoomOptions(four_player=room_pb2.FourPlayerGame(deck=room_pb2.DECK_FULL), deals=12)
         room = await platform.create_room("alice", options)
         seated = [await platform.take_seat(room.room_id, name) for name in ("alice", "bob", "carol", "dora")]
-        async with SeatClient([address], seated[0].token) as alice, SeatClient([address], seated[1].token) as bob:
+        async with (
+            SeatClient([address], seated[0].token, last_version=seated[0].last_version) as alice,
+            SeatClient([address], seated[1].token, last_version=seated[1].last_version) as bob,
+        ):
             answer = await alice.act(pb.Command(bid=bidding_pb2.Bid(points=120)))
             assert isinstance(answer, pb.Accepted), answer
             await bob.until(lambda: bob.version >= answer.last_version)

@@ -18,7 +18,7 @@ from erqiwang_core.playing import Signal, Signalled, TrumpsShown
 from erqiwang_core.rules import rules
 
 from erqiwang_grpc.auth.files import FIRST_KEY, Opened, open_key_files
-from erqiwang_grpc.client import Platform
+from erqiwang_grpc.client import Platform, SeatClient, Seated
 from erqiwang_grpc.rooms.limits import Limits
 from erqiwang_grpc.rpc.server import Server, Settings
 from erqiwang_grpc.rpc.wire import encode
@@ -39,8 +39,12 @@ class Hosted:
     """Where the server listens."""
     platform: Platform
     room_id: str
-    tokens: tuple[str, ...]
-    """What opens the stream of every seat, seat 0 first."""
+    seats: tuple[Seated, ...]
+    """Every seat, seat 0 first."""
+
+    def client(self, seat: Seated) -> SeatClient:
+        """A client for one of the seats, not attached yet."""
+        return SeatClient([self.address], seat.token, last_version=seat.last_version)
 
 
 @asynccontextmanager
@@ -64,7 +68,7 @@ async def _room(address: str, platform: Platform, options: RoomOptions, players:
     room = (await platform.create_room(players[0], encode.room_options(options))).room
     seats = rules(options.game, options.review).seats
     taken = [await platform.take_seat(room.room_id, player) for player in players[:seats]]
-    return Hosted(address, platform, room.room_id, tuple(seat.token for seat in taken))
+    return Hosted(address, platform, room.room_id, tuple(taken))
 
 
 @final

@@ -14,7 +14,7 @@ import grpc
 from erqiwang_core.options import Deck, FourPlayer, RoomOptions, ThreePlayer
 from erqiwang_core.players import Policy, RandomLegal
 
-from erqiwang_grpc.client import Platform, SeatClient
+from erqiwang_grpc.client import Platform, SeatClient, Seated
 from erqiwang_grpc.client.calls import CallRefused
 from erqiwang_grpc.client.servers import Options
 from erqiwang_grpc.rooms.fingerprint import command_key
@@ -67,14 +67,20 @@ async def keep_playing(load: Load, luck: Random) -> None:
 
 
 async def _play_table(load: Load, options: RoomOptions, luck: Random) -> None:
-    told, tokens = await _open(load, options)
+    told, seats = await _open(load, options)
     load.rooms.append(told)
     async with AsyncExitStack() as stack:
         clients = [
             await stack.enter_async_context(
-                SeatClient([load.address], token, options=load.options, attach_seconds=_PATIENCE)
+                SeatClient(
+                    [load.address],
+                    seat.token,
+                    last_version=seat.last_version,
+                    options=load.options,
+                    attach_seconds=_PATIENCE,
+                )
             )
-            for token in tokens
+            for seat in seats
         ]
         listening = [
             asyncio.create_task(_listen(client, seat)) for client, seat in zip(clients, told.seats, strict=True)
@@ -83,8 +89,8 @@ async def _play_table(load: Load, options: RoomOptions, luck: Random) -> None:
     await asyncio.gather(*listening)
 
 
-async def _open(load: Load, options: RoomOptions) -> tuple[RoomTold, list[str]]:
-    """A room with every seat taken, and the seats' tokens."""
+async def _open(load: Load, options: RoomOptions) -> tuple[RoomTold, list[Seated]]:
+    """A room with every seat taken, and its seats."""
     created = uuid4().hex
     async with Platform([load.address], load.key, options=load.options) as platform:
         opened = await _insisting(
@@ -95,11 +101,10 @@ async def _open(load: Load, options: RoomOptions) -> tuple[RoomTold, list[str]]:
         return told, [await _take_seat(platform, told, seat) for seat in range(len(players))]
 
 
-async def _take_seat(platform: Platform, told: RoomTold, seat: int) -> str:
+async def _take_seat(platform: Platform, told: RoomTold, seat: int) -> Seated:
     seating = uuid4().hex
     told.house.add(seating)
-    seated = await _insisting(lambda: platform.take_seat(told.room, told.players[seat], seat, seating))
-    return seated.token
+    return await _insisting(lambda: platform.take_seat(told.room, told.players[seat], seat, seating))
 
 
 async def _insisting(call: Callable[[], Awaitable[T]]) -> T:
