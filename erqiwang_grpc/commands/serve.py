@@ -14,7 +14,7 @@ from typing import Final, Never, final
 import uvloop
 
 from erqiwang_grpc.auth.files import KeyFileRefused, KeyFiles, open_key_files
-from erqiwang_grpc.commands import data_folder, interrupts, tls_files
+from erqiwang_grpc.commands import data_folder, interrupts, open_files, tls_files
 from erqiwang_grpc.commands.arguments import Subparsers, at_least, not_negative, port
 from erqiwang_grpc.commands.data_folder import NoLog
 from erqiwang_grpc.commands.tls_files import TlsRefused
@@ -71,7 +71,7 @@ _LIMIT_FLAGS: Final = {
     "unattached": "seat streams that have not attached yet",
     "health_watchers": "Health.Watch streams at once",
     "reflections": "streams of reflection at once",
-    "connections": "connections at once",
+    "connections": "connections at once, each of which is an open file",
     "streams_per_connection": "calls and streams of one connection at once",
     "backlog": "calls that wait to be taken",
     "handshake_seconds": "how long a connection may take to begin",
@@ -177,6 +177,7 @@ def _open_keys(arguments: Namespace) -> KeyFiles | CannotStart:
 
 
 async def _serve(arguments: Namespace, prepared: Prepared) -> int:
+    open_files.allow(prepared.limits.connections)
     events = await _open(arguments)
     if isinstance(events, CannotStart):
         print(f"erqiwang serve: {events.why}", file=sys.stderr)

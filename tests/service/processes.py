@@ -55,10 +55,13 @@ class ServerProcess:
 
 
 @asynccontextmanager
-async def serving(folder: Path, *flags: str, port: int = 0) -> AsyncIterator[ServerProcess]:
-    """A server that is ready, and is gone afterwards."""
+async def serving(
+    folder: Path, *flags: str, port: int = 0, open_files: tuple[int, int] | None = None
+) -> AsyncIterator[ServerProcess]:
+    """A server that is ready, and is gone afterwards; it begins with these soft and hard limits of open files."""
     with (folder / LOG).open("ab") as log:
         process = await asyncio.create_subprocess_exec(
+            *_limited(open_files),
             sys.executable, "-m", "erqiwang_grpc", "serve", "--port", str(port), "--data", str(folder), *flags,
             stdout=asyncio.subprocess.PIPE, stderr=log, cwd=REPOSITORY,
         )  # fmt: skip
@@ -68,6 +71,14 @@ async def serving(folder: Path, *flags: str, port: int = 0) -> AsyncIterator[Ser
         if process.returncode is None:
             process.kill()
         await process.wait()
+
+
+def _limited(open_files: tuple[int, int] | None) -> list[str]:
+    """What goes before a command that is to begin with these limits."""
+    if open_files is None:
+        return []
+    soft, hard = open_files
+    return ["bash", "-c", f'ulimit -Sn {soft} && ulimit -Hn {hard} && exec "$@"', "limited"]
 
 
 async def _port(process: asyncio.subprocess.Process) -> int:
