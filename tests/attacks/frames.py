@@ -20,8 +20,10 @@ _BLOCK: Final = Encoder().encode(
         ("content-type", "application/grpc"),
     ]
 )
-_HEADERS: Final = 100 * Encoder().encode([NeverIndexedHeaderTuple("x", "y")], huffman=False)
-"""Headers that no table remembers: each is one more."""
+_HEADER: Final = Encoder().encode([NeverIndexedHeaderTuple("x", "y")], huffman=False)
+"""A header that no table remembers: each is one more."""
+_WITHIN_LIMIT: Final = 200
+"""So many of them are within the 8 KiB of headers that a call may have, each counted as 34 bytes."""
 
 Flood: TypeAlias = Callable[[], Iterator[tuple[int, bytes]]]
 """The bytes of one connection, piece by piece, each with how many frames it holds."""
@@ -64,11 +66,23 @@ def unended_headers() -> Iterator[tuple[int, bytes]]:
     return _endless(lambda: b"".join(begun() for _ in range(_AT_ONCE)), _AT_ONCE)
 
 
+def continued_headers() -> Iterator[tuple[int, bytes]]:
+    """Open a stream with as many headers as it may have, each in a frame of its own, and reset it; again and again."""
+    ids = count(1, 2)
+
+    def stream(number: int) -> bytes:
+        more = (_WITHIN_LIMIT - 1) * ContinuationFrame(number, _HEADER).serialize()
+        last = ContinuationFrame(number, _HEADER, flags=["END_HEADERS"]).serialize()
+        return HeadersFrame(number, _BLOCK).serialize() + more + last + RstStreamFrame(number, error_code=8).serialize()
+
+    return _endless(lambda: b"".join(stream(next(ids)) for _ in range(10)), 10 * (_WITHIN_LIMIT + 2))
+
+
 def continuations() -> Iterator[tuple[int, bytes]]:
-    """The headers of one stream, continued for ever with headers that are new."""
+    """The headers of one stream, continued for ever with headers that are new. No test: only a proxy bounds it (docs/operations.md)."""
     yield 1, BEGINNING
     yield 1, HeadersFrame(1, _BLOCK).serialize()
-    more = _AT_ONCE * ContinuationFrame(1, _HEADERS).serialize()
+    more = _AT_ONCE * ContinuationFrame(1, 100 * _HEADER).serialize()
     while True:
         yield _AT_ONCE, more
 
@@ -110,6 +124,7 @@ FLOODS: Final[dict[str, Flood]] = {
         resets,
         unended_streams,
         unended_headers,
+        continued_headers,
         continuations,
         empty_continuations,
         pings,

@@ -45,6 +45,7 @@ async def attacked(port: int, flood: str, connections: int, reads: str) -> Async
         ("unended_streams", 1, "reads"),
         ("unended_headers", 1, "reads"),
         ("empty_continuations", 1, "reads"),
+        ("continued_headers", 1, "reads"),
         ("pings", 1, "reads"),
         ("pings", 1, "deaf"),
         ("settings", 1, "reads"),
