@@ -82,7 +82,10 @@ async def test_go_typescript_and_java_sit_at_one_table(workshop: Workshop, serve
         room = (await platform.create_room("player 0")).room
         seated = [await platform.take_seat(room.room_id, f"player {seat}") for seat in range(3)]
         results = await asyncio.gather(
-            *(played(client, server, f"--token {seat.token}") for client, seat in zip(clients, seated, strict=True))
+            *(
+                played(client, server, f"--token {seat.token} --last-version {seat.last_version}")
+                for client, seat in zip(clients, seated, strict=True)
+            )
         )
         finished = await platform.room(room.room_id)
     assert [result.language for result in results] == ["go", "typescript", "java"]

@@ -27,6 +27,7 @@ func main() {
 	address := flag.String("address", cmp.Or(os.Getenv("ERQIWANG_ADDRESS"), "127.0.0.1:50051"), "the server's")
 	key := flag.String("key", os.Getenv("ERQIWANG_KEY"), "platform key: play every seat")
 	token := flag.String("token", "", "seat token: play this seat alone")
+	lastVersion := flag.Uint64("last-version", 0, "the version that came with the token")
 	game := flag.String("game", "three", "three or four players")
 	flag.Parse()
 	log.SetFlags(0)
@@ -35,18 +36,18 @@ func main() {
 		log.Fatal(err)
 	}
 	defer connection.Close()
-	tokens := []string{*token}
+	seats := []*pb.TakeSeatResponse{{SeatToken: *token, LastVersion: *lastVersion}}
 	if *token == "" {
-		if tokens, err = openTable(bearing(context.Background(), *key), connection, *game); err != nil {
+		if seats, err = openTable(bearing(context.Background(), *key), connection, *game); err != nil {
 			log.Fatal(err)
 		}
 	}
-	account, err := playAll(context.Background(), connection, tokens)
+	account, err := playAll(context.Background(), connection, seats)
 	if err != nil {
 		log.Fatal(err)
 	}
 	deals, totals := len(account.GetDeals()), account.GetTotals()
-	fmt.Printf("go: seats played %d, deals %d, totals %v, all checks hold\n", len(tokens), deals, totals)
+	fmt.Printf("go: seats played %d, deals %d, totals %v, all checks hold\n", len(seats), deals, totals)
 }
 
 // bearing adds the credential of a call: the platform's key or a seat's token.
@@ -54,8 +55,8 @@ func bearing(ctx context.Context, credential string) context.Context {
 	return metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+credential)
 }
 
-// openTable creates a room, takes its seats and returns their tokens.
-func openTable(ctx context.Context, connection *grpc.ClientConn, game string) ([]string, error) {
+// openTable creates a room and takes its seats: each has a token, and the version to attach with.
+func openTable(ctx context.Context, connection *grpc.ClientConn, game string) ([]*pb.TakeSeatResponse, error) {
 	ctx, done := context.WithTimeout(ctx, deadline)
 	defer done()
 	rooms := pb.NewRoomServiceClient(connection)
@@ -71,7 +72,7 @@ func openTable(ctx context.Context, connection *grpc.ClientConn, game string) ([
 	if err != nil {
 		return nil, err
 	}
-	var tokens []string
+	var seats []*pb.TakeSeatResponse
 	for _, seat := range created.GetRoom().GetSeats() {
 		taken, err := rooms.TakeSeat(ctx, &pb.TakeSeatRequest{
 			RoomId:    created.GetRoom().GetRoomId(),
@@ -82,19 +83,19 @@ func openTable(ctx context.Context, connection *grpc.ClientConn, game string) ([
 		if err != nil {
 			return nil, err
 		}
-		tokens = append(tokens, taken.GetSeatToken())
+		seats = append(seats, taken)
 	}
-	return tokens, nil
+	return seats, nil
 }
 
 // playAll plays these seats at the same time and returns the account that they all agree on.
-func playAll(ctx context.Context, connection *grpc.ClientConn, tokens []string) (*pb.Account, error) {
-	accounts := make([]*pb.Account, len(tokens))
+func playAll(ctx context.Context, connection *grpc.ClientConn, seats []*pb.TakeSeatResponse) (*pb.Account, error) {
+	accounts := make([]*pb.Account, len(seats))
 	group, ctx := errgroup.WithContext(ctx)
-	for number, token := range tokens {
+	for number, taken := range seats {
 		group.Go(func() (err error) {
-			seat := &player{seats: pb.NewSeatServiceClient(connection)}
-			accounts[number], err = seat.play(bearing(ctx, token))
+			seat := &player{seats: pb.NewSeatServiceClient(connection), version: taken.GetLastVersion()}
+			accounts[number], err = seat.play(bearing(ctx, taken.GetSeatToken()))
 			return err
 		})
 	}

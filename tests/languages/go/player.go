@@ -18,9 +18,10 @@ import (
 type player struct {
 	seats    pb.SeatServiceClient
 	view     *pb.View
-	version  uint64
+	version  uint64 // the last one seen: at first the one before the seat was taken
 	awaiting string // the id of the command that is not answered yet
 	streams  int
+	started  int // deals whose beginning was told
 	opened   int // decks that were what their commitments said
 }
 
@@ -50,8 +51,8 @@ func (p *player) play(ctx context.Context) (*pb.Account, error) {
 			return nil, fmt.Errorf("scores %v do not sum to 0", deal.GetScores())
 		}
 	}
-	if p.opened != len(account.GetDeals()) || p.streams != 2 {
-		return nil, fmt.Errorf("%d of %d decks opened over %d streams", p.opened, len(account.GetDeals()), p.streams)
+	if deals := len(account.GetDeals()); p.started != deals || p.opened != deals || p.streams != 2 {
+		return nil, fmt.Errorf("%d beginnings told and %d decks opened of %d over %d streams", p.started, p.opened, deals, p.streams)
 	}
 	return account, nil
 }
@@ -65,10 +66,7 @@ func (p *player) converse(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	attach := &pb.Attach{}
-	if p.view != nil {
-		attach.LastVersion = &p.version
-	}
+	attach := &pb.Attach{LastVersion: proto.Uint64(p.version)}
 	// A send that fails says nothing: where the stream has ended, Recv gives what was still said, and then why.
 	_ = stream.Send(&pb.PlayRequest{Request: &pb.PlayRequest_Attach{Attach: attach}})
 	for {
@@ -132,6 +130,12 @@ func (p *player) check(snapshot *pb.Snapshot) error {
 	if p.view != nil && !same {
 		return fmt.Errorf("fold at %d and snapshot at %d differ", p.version, snapshot.GetVersion())
 	}
+	// What happened while we were away: the first deal may have begun before we came.
+	for _, missed := range snapshot.GetMissed() {
+		if missed.GetDealStarted() != nil {
+			p.started++
+		}
+	}
 	p.view, p.version = snapshot.GetView(), snapshot.GetVersion()
 	return nil
 }
@@ -147,6 +151,9 @@ func (p *player) fold(notice *pb.Notice) error {
 		parts.Set(field, part)
 		return true
 	})
+	if notice.GetDealStarted() != nil {
+		p.started++
+	}
 	if notice.GetDealEnded() == nil {
 		return nil
 	}

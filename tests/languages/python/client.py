@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator
 
 import grpc
 from erqiwang.v1.room_pb2 import FourPlayerGame, RoomOptions
-from erqiwang.v1.room_service_pb2 import CreateRoomRequest, RoomChoice, TakeSeatRequest
+from erqiwang.v1.room_service_pb2 import CreateRoomRequest, RoomChoice, TakeSeatRequest, TakeSeatResponse
 from erqiwang.v1.room_service_pb2_grpc import RoomServiceStub
 from erqiwang.v1.seat_service_pb2 import (
     Attach,
@@ -38,13 +38,14 @@ Stream = grpc.aio.StreamStreamCall[PlayRequest, PlayResponse]
 class Player:
     """One seat, from its first snapshot to the end of the match."""
 
-    def __init__(self, channel: grpc.aio.Channel, token: str) -> None:
+    def __init__(self, channel: grpc.aio.Channel, seat: TakeSeatResponse) -> None:
         self.seats = SeatServiceStub(channel)
-        self.metadata = (("authorization", f"Bearer {token}"),)
+        self.metadata = (("authorization", f"Bearer {seat.seat_token}"),)
         self.view = View()
-        self.version = 0
+        self.version = seat.last_version  # the last one seen: at first the one before the seat was taken
         self.awaiting = ""  # the id of the command that is not answered yet
         self.streams = 0
+        self.started = 0  # deals whose beginning was told
         self.opened = 0  # decks that were what their commitments said
 
     async def play(self) -> Account:
@@ -55,6 +56,7 @@ class Player:
         self.check(answer.snapshot)
         account = self.view.parts.account.account
         assert all(sum(deal.scores) == 0 for deal in account.deals), account
+        assert self.started == len(account.deals), f"{self.started} of {len(account.deals)} beginnings told"
         assert self.opened == len(account.deals), f"{self.opened} of {len(account.deals)} decks opened"
         assert self.streams == 2, f"{self.streams} streams"
         return account
@@ -74,7 +76,7 @@ class Player:
         """One stream, until the match is over or, in its middle and on our turn, the first connection is dropped."""
         self.streams += 1
         stream = self.seats.Play(metadata=self.metadata)
-        await self.say(stream, PlayRequest(attach=Attach(last_version=self.version or None)))
+        await self.say(stream, PlayRequest(attach=Attach(last_version=self.version)))
         async for response in self.responses(stream):
             for message in response.messages:
                 self.hear(message)
@@ -118,8 +120,10 @@ class Player:
 
     def check(self, snapshot: Snapshot) -> None:
         """Take a snapshot: the first one as it is; a later one must be what the notices have made of the first."""
-        if self.version:
+        if self.view.HasField("parts"):
             assert (snapshot.version, snapshot.view) == (self.version, self.view), "fold and snapshot differ"
+        # What happened while we were away: the first deal may have begun before we came.
+        self.started += sum(missed.HasField("deal_started") for missed in snapshot.missed)
         self.view, self.version = snapshot.view, snapshot.version
 
     def fold(self, notice: Notice) -> None:
@@ -128,6 +132,7 @@ class Player:
         self.version = notice.version
         for field, part in notice.changed.ListFields():
             getattr(self.view.parts, field.name).CopyFrom(part)
+        self.started += notice.HasField("deal_started")
         if notice.HasField("deal_ended"):
             settled = self.view.parts.settlement
             committed = hashlib.sha256(settled.salt + bytes(settled.deck)).digest()
@@ -155,8 +160,8 @@ class Player:
         return None
 
 
-async def open_table(channel: grpc.aio.Channel, key: str, game: str) -> list[str]:
-    """Create a room and take its seats: their tokens."""
+async def open_table(channel: grpc.aio.Channel, key: str, game: str) -> list[TakeSeatResponse]:
+    """Create a room and take its seats: of each its token, and the version to attach with."""
     rooms = RoomServiceStub(channel)
     metadata = (("authorization", f"Bearer {key}"),)
     four = FourPlayerGame() if game == "four" else None
@@ -167,7 +172,7 @@ async def open_table(channel: grpc.aio.Channel, key: str, game: str) -> list[str
         TakeSeatRequest(room_id=room.room_id, player=f"player {seat.seat}", seat=seat.seat, command_id=uuid.uuid4().hex)
         for seat in room.seats
     ]
-    return [(await rooms.TakeSeat(each, metadata=metadata, timeout=DEADLINE)).seat_token for each in taken]
+    return [await rooms.TakeSeat(each, metadata=metadata, timeout=DEADLINE) for each in taken]
 
 
 async def main() -> None:
@@ -176,11 +181,15 @@ async def main() -> None:
     parser.add_argument("--address", default=os.environ.get("ERQIWANG_ADDRESS", "127.0.0.1:50051"))
     parser.add_argument("--key", default=os.environ.get("ERQIWANG_KEY", ""), help="platform key: play every seat")
     parser.add_argument("--token", help="seat token: play this seat alone")
+    parser.add_argument("--last-version", type=int, default=0, help="the version that came with the token")
     parser.add_argument("--game", choices=["three", "four"], default="three")
     flags = parser.parse_args()
     async with grpc.aio.insecure_channel(flags.address) as channel:
-        tokens = [flags.token] if flags.token else await open_table(channel, flags.key, flags.game)
-        players = [Player(channel, token) for token in tokens]
+        if flags.token:
+            taken = [TakeSeatResponse(seat_token=flags.token, last_version=flags.last_version)]
+        else:
+            taken = await open_table(channel, flags.key, flags.game)
+        players = [Player(channel, seat) for seat in taken]
         accounts = await asyncio.gather(*(player.play() for player in players))
     assert all(account == accounts[0] for account in accounts), accounts
     deals, totals = len(accounts[0].deals), " ".join(map(str, accounts[0].totals))

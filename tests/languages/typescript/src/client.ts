@@ -7,47 +7,50 @@ import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-no
 import { RoomService } from "./gen/erqiwang/v1/room_service_pb.js";
 import { SeatService } from "./gen/erqiwang/v1/seat_service_pb.js";
 import { AccountSchema } from "./gen/erqiwang/v1/settlement_pb.js";
-import { DEADLINE_MS, Player } from "./player.js";
+import { DEADLINE_MS, Player, type Seat } from "./player.js";
 
 const { values: flags } = parseArgs({
   options: {
     address: { type: "string", default: process.env.ERQIWANG_ADDRESS ?? "127.0.0.1:50051" },
     key: { type: "string", default: process.env.ERQIWANG_KEY ?? "" },
     token: { type: "string" },
+    "last-version": { type: "string", default: "0" }, // the version that came with the token
     game: { type: "string", default: "three" },
   },
 });
 
 const bearing = (credential: string) => ({ authorization: `Bearer ${credential}` });
 
-/** Creates a room and takes its seats: their tokens. */
-async function openTable(transport: Transport, key: string, game: string): Promise<string[]> {
+/** Creates a room and takes its seats: of each its token, and the version to attach with. */
+async function openTable(transport: Transport, key: string, game: string): Promise<Seat[]> {
   const rooms = createClient(RoomService, transport);
   const headers = bearing(key);
   const players = game === "four" ? "fourPlayer" : "threePlayer";
   const choice = { case: "options", value: { game: { case: players, value: {} } } } as const;
   const request = { commandId: randomUUID(), owner: "player 0", choice: { choice } };
   const { room } = await rooms.createRoom(request, { headers, timeoutMs: DEADLINE_MS });
-  const tokens: string[] = [];
+  const taken: Seat[] = [];
   for (const { seat } of room!.seats) {
     const take = { roomId: room!.roomId, player: `player ${seat}`, seat, commandId: randomUUID() };
-    const taken = await rooms.takeSeat(take, { headers, timeoutMs: DEADLINE_MS });
-    tokens.push(taken.seatToken);
+    taken.push(await rooms.takeSeat(take, { headers, timeoutMs: DEADLINE_MS }));
   }
-  return tokens;
+  return taken;
 }
 
 const baseUrl = `http://${flags.address}`;
 const sessionManager = new Http2SessionManager(baseUrl);
 const transport = createGrpcTransport({ baseUrl, sessionManager });
-const tokens = flags.token ? [flags.token] : await openTable(transport, flags.key, flags.game);
+const own = flags.token && { seatToken: flags.token, lastVersion: BigInt(flags["last-version"]) };
+const taken = own ? [own] : await openTable(transport, flags.key, flags.game);
 const seats = createClient(SeatService, transport);
-const [account, ...others] = await Promise.all(tokens.map((token) => new Player(seats, bearing(token)).play()));
+const [account, ...others] = await Promise.all(
+  taken.map((seat) => new Player(seats, bearing(seat.seatToken), seat.lastVersion).play()),
+);
 for (const other of others) {
   if (!equals(AccountSchema, account!, other)) throw new Error("seats disagree on the account");
 }
 const { deals, totals } = account!;
 console.log(
-  `typescript: seats played ${tokens.length}, deals ${deals.length}, totals [${totals.join(" ")}], all checks hold`,
+  `typescript: seats played ${taken.length}, deals ${deals.length}, totals [${totals.join(" ")}], all checks hold`,
 );
 sessionManager.abort();

@@ -2,6 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { create, equals, isFieldSet, type MessageInitShape } from "@bufbuild/protobuf";
 import { reflect } from "@bufbuild/protobuf/reflect";
 import type { Client } from "@connectrpc/connect";
+import type { TakeSeatResponse } from "./gen/erqiwang/v1/room_service_pb.js";
 import {
   type CommandSchema,
   Goodbye_Reason,
@@ -19,6 +20,9 @@ import { Outbox } from "./outbox.js";
 /** How long a call may take; a stream has no limit. */
 export const DEADLINE_MS = 10_000;
 
+/** What a client needs of a seat that was taken. */
+export type Seat = Pick<TakeSeatResponse, "seatToken" | "lastVersion">;
+
 type Wish = MessageInitShape<typeof CommandSchema>["command"];
 
 /**
@@ -27,14 +31,15 @@ type Wish = MessageInitShape<typeof CommandSchema>["command"];
  */
 export class Player {
   private view?: View & { parts: Parts };
-  private version = 0n;
   private awaiting = ""; // the id of the command that is not answered yet
   private streams = 0;
+  private started = 0; // deals whose beginning was told
   private opened = 0; // decks that were what their commitments said
 
   constructor(
     private readonly seats: Client<typeof SeatService>,
     private readonly headers: HeadersInit,
+    private version: bigint, // the last one seen: at first the one before the seat was taken
   ) {}
 
   /** Plays to the end; what the match came to. */
@@ -45,8 +50,9 @@ export class Player {
     for (const { scores } of account.deals) {
       if (scores.reduce((sum, score) => sum + score, 0) !== 0) throw new Error(`scores ${scores} do not sum to 0`);
     }
-    if (this.opened !== account.deals.length || this.streams !== 2) {
-      throw new Error(`${this.opened} of ${account.deals.length} decks opened over ${this.streams} streams`);
+    const { started, opened, streams } = this;
+    if (started !== account.deals.length || opened !== account.deals.length || streams !== 2) {
+      throw new Error(`${started} beginnings told, ${opened} decks opened of ${account.deals.length}, ${streams} streams`);
     }
     return account;
   }
@@ -66,8 +72,7 @@ export class Player {
     this.streams += 1;
     const outbox = new Outbox<PlayRequest>();
     const say = (request: MessageInitShape<typeof PlayRequestSchema>) => outbox.put(create(PlayRequestSchema, request));
-    const lastVersion = this.view && this.version;
-    say({ request: { case: "attach", value: { lastVersion } } });
+    say({ request: { case: "attach", value: { lastVersion: this.version } } });
     // Leaving the loop early drops the stream.
     for await (const { messages } of this.seats.play(outbox, { headers: this.headers })) {
       messages.forEach((message) => this.hear(message));
@@ -100,10 +105,12 @@ export class Player {
   }
 
   /** Takes a snapshot: the first one as it is; a later one must be what the notices have made of the first. */
-  private check({ version, view }: Snapshot): void {
+  private check({ version, view, missed }: Snapshot): void {
     if (!view?.parts) throw new Error("a snapshot without a view");
     const same = !this.view || (version === this.version && equals(ViewSchema, view, this.view));
     if (!same) throw new Error(`fold at ${this.version} and snapshot at ${version} differ`);
+    // What happened while we were away: the first deal may have begun before we came.
+    this.started += missed.filter(({ cause }) => cause.case === "dealStarted").length;
     this.view = { ...view, parts: view.parts };
     this.version = version;
   }
@@ -118,6 +125,7 @@ export class Player {
         reflect(PartsSchema, parts).set(field, reflect(PartsSchema, changed).get(field));
       }
     }
+    if (cause.case === "dealStarted") this.started += 1;
     if (cause.case === "dealEnded") this.open(parts);
   }
 

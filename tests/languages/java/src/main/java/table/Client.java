@@ -9,6 +9,7 @@ import erqiwang.v1.RoomOptions;
 import erqiwang.v1.RoomServiceGrpc;
 import erqiwang.v1.SeatStatus;
 import erqiwang.v1.TakeSeatRequest;
+import erqiwang.v1.TakeSeatResponse;
 import erqiwang.v1.ThreePlayerGame;
 import io.grpc.Channel;
 import io.grpc.Grpc;
@@ -32,7 +33,10 @@ public final class Client {
   /** How long a call may take; a stream has no limit. */
   static final long DEADLINE_SECONDS = 10;
 
-  /** Plays, and prints one line. Flags: --address, --key (platform key: every seat), --token (one seat), --game. */
+  /**
+   * Plays, and prints one line. Flags: --address, --key (platform key: every seat), --token (one seat), --last-version (the
+   * version that came with the token), --game.
+   */
   public static void main(String[] arguments) throws Exception {
     Map<String, String> flags = new HashMap<>();
     for (int i = 0; i + 1 < arguments.length; i += 2) {
@@ -43,21 +47,25 @@ public final class Client {
     String key = flags.getOrDefault("--key", environment.getOrDefault("ERQIWANG_KEY", ""));
     ManagedChannel channel = Grpc.newChannelBuilder(address, InsecureChannelCredentials.create()).build();
     try {
-      List<String> tokens =
+      List<TakeSeatResponse> seats =
           flags.containsKey("--token")
-              ? List.of(flags.get("--token"))
+              ? List.of(
+                  TakeSeatResponse.newBuilder()
+                      .setSeatToken(flags.get("--token"))
+                      .setLastVersion(Long.parseLong(flags.getOrDefault("--last-version", "0")))
+                      .build())
               : openTable(channel, key, flags.getOrDefault("--game", "three"));
-      Account account = playAll(channel, tokens);
+      Account account = playAll(channel, seats);
       System.out.printf(
           "java: seats played %d, deals %d, totals %s, all checks hold%n",
-          tokens.size(), account.getDealsCount(), account.getTotalsList().toString().replace(",", ""));
+          seats.size(), account.getDealsCount(), account.getTotalsList().toString().replace(",", ""));
     } finally {
       channel.shutdownNow();
     }
   }
 
-  /** Creates a room and takes its seats: their tokens. */
-  private static List<String> openTable(Channel channel, String key, String game) throws StatusException {
+  /** Creates a room and takes its seats: of each its token, and the version to attach with. */
+  private static List<TakeSeatResponse> openTable(Channel channel, String key, String game) throws StatusException {
     var rooms =
         RoomServiceGrpc.newBlockingV2Stub(channel)
             .withCallCredentials(new Bearer(key))
@@ -75,7 +83,7 @@ public final class Client {
             .setChoice(RoomChoice.newBuilder().setOptions(options))
             .build();
     Room room = rooms.createRoom(create).getRoom();
-    List<String> tokens = new ArrayList<>();
+    List<TakeSeatResponse> seats = new ArrayList<>();
     for (SeatStatus seat : room.getSeatsList()) {
       var take =
           TakeSeatRequest.newBuilder()
@@ -84,18 +92,18 @@ public final class Client {
               .setSeat(seat.getSeat())
               .setCommandId(UUID.randomUUID().toString())
               .build();
-      tokens.add(rooms.takeSeat(take).getSeatToken());
+      seats.add(rooms.takeSeat(take));
     }
-    return tokens;
+    return seats;
   }
 
   /** Plays these seats at the same time; the account that they all agree on. */
-  private static Account playAll(Channel channel, List<String> tokens) throws Exception {
-    ExecutorService threads = Executors.newFixedThreadPool(tokens.size());
+  private static Account playAll(Channel channel, List<TakeSeatResponse> seats) throws Exception {
+    ExecutorService threads = Executors.newFixedThreadPool(seats.size());
     try {
       List<Callable<Account>> players = new ArrayList<>();
-      for (String token : tokens) {
-        players.add(new Player(channel, new Bearer(token))::play);
+      for (TakeSeatResponse seat : seats) {
+        players.add(new Player(channel, new Bearer(seat.getSeatToken()), seat.getLastVersion())::play);
       }
       var accounts = new HashSet<Account>();
       for (Future<Account> played : threads.invokeAll(players)) {

@@ -33,12 +33,14 @@ import java.util.concurrent.TimeUnit;
 final class Player {
   private final SeatServiceBlockingV2Stub seats;
   private View view = View.getDefaultInstance();
-  private long version = 0;
+  private long version; // the last one seen: at first the one before the seat was taken
   private String awaiting = ""; // the id of the command that is not answered yet
   private int streams = 0;
+  private int started = 0; // deals whose beginning was told
   private int opened = 0; // decks that were what their commitments said
 
-  Player(Channel channel, CallCredentials token) {
+  Player(Channel channel, CallCredentials token, long lastVersion) {
+    version = lastVersion;
     seats = SeatServiceGrpc.newBlockingV2Stub(channel).withCallCredentials(token);
   }
 
@@ -53,6 +55,7 @@ final class Player {
     for (var deal : account.getDealsList()) {
       require(deal.getScoresList().stream().mapToInt(Integer::intValue).sum() == 0, "scores sum to 0: " + deal);
     }
+    require(started == account.getDealsCount(), started + " of " + account.getDealsCount() + " beginnings told");
     require(opened == account.getDealsCount(), opened + " of " + account.getDealsCount() + " decks opened");
     require(streams == 2, "two streams, not " + streams);
     return account;
@@ -73,7 +76,7 @@ final class Player {
     streams++;
     BlockingClientCall<PlayRequest, PlayResponse> stream = seats.play();
     try {
-      var attach = version == 0 ? Attach.newBuilder() : Attach.newBuilder().setLastVersion(version);
+      var attach = Attach.newBuilder().setLastVersion(version);
       say(stream, PlayRequest.newBuilder().setAttach(attach).build());
       while (true) {
         PlayResponse response = stream.read();
@@ -129,7 +132,9 @@ final class Player {
   /** Takes a snapshot: the first one as it is; a later one must be what the notices have made of the first. */
   private void check(Snapshot snapshot) {
     boolean same = version == snapshot.getVersion() && view.equals(snapshot.getView());
-    require(version == 0 || same, "fold at " + version + " equals snapshot at " + snapshot.getVersion());
+    require(!view.hasParts() || same, "fold at " + version + " equals snapshot at " + snapshot.getVersion());
+    // What happened while we were away: the first deal may have begun before we came.
+    started += (int) snapshot.getMissedList().stream().filter(Notice::hasDealStarted).count();
     view = snapshot.getView();
     version = snapshot.getVersion();
   }
@@ -141,6 +146,9 @@ final class Player {
     Parts.Builder parts = view.getParts().toBuilder();
     notice.getChanged().getAllFields().forEach(parts::setField);
     view = view.toBuilder().setParts(parts).build();
+    if (notice.hasDealStarted()) {
+      started++;
+    }
     if (notice.hasDealEnded()) {
       require(opens(view.getParts()), "the deck is what was committed to");
       opened++;
