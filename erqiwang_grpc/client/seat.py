@@ -11,6 +11,7 @@ from typing import Final, Self, TypeAlias, final
 from uuid import uuid4
 
 import grpc
+from google.protobuf.timestamp_pb2 import Timestamp
 
 from erqiwang_grpc.client import fold
 from erqiwang_grpc.client.calls import Cancellation, Status, bearer
@@ -66,6 +67,15 @@ class _Lost:
     """Whether to try the next server: this one cannot be reached, or is leaving."""
     retry_delay: float | None
     """Seconds that the server asks to wait."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Clock:
+    """What the server's clock showed, and when that was on ours, which never steps back."""
+
+    server_ns: int = 0
+    heard: float = 0.0
 
 
 @final
@@ -126,6 +136,7 @@ class SeatClient:
         """How often a stream has begun with a snapshot."""
         self.connected = False
         """Whether a stream has begun and was not lost since."""
+        self._clock = _Clock()
         self.ended: Ended | None = None
         """How the stream ended for good; None while it has not."""
 
@@ -187,6 +198,14 @@ class SeatClient:
         """Signal the other defenders. There is no receipt; a refusal comes among the messages."""
         command = pb.Command(signal=playing_pb2.Signal(signal=kind))
         self._outgoing.put_nowait(pb.PlayRequest(command=command))
+
+    @property
+    def server_time_ns(self) -> int:
+        """The server's clock now, by which turns begin and events have their times; this machine's own need not be right.
+
+        In nanoseconds since 1970. It lags by what the last message that told it was under way.
+        """
+        return self._clock.server_ns + int((self._timing.now() - self._clock.heard) * 1e9)
 
     async def until(self, condition: Callable[[], bool]) -> None:
         """Wait until a condition on the view holds, or the stream has ended for good."""
@@ -312,7 +331,9 @@ class SeatClient:
                 self._answer(self._oldest_show_trumps(), message.trumps_shown)
             case "presence":
                 self.present = tuple(message.presence.present)
-            case "signal_received" | "heartbeat" | "goodbye" | None:
+            case "heartbeat":
+                self._set_clock(message.heartbeat.server_time)
+            case "signal_received" | "goodbye" | None:
                 pass
         self._incoming.put_nowait(message)
         async with self._changed:
@@ -321,6 +342,7 @@ class SeatClient:
     def _begin_again(self, snapshot: pb.Snapshot) -> None:
         """Take a snapshot. An answer may have been lost with the old stream, so send every unanswered command again, once."""
         self.version = snapshot.version
+        self._set_clock(snapshot.server_time)
         self.view.CopyFrom(snapshot.view)
         self.connections += 1
         self.connected = True
@@ -329,6 +351,9 @@ class SeatClient:
         for request in (*self._unanswered.values(), *others):
             self._outgoing.put_nowait(request)
         self._attached.set()
+
+    def _set_clock(self, told: Timestamp) -> None:
+        self._clock = _Clock(told.ToNanoseconds(), self._timing.now())
 
     def _goes_on(self, refused: pb.Refused) -> bool:
         """Whether the command of a refusal is to be said again: it may stand, and under its id only it can tell."""

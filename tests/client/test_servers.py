@@ -3,6 +3,7 @@
 import asyncio
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from dataclasses import fields
 from typing import Final
 
 import grpc
@@ -224,6 +225,17 @@ async def test_the_seat_that_fills_the_room_hears_the_deal_begin(service: Servic
         first = await anext(client.messages())
     begun = [told for told in first.snapshot.missed if told.HasField("deal_started")]
     assert [(told.deal_started.deal, told.version) for told in begun] == [(1, taken.room.version)]
+
+
+async def test_what_a_seat_is_given_is_told_whole(service: Service) -> None:
+    """A field that `TakeSeat` or `CreateRoom` is given some day and the client does not pass on is noticed here."""
+    async with service.platform as platform:
+        created = await platform.create_room("alice")
+        seat = await platform.take_seat(created.room_id, "alice")
+    names = {"seat_token": "token", "token_expire_time": "token_expires"}
+    for told, message in ((created, room_service_pb2.CreateRoomResponse), (seat, room_service_pb2.TakeSeatResponse)):
+        passed_on = {each.name for each in fields(told)} - {"command_id"}
+        assert {names.get(field.name, field.name) for field in message.DESCRIPTOR.fields} == passed_on
 
 
 async def test_a_watch_goes_on_after_the_last_event_that_was_given() -> None:

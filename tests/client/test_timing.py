@@ -7,6 +7,7 @@ from itertools import repeat
 import grpc
 import pytest
 from google.protobuf.duration_pb2 import Duration
+from google.protobuf.timestamp_pb2 import Timestamp
 
 from erqiwang_grpc.client import SeatClient, Timing
 from erqiwang_grpc.client.timing import LONGEST_WAIT, BackOff, Heart
@@ -63,6 +64,34 @@ async def test_a_heartbeat_is_due_twenty_seconds_after_the_last_word() -> None:
     clock.turn(0.1)
     async with asyncio.timeout(PATIENCE):
         await due
+
+
+async def test_a_client_knows_the_servers_clock_from_the_last_message_that_told_it() -> None:
+    """Its own wall clock is not asked; a clock that never steps back counts on in between."""
+    clock, told = Clock(), asyncio.Event()
+
+    async def telling(requests: AsyncIterator[pb.PlayRequest], context: Context) -> None:
+        await anext(requests)
+        await context.write(said(pb.SeatMessage(snapshot=pb.Snapshot(version=1, server_time=Timestamp(seconds=1_000)))))
+        await told.wait()
+        await context.write(said(pb.SeatMessage(heartbeat=pb.Heartbeat(server_time=Timestamp(seconds=5_000)))))
+        async for request in requests:
+            if request.HasField("detach"):
+                return
+
+    async with (
+        playing(telling) as (address, _),
+        SeatClient([address], "token", timing=clock.timing) as client,
+        asyncio.timeout(PATIENCE),
+    ):
+        assert client.server_time_ns == 1_000_000_000_000
+        clock.turn(2.5)
+        assert client.server_time_ns == 1_002_500_000_000
+        told.set()
+        assert [(await anext(client.messages())).WhichOneof("message") for _ in range(2)] == ["snapshot", "heartbeat"]
+        assert client.server_time_ns == 5_000_000_000_000
+        clock.turn(1.0)
+        assert client.server_time_ns == 5_001_000_000_000
 
 
 async def test_a_client_that_says_nothing_is_heard_of_every_twenty_seconds() -> None:

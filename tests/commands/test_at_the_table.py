@@ -1,10 +1,13 @@
 """`erqiwang play` at the table of a server: what somebody who comes in late sees, and what happens while they sit there."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from time import time_ns
 
+import pytest
 from erqiwang_core.kernel.hand import ids
 from erqiwang_core.kernel.trump import order
 from erqiwang_core.parts import LeadAdvice
@@ -16,10 +19,10 @@ from erqiwang_grpc.rpc.wire import decode as read
 from erqiwang_grpc.rpc.wire.encode.commands import command
 from erqiwang_grpc.shuffling import seeded
 from erqiwang_grpc.tools.terminal.cards import cards, trump_of
-from erqiwang_grpc.v1 import playing_pb2, seat_service_pb2 as pb, view_pb2
+from erqiwang_grpc.v1 import playing_pb2, room_pb2, seat_service_pb2 as pb, view_pb2
 from tests.commands.terminals import Terminal, terminal
 from tests.service.processes import serving
-from tests.service.tables import Service, Table, seated, seen, served, step, suggested
+from tests.service.tables import PATIENCE, Service, Table, seated, seen, served, step, suggested
 
 
 @asynccontextmanager
@@ -119,6 +122,18 @@ async def test_a_signal_and_somebody_who_leaves_do_not_print_the_hand_again(tmp_
             await until(screen, "there is no receipt.")
             screen.type("hand")
             await until(screen, "Your hand: ")
+
+
+@pytest.mark.parametrize("ahead", [-3600, 3600], ids=["an hour behind", "an hour ahead"])
+async def test_a_countdown_is_told_by_the_servers_clock(tmp_path: Path, ahead: int) -> None:
+    async with served(tmp_path, now=lambda: time_ns() + ahead * 1_000_000_000) as service:
+        seats = await seated(service.platform, room_pb2.RoomOptions(countdowns=room_pb2.Countdowns(bid=300)))
+        async with person(service, seats.tokens[0]) as screen:
+            await until(screen, "[")
+            await until(screen, " s] > ")
+            (left,) = re.findall(r"\[ *(\d+) s\]", screen.text)
+            # The table was seated a moment ago, and the terminal takes some time to begin.
+            assert 300 - 2 * PATIENCE < int(left) < 300
 
 
 async def test_a_lost_server_is_told_at_once(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from erqiwang_core.match import Ready
 from erqiwang_core.naming import NameTrump, Surrender
 from erqiwang_core.notation import write
 from erqiwang_core.options import Deck, FourPlayer, RoomOptions, ThreePlayer
-from erqiwang_core.parts import BuryAdvice, CallAdvice, Choice, FollowAdvice, LeadAdvice, NameAdvice, View
+from erqiwang_core.parts import BuryAdvice, CallAdvice, Choice, FollowAdvice, LeadAdvice, NameAdvice, ReadyAdvice, View
 from erqiwang_core.players import Policy, RandomLegal, Step, contest, shuffles
 from erqiwang_core.playing import Play, ShowTrumps, Signal, SignalKind
 from erqiwang_core.refusals import IllegalFollow
@@ -44,7 +44,9 @@ def view_with(
     return next(seen for seen in views if isinstance(seen.advice.choice, kind) and fits(seen))
 
 
-CALL, NAME, BURY, LEAD = (view_with(kind) for kind in (CallAdvice, NameAdvice, BuryAdvice, LeadAdvice))
+CALL, NAME, BURY, LEAD, READY = (
+    view_with(kind) for kind in (CallAdvice, NameAdvice, BuryAdvice, LeadAdvice, ReadyAdvice)
+)
 
 
 @pytest.mark.parametrize(
@@ -126,9 +128,9 @@ def test_not_understood(line: str, seen: View) -> None:
     ],
 )
 def test_at_the_wrong_time_it_is_not_now(line: str, fits: View) -> None:
-    asked = {id(seen) for seen in (CALL, NAME, BURY, LEAD)}
+    asked = {id(seen) for seen in (CALL, NAME, BURY, LEAD, READY)}
     waiting = view(next(steps(GAMES[0])).before, Seat(1))
-    for seen in (CALL, NAME, BURY, LEAD, waiting):
+    for seen in (CALL, NAME, BURY, LEAD, READY, waiting):
         meant = typed(line, seen)
         if seen is fits or (fits is LEAD and seen is BURY):
             assert not isinstance(meant, NotUnderstood) or "not now" not in meant.why

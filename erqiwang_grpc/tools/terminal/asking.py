@@ -107,7 +107,7 @@ def _chosen(line: str, view: View) -> Typed:
     if not line:
         return suggestion(choice)
     kind, kinds = _kind(choice), _kinds(line)
-    if kind is not None and kinds and kind not in kinds:
+    if kinds and kind not in kinds:
         return NotUnderstood(not_now(view))
     match choice:
         case CallAdvice():
@@ -148,7 +148,7 @@ class _Kind(Enum):
 
 
 def _kind(choice: Choice) -> _Kind | None:
-    """What a line must answer; None where nothing is asked but to go on."""
+    """What a line must answer; None where nothing is asked but to go on, which no such line does."""
     match choice:
         case CallAdvice():
             return _Kind.CALL

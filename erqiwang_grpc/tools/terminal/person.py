@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from enum import Enum
-from time import time
 from typing import Final, final
 
 from erqiwang_core.kernel.trick import Trick
@@ -220,7 +219,7 @@ class Person:
         turn = self._seat.client.view.parts.turn
         if not turn.countdown:
             return "[     ] "
-        left = turn.countdown - (time() - turn.began.ToNanoseconds() / 1e9)
+        left = turn.countdown - (self._seat.client.server_time_ns - turn.began.ToNanoseconds()) / 1e9
         return f"[{max(0, min(turn.countdown, round(left))):>3} s] "
 
     def _break_prompt(self) -> None:
