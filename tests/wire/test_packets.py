@@ -239,6 +239,26 @@ def test_the_examples_of_cardtype_are_made_as_it_is_said(led: str, number: str) 
     assert cardtype(message) == int(number)
 
 
+def flower(lead: card_pb2.Lead, trump: card_pb2.Trump.ValueType) -> int:
+    """The packets' number of a lead's suit, as the page says that it is made."""
+    return trump if lead.group == card_pb2.GROUP_TRUMPS else lead.group
+
+
+@pytest.mark.parametrize(
+    ("led", "number"), [("♦A", 1), ("♣A", 2), ("♥A", 3), ("♠A", 4), ("♥7", 4), ("BJ", 4), ("♦2", 4)]
+)
+def test_flower_is_made_as_it_is_said(led: str, number: int) -> None:
+    """With spades as trumps."""
+    cards = read(led)
+    assert isinstance(cards, int)
+    lead = classify(order(SuitTrump(Suit.SPADES)), cards)
+    assert isinstance(lead, Lead)
+    message = card_pb2.Lead()
+    put_lead(message, lead)
+    assert flower(message, card_pb2.TRUMP_SPADES) == number
+    assert card_pb2.GROUP_TRUMPS == 5, "as the page says"
+
+
 def test_every_kind_of_cardtype_has_an_example() -> None:
     numbers = [int(number) for _, number in EXAMPLE.findall(PAGE.read_text(encoding="utf-8"))]
     assert {101, 201, 302} <= set(numbers)
