@@ -34,5 +34,6 @@ async def test_a_room_is_opened_and_looked_at_by_hand(tmp_path: Path) -> None:
         "PHASE_BIDDING",
         "PHASE_SETTLED",
         '"deal": 2',
+        '"deal_started": {',
     ):
         assert expected in told
