@@ -408,6 +408,18 @@ def _parted(goodbye: pb.Goodbye) -> Ended | _Lost:
         case pb.Goodbye.REASON_UNSEATED:
             why = "the seat was left or taken again: ask the platform for a fresh token"
             return Ended(grpc.StatusCode.UNAUTHENTICATED, why)
-        case _:  # the server is leaving, or a reason that this client does not know: coming back finds out
-            delay = goodbye.retry_delay.ToMilliseconds() / 1000 if goodbye.HasField("retry_delay") else None
+        case pb.Goodbye.REASON_DRAINING:
+            return _Lost(elsewhere=True, retry_delay=_asked_delay(goodbye))
+        case pb.Goodbye.REASON_TOO_FAST:
+            return _Lost(elsewhere=False, retry_delay=_asked_delay(goodbye))
+        case unknown:  # of a newer server: its delay says whether to come back
+            delay = _asked_delay(goodbye)
+            if delay is None:
+                why = f"the server ended the stream for a reason that this client does not know ({unknown}), and named no delay"
+                return Ended(grpc.StatusCode.ABORTED, why)
             return _Lost(elsewhere=True, retry_delay=delay)
+
+
+def _asked_delay(goodbye: pb.Goodbye) -> float | None:
+    """Seconds that the server asks to wait before coming back; None where it names no delay."""
+    return goodbye.retry_delay.ToMilliseconds() / 1000 if goodbye.HasField("retry_delay") else None

@@ -7,6 +7,7 @@ from typing import Final
 
 import grpc
 import pytest
+from google.protobuf.duration_pb2 import Duration
 
 from erqiwang_grpc.client import SeatClient
 from erqiwang_grpc.client.calls import Status
@@ -148,6 +149,9 @@ STATUSES: Final = (
         (pb.Goodbye.REASON_DISPLACED, grpc.StatusCode.ABORTED),
         (pb.Goodbye.REASON_UNSEATED, grpc.StatusCode.UNAUTHENTICATED),
         (pb.Goodbye.REASON_DRAINING, None),
+        (pb.Goodbye.REASON_TOO_FAST, None),
+        # Of a newer server, which would name a delay to a client that is to come back.
+        (pb.Goodbye.Reason.ValueType(99), grpc.StatusCode.ABORTED),
     ],
 )
 async def test_a_goodbye_decides_whatever_the_status_is(
@@ -158,6 +162,28 @@ async def test_a_goodbye_decides_whatever_the_status_is(
             await client.until(lambda: server.streams == 2 and client.connections == 2)
         assert (None if client.ended is None else client.ended.code) is meant
         assert server.streams == (2 if meant is None else 1)
+
+
+@pytest.mark.parametrize("reason", [pb.Goodbye.REASON_DRAINING, pb.Goodbye.REASON_TOO_FAST, 99])
+async def test_a_client_comes_back_after_the_delay_that_a_goodbye_names(reason: int) -> None:
+    """Also where it does not know the reason. Where it was too fast it comes back to the same server."""
+
+    async def part(requests: AsyncIterator[pb.PlayRequest], context: Context) -> None:
+        await anext(requests)
+        await context.write(said(snapshot(1)))
+        told = pb.Goodbye(reason=pb.Goodbye.Reason.ValueType(reason), retry_delay=Duration(nanos=100_000_000))
+        await context.write(said(pb.SeatMessage(goodbye=told)))
+
+    async with (
+        playing(part, attached) as (one, first),
+        playing(attached) as (other, second),
+        SeatClient([one, other], "token") as client,
+        asyncio.timeout(PATIENCE),
+    ):
+        await client.until(lambda: client.connections == 2)
+        assert client.ended is None
+        same = reason == pb.Goodbye.REASON_TOO_FAST
+        assert (first.streams, second.streams) == ((2, 0) if same else (1, 1))
 
 
 async def held(address: str, entered: asyncio.Event) -> None:
