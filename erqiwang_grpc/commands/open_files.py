@@ -20,7 +20,11 @@ def allow(connections: int) -> None:
     if _is_enough(soft, needed):
         return
     allowed = needed if _is_enough(hard, needed) else hard
-    resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
+    except (OSError, ValueError):
+        # A hard limit without an end is not the whole truth on every system: macOS has one of its own behind it.
+        allowed = soft
     if allowed < needed:
         why = f"--connections {connections} needs {needed} open files, and the system allows {allowed}: raise its hard limit, or give fewer"
         log.warning("too few open files", extra={"why": why})
