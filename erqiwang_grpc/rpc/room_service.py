@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Coroutine
-from random import uniform
 from typing import Final, TypeVar, final
 
 import grpc
@@ -23,7 +22,6 @@ from erqiwang_core.refusals import SeatFree, SeatOccupied
 from erqiwang_core.rules import rules
 from erqiwang_core.units import Seat
 from google.protobuf.timestamp_pb2 import Timestamp
-from grpc import StatusCode
 
 from erqiwang_grpc.archive import feed as watching
 from erqiwang_grpc.archive.matches import Archive, Recorded, Search
@@ -33,6 +31,7 @@ from erqiwang_grpc.auth.tokens import Epoch, SeatClaims, UnixSeconds, claims_for
 from erqiwang_grpc.events.actor import PLATFORM
 from erqiwang_grpc.events.index import created
 from erqiwang_grpc.events.model import RoomOpened
+from erqiwang_grpc.reasons import Reason
 from erqiwang_grpc.rooms.bounds import LONGEST_NAME, choice_fault, id_fault, length_fault, name_fault
 from erqiwang_grpc.rooms.command import Accepted, Answered, HouseAsks
 from erqiwang_grpc.rooms.costs import Work
@@ -46,14 +45,14 @@ from erqiwang_grpc.rooms.refusals import (
     LogUnavailable,
     Refused,
     RoomFull,
-    kind,
+    reason,
 )
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Node, Room
 from erqiwang_grpc.rpc import cursors, room_status
 from erqiwang_grpc.rpc.access import Access
 from erqiwang_grpc.rpc.cursors import page_token, read_cursor, read_page_token
-from erqiwang_grpc.rpc.errors import contained, end, reasoned, refuse
+from erqiwang_grpc.rpc.errors import contained, end, refuse
 from erqiwang_grpc.rpc.wire import encode, requests as decode
 from erqiwang_grpc.rpc.wire.encode.parts import timestamp
 from erqiwang_grpc.store import Mark, Period, Position, RoomId, TimeNs, Unavailable
@@ -267,11 +266,11 @@ class RoomServicer(rpc.RoomServiceServicer):
         if not isinstance(cursor, tuple):
             await refuse(context, cursor)
         if self.watchers >= self._limits.watchers:
-            why = f"the server holds {self._limits.watchers} watchers, as many as it takes"
-            await end(context, reasoned(StatusCode.RESOURCE_EXHAUSTED, "TOO_MANY_STREAMS", why, uniform(1, 5)))
+            said = f"The server holds {self._limits.watchers} watchers, as many as it takes."
+            await end(context, Reason.TOO_MANY_STREAMS, said)
         reached = self._quotas.watcher(platform)
         if reached is not None:
-            self._node.counters.refused[kind(reached)] += 1
+            self._node.counters.refused[reason(reached)] += 1
             await refuse(context, reached)
         self.watchers += 1
         try:
@@ -297,8 +296,7 @@ class RoomServicer(rpc.RoomServiceServicer):
                     await context.write(pb.WatchRoomsResponse(events=[self._told(each) for each in happened]))
         finally:
             self._bells.discard(bell)
-        why = "the server is leaving: watch again after the delay, from the last cursor"
-        await end(context, reasoned(StatusCode.UNAVAILABLE, "DRAINING", why, uniform(0.1, 2)))
+        await end(context, Reason.DRAINING)
 
     def drain(self) -> None:
         """The server is leaving: end all `WatchRooms` streams."""
@@ -365,7 +363,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         platform = await self._access.platform(context)
         reached = self._quotas.call(platform, Work.CALL.units)
         if reached is not None:
-            self._node.counters.refused[kind(reached)] += 1
+            self._node.counters.refused[reason(reached)] += 1
             await refuse(context, reached)
         return platform
 

@@ -7,15 +7,14 @@ from typing import Final
 
 import grpc
 import pytest
-from erqiwang_core.refusals import FirstBidderMustBid
 from hypothesis import given, strategies as st
 
 from erqiwang_grpc.client import refusal_of
 from erqiwang_grpc.client.calls import retry_delay
+from erqiwang_grpc.reasons import Reason
 from erqiwang_grpc.rooms.costs import Work
 from erqiwang_grpc.rooms.limits import Limits
 from erqiwang_grpc.rooms.rate_limit import Allowance, AtOnce, Later, Pace, TooLong
-from erqiwang_grpc.rooms.refusals import TooManyCommands
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.v1 import bidding_pb2, playing_pb2, seat_service_pb2 as pb
 from tests.durability.played import Ear
@@ -216,8 +215,8 @@ async def test_a_stream_beyond_its_allowance_is_read_slowly_told_once_a_second_a
         while (message := await next_moving(stream, clock)) is not None:
             last = message
         assert clock() - began == pytest.approx(10.0)
-        assert service.server.counters.refused == {FirstBidderMustBid: 7 + 30, TooManyCommands: 10}
-        assert last.goodbye.reason == pb.Goodbye.REASON_TOO_FAST
+        assert service.server.counters.refused == {Reason.FIRST_BIDDER_MUST_BID: 7 + 30, Reason.TOO_MANY_COMMANDS: 10}
+        assert last.goodbye.reason == pb.Goodbye.REASON_TOO_MANY_COMMANDS
         assert 1 <= last.goodbye.retry_delay.seconds < 5
         assert stream.refused is not None
         assert (stream.refused.code, stream.refused.reason) == (

@@ -10,9 +10,9 @@ import pytest
 
 from erqiwang_grpc.client import CallRefused, Created, Platform, refusal_of
 from erqiwang_grpc.client.calls import bearer, retry_delay
+from erqiwang_grpc.reasons import Reason
 from erqiwang_grpc.rooms.costs import Work
 from erqiwang_grpc.rooms.limits import MINUTE, Limits
-from erqiwang_grpc.rooms.refusals import QuotaReached
 from erqiwang_grpc.store import AppendAnswer, Batch, RoomId, Unavailable, Version
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.v1 import refusal_pb2, room_service_pb2 as pb
@@ -257,4 +257,4 @@ async def test_the_client_waits_as_it_is_asked_to_and_has_the_whole_list(tmp_pat
     async with served(tmp_path, events=log, limits=replace(ROOMY, platform_calls_per_second=50)) as service:
         # The first list leaves more than a second's worth to be paid, so the second one is refused at first.
         assert [len(await service.platform.rooms()) for _ in range(2)] == [40, 40]
-        assert service.server.counters.refused[QuotaReached] > 0
+        assert service.server.counters.refused[Reason.QUOTA_REACHED] > 0

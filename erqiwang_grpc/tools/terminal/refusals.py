@@ -49,8 +49,8 @@ from erqiwang_grpc.rooms.refusals import (
     StaleVersion,
     TooManyCommands,
     TooManyRooms,
+    sentence,
 )
-from erqiwang_grpc.rpc.wire.rulings import ruling, sentence
 from erqiwang_grpc.tools import wording
 from erqiwang_grpc.tools.terminal.cards import cards, trump_of
 from erqiwang_grpc.tools.terminal.names import name
@@ -104,7 +104,7 @@ def explained(refused: Refused, view: View) -> Text:
         case TooManyCommands(per_second):
             return Text(f"Too fast: {per_second} commands a second are taken.")
         case StaleVersion() | LogUnavailable() | RoomQuarantined():
-            return Text(f"{ruling(refused).sentence} Try again in a moment.")
+            return Text(f"{sentence(refused)} Try again in a moment.")
         case (
             NoSuchSeat()
             | NotACard()
