@@ -183,7 +183,7 @@ class Reason(Enum):
         _CROWDED,
         goodbye=True,
     )
-    LOG_UNAVAILABLE = Row(
+    STORE_UNAVAILABLE = Row(
         Status.UNAVAILABLE,
         "The command cannot be kept now, and nothing was done.",
         "Send it again after the delay.",

@@ -90,8 +90,8 @@ class TooManyCommands:
 
 @final
 @dataclass(frozen=True, slots=True)
-class LogUnavailable:
-    """The log cannot take the command now, and nothing was done."""
+class StoreUnavailable:
+    """The store cannot take the command now, and nothing was done."""
 
 
 class Unit(Enum):
@@ -203,7 +203,7 @@ ServiceRefusal: TypeAlias = (
     | NoCommand
     | RoomQuarantined
     | TooManyCommands
-    | LogUnavailable
+    | StoreUnavailable
     | OutcomeUnknown
     | InvalidField
     | TooManyRooms
@@ -273,8 +273,8 @@ def reason(refused: Refused) -> Reason:
             return Reason.ROOM_QUARANTINED
         case TooManyCommands():
             return Reason.TOO_MANY_COMMANDS
-        case LogUnavailable():
-            return Reason.LOG_UNAVAILABLE
+        case StoreUnavailable():
+            return Reason.STORE_UNAVAILABLE
         case OutcomeUnknown():
             return Reason.OUTCOME_UNKNOWN
         case InvalidField():

@@ -30,11 +30,11 @@ from erqiwang_grpc.rooms.listener import Listener, Told
 from erqiwang_grpc.rooms.rate_limit import Allowances
 from erqiwang_grpc.rooms.refusals import (
     CommandIdReused,
-    LogUnavailable,
     OutcomeUnknown,
     Refused,
     RoomQuarantined,
     StaleVersion,
+    StoreUnavailable,
 )
 from erqiwang_grpc.rooms.state import Brought, State
 from erqiwang_grpc.shuffling import Shuffler
@@ -213,7 +213,7 @@ class Room:
                     return self._damaged(why)
                 case Unavailable(why):
                     log.error("log unavailable", extra={"room": self.id, "version": self.version, "why": why})
-                    return LogUnavailable()
+                    return StoreUnavailable()
                 case Unsure(why):
                     log.error("outcome unknown", extra={"room": self.id, "version": self.version, "why": why})
                     return OutcomeUnknown()

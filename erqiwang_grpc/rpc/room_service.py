@@ -42,9 +42,9 @@ from erqiwang_grpc.rooms.refusals import (
     ForeignCursor,
     InvalidCursor,
     InvalidField,
-    LogUnavailable,
     Refused,
     RoomFull,
+    StoreUnavailable,
     reason,
 )
 from erqiwang_grpc.rooms.registry import Rooms
@@ -131,13 +131,13 @@ class RoomServicer(rpc.RoomServiceServicer):
             await refuse(context, choice_fault("state", request.state, tuple(sorted(room_pb2.RoomState.values()))))
         page, looked_at = await self._page(platform, size, before, request.state)
         self._quotas.owe(platform, looked_at * Work.ROW.units)
-        if isinstance(page, LogUnavailable):
+        if isinstance(page, StoreUnavailable):
             await refuse(context, page)
         return page
 
     async def _page(
         self, platform: PlatformId, size: int, before: Mark | None, state: room_pb2.RoomState.ValueType
-    ) -> tuple[pb.ListRoomsResponse | LogUnavailable, int]:
+    ) -> tuple[pb.ListRoomsResponse | StoreUnavailable, int]:
         """The page, and how many rooms were read from the log for it."""
         found: list[room_pb2.Room] = []
         scanned = read = 0
@@ -145,7 +145,7 @@ class RoomServicer(rpc.RoomServiceServicer):
             wanted = size - len(found)
             marks = await self._events.listing(created(platform), Period(TimeNs(0), _FOREVER), wanted, before)
             if isinstance(marks, Unavailable):
-                return LogUnavailable(), read
+                return StoreUnavailable(), read
             scanned += len(marks)
             for mark in marks:
                 read += self._rooms.in_memory(mark.room) is None
@@ -291,7 +291,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         try:
             async with contextlib.aclosing(feed) as found:
                 async for happened in found:
-                    if isinstance(happened, LogUnavailable):
+                    if isinstance(happened, StoreUnavailable):
                         await refuse(context, happened)
                     await context.write(pb.WatchRoomsResponse(events=[self._told(each) for each in happened]))
         finally:
@@ -339,7 +339,7 @@ class RoomServicer(rpc.RoomServiceServicer):
             await refuse(context, wrong)
         search = Search(platform, request.player, _period(request))
         page = await self._archive.page(search, size, before)
-        if isinstance(page, LogUnavailable):
+        if isinstance(page, StoreUnavailable):
             await refuse(context, page)
         self._quotas.owe(platform, len(page.matches) * Work.ROW.units)
         return pb.ListMatchRecordsResponse(

@@ -166,7 +166,7 @@ async def test_on_a_full_disk_commands_are_refused_and_go_on_once_there_is_room(
         assert await seen(service, table, 0) == before, "nothing was done, and the room can be read"
         with pytest.raises(CallRefused) as refused:
             await service.platform.create_room("bob")
-        assert refused.value.reason == "LOG_UNAVAILABLE"
+        assert refused.value.reason == "STORE_UNAVAILABLE"
         assert server.said("log unavailable") > 0
         limit_files(server, resource.RLIM_INFINITY)
         accepted = (await act(service, table, *turn, "once")).accepted
@@ -183,7 +183,7 @@ async def is_unavailable(service: Served, table: Table, seat: int, command: pb.C
     with pytest.raises(grpc.aio.AioRpcError) as refused:
         await act(service, table, seat, command, "once")
     assert refused.value.code() is grpc.StatusCode.UNAVAILABLE
-    assert refusal_of(refused.value).reason == "LOG_UNAVAILABLE"
+    assert refusal_of(refused.value).reason == "STORE_UNAVAILABLE"
 
 
 def test_a_folder_without_a_log_is_no_data_folder(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from erqiwang_grpc.commands.export import every_room
 from erqiwang_grpc.events import RoomOpened
 from erqiwang_grpc.rooms.housekeeping import Housekeeping
 from erqiwang_grpc.rooms.limits import MINUTE
-from erqiwang_grpc.rooms.refusals import LogUnavailable
+from erqiwang_grpc.rooms.refusals import StoreUnavailable
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.store import NOTHING, START, Damaged, Entry, RoomId, Version
 from erqiwang_grpc.store.memory import MemoryStore
@@ -148,7 +148,7 @@ async def test_what_a_watcher_is_told(many: Many, page: int) -> None:
     async with asyncio.timeout(60):
         while len(told) < sum(wanted.values()):
             happened = await anext(feed)
-            assert not isinstance(happened, LogUnavailable)
+            assert not isinstance(happened, StoreUnavailable)
             told += happened
     await feed.aclose()
     assert {room: sum(each.entry.room == room for each in told) for room in wanted} == wanted

@@ -16,7 +16,7 @@ from erqiwang_grpc.rooms.closing import Closing
 from erqiwang_grpc.rooms.command import Accepted, SeatCommand
 from erqiwang_grpc.rooms.housekeeping import Housekeeping
 from erqiwang_grpc.rooms.limits import MINUTE
-from erqiwang_grpc.rooms.refusals import LogUnavailable, OutcomeUnknown, RoomQuarantined, StaleVersion
+from erqiwang_grpc.rooms.refusals import OutcomeUnknown, RoomQuarantined, StaleVersion, StoreUnavailable
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Room
 from erqiwang_grpc.rooms.state import State, replay
@@ -89,7 +89,7 @@ async def test_a_command_whose_fate_is_unknown_is_told_from_the_log_when_it_is_s
     asked = asked_for(room)
     setattr(log, fails, True)
     version = room.version
-    refused = LogUnavailable() if fails == "fails_before" else OutcomeUnknown()
+    refused = StoreUnavailable() if fails == "fails_before" else OutcomeUnknown()
     assert await act(room, *asked) == refused
     assert room.version == version
     setattr(log, fails, False)

@@ -137,7 +137,7 @@ async def test_a_room_that_the_log_did_not_take_is_not_counted(tmp_path: Path) -
     async with served(tmp_path, events=log, limits=replace(ROOMY, platform_rooms=1)) as service:
         for number in range(3):
             refused = await refusal_to(service.platform.create_room("alice", command_id=f"{number}"))
-            assert refused.reason == "LOG_UNAVAILABLE"
+            assert refused.reason == "STORE_UNAVAILABLE"
             assert service.kept.open == 0
         log.is_full = False
         await service.platform.create_room("alice", command_id="9")

@@ -50,7 +50,6 @@ from erqiwang_grpc.rooms.refusals import (
     ForeignCursor,
     InvalidCursor,
     InvalidField,
-    LogUnavailable,
     NoCommand,
     NoSuchRecord,
     NoSuchRoom,
@@ -62,6 +61,7 @@ from erqiwang_grpc.rooms.refusals import (
     RoomQuarantined,
     ServiceRefusal,
     StaleVersion,
+    StoreUnavailable,
     TooManyCommands,
     TooManyRooms,
     Unit,
@@ -114,7 +114,7 @@ REFUSALS_OF_THE_SERVICE: Final[tuple[ServiceRefusal, ...]] = (
     NoCommand(),
     RoomQuarantined(Version(2**40)),
     TooManyCommands(20),
-    LogUnavailable(),
+    StoreUnavailable(),
     *(InvalidField("owner", Bounds(unit, 129, 1, 128)) for unit in Unit),
     InvalidField("choice.options.deals", Bounds(Unit.VALUE, -7, 0, 12, (0, 6, 12))),
     TooManyRooms(100_000),
@@ -126,7 +126,7 @@ REFUSALS_OF_THE_SERVICE: Final[tuple[ServiceRefusal, ...]] = (
     OutcomeUnknown(),
 )
 ALL: Final[tuple[Refused, ...]] = (*REFUSALS_OF_THE_CORE, *REFUSALS_OF_THE_SERVICE)
-RETRIED: Final = (TooManyCommands, LogUnavailable, OutcomeUnknown, TooManyRooms, QuotaReached)
+RETRIED: Final = (TooManyCommands, StoreUnavailable, OutcomeUnknown, TooManyRooms, QuotaReached)
 REASONS: Final = {field.name for field in refusal_pb2.Refusal.DESCRIPTOR.oneofs_by_name["reason"].fields}
 
 

@@ -37,7 +37,6 @@ from erqiwang_grpc.rooms.refusals import (
     ForeignCursor,
     InvalidCursor,
     InvalidField,
-    LogUnavailable,
     NoCommand,
     NoSuchRecord,
     NoSuchRoom,
@@ -47,6 +46,7 @@ from erqiwang_grpc.rooms.refusals import (
     RoomFull,
     RoomQuarantined,
     StaleVersion,
+    StoreUnavailable,
     TooManyCommands,
     TooManyRooms,
     sentence,
@@ -103,7 +103,7 @@ def explained(refused: Refused, view: View) -> Text:
             return Text("Trumps are shown once a seat holds none, and every seat still holds one.")
         case TooManyCommands(per_second):
             return Text(f"Too fast: {per_second} commands a second are taken.")
-        case StaleVersion() | LogUnavailable() | RoomQuarantined():
+        case StaleVersion() | StoreUnavailable() | RoomQuarantined():
             return Text(f"{sentence(refused)} Try again in a moment.")
         case (
             NoSuchSeat()

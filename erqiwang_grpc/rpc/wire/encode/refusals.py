@@ -33,7 +33,6 @@ from erqiwang_grpc.rooms.refusals import (
     ForeignCursor,
     InvalidCursor,
     InvalidField,
-    LogUnavailable,
     NoCommand,
     NoSuchRecord,
     NoSuchRoom,
@@ -43,6 +42,7 @@ from erqiwang_grpc.rooms.refusals import (
     RoomFull,
     RoomQuarantined,
     StaleVersion,
+    StoreUnavailable,
     TooManyCommands,
     TooManyRooms,
     reason,
@@ -123,8 +123,8 @@ def _told(refused: Refused) -> refusal_pb2.Refusal:
             return said(room_quarantined=said.RoomQuarantined(version=version))
         case TooManyCommands(per_second):
             return said(too_many_commands=said.TooManyCommands(per_second=per_second))
-        case LogUnavailable():
-            return said(log_unavailable=said.LogUnavailable())
+        case StoreUnavailable():
+            return said(store_unavailable=said.StoreUnavailable())
         case InvalidField():
             return said(invalid_field=_invalid_field(refused))
         case TooManyRooms(limit):
