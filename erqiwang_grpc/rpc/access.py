@@ -28,10 +28,10 @@ R = TypeVar("R")
 class Access:
     """Checks every call before anything else is done for it."""
 
-    def __init__(self, keys: KeyFiles, rooms: Rooms, events: StoreReader, now: Callable[[], TimeNs]) -> None:
+    def __init__(self, keys: KeyFiles, rooms: Rooms, store: StoreReader, now: Callable[[], TimeNs]) -> None:
         self._keys = keys
         self._rooms = rooms
-        self._events = events
+        self._store = store
         # Tokens are good on every node and outlive the process, so the wall clock says when they expire.
         self._now = now
 
@@ -72,7 +72,7 @@ class Access:
         if isinstance(found, Room):
             return found if found.state.opened.platform == platform else NoSuchRoom()
         if isinstance(found, RoomQuarantined):
-            return found if await owner(self._events, room_id) == platform else NoSuchRoom()
+            return found if await owner(self._store, room_id) == platform else NoSuchRoom()
         return found
 
 

@@ -82,7 +82,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         self._archive = archive
         self._quotas = quotas
         self._node = node
-        self._events = node.store
+        self._store = node.store
         self._limits = node.limits
         self.watchers = 0
         """How many streams watch."""
@@ -138,12 +138,12 @@ class RoomServicer(rpc.RoomServiceServicer):
     async def _page(
         self, platform: PlatformId, size: int, before: Mark | None, state: room_pb2.RoomState.ValueType
     ) -> tuple[pb.ListRoomsResponse | StoreUnavailable, int]:
-        """The page, and how many rooms were read from the log for it."""
+        """The page, and how many rooms were read from the store for it."""
         found: list[room_pb2.Room] = []
         scanned = read = 0
         while len(found) < size and scanned < self._node.limits.rooms_scanned:
             wanted = size - len(found)
-            marks = await self._events.listing(created(platform), Period(TimeNs(0), _FOREVER), wanted, before)
+            marks = await self._store.listing(created(platform), Period(TimeNs(0), _FOREVER), wanted, before)
             if isinstance(marks, Unavailable):
                 return StoreUnavailable(), read
             scanned += len(marks)
@@ -344,7 +344,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         self._quotas.owe(platform, len(page.matches) * Work.ROW.units)
         return pb.ListMatchRecordsResponse(
             matches=[encode.match_summary(summary) for summary in page.matches],
-            next_page_token=page_token(self._events.identity, page.last) if page.last else "",
+            next_page_token=page_token(self._store.identity, page.last) if page.last else "",
         )
 
     async def _asked_page(
@@ -422,5 +422,5 @@ def _period(request: pb.ListMatchRecordsRequest) -> Period:
 
 
 def _nanoseconds(moment: Timestamp) -> TimeNs:
-    """A moment as the log counts it; one before 1970 or beyond what it can count, as the nearest that it can."""
+    """A moment as the store counts it; one before 1970 or beyond what it can count, as the nearest that it can."""
     return TimeNs(min(max(0, moment.seconds * SECOND + moment.nanos), _FOREVER))

@@ -19,7 +19,7 @@ from rich.text import Text
 
 from erqiwang_grpc.commands import data_folder, interrupts
 from erqiwang_grpc.commands.arguments import Subparsers
-from erqiwang_grpc.commands.data_folder import NoLog
+from erqiwang_grpc.commands.data_folder import NoStore
 from erqiwang_grpc.events.history import RoomLog, UnreadableEntry, read
 from erqiwang_grpc.names import printable
 from erqiwang_grpc.store import Damaged, RoomId
@@ -61,7 +61,7 @@ def run(arguments: Namespace) -> int:
             print(_cut_off(arguments.room, log), file=sys.stderr)
             return CUT_OFF
         fault = _tell(arguments, log) or log.unreadable
-    except (NoLog, NothingToTell) as nothing:
+    except (NoStore, NothingToTell) as nothing:
         print(f"erqiwang replay: {printable(str(nothing))}", file=sys.stderr)
         return NOT_FOUND
     if fault is not None:

@@ -187,7 +187,7 @@ async def is_unavailable(service: Served, table: Table, seat: int, command: pb.C
 
 
 def test_a_folder_without_a_log_is_no_data_folder(tmp_path: Path) -> None:
-    with pytest.raises(data_folder.NoLog, match="is not there"):
+    with pytest.raises(data_folder.NoStore, match="is not there"):
         asyncio.run(data_folder.reader(tmp_path))
     assert list(tmp_path.iterdir()) == []
 

@@ -43,7 +43,7 @@ async def test_a_room_that_is_put_away_leaves_no_trace_and_comes_back_as_it_was(
     rooms = Rooms(node_on(MemoryStore(), AT_ONCE))
     room = await seated(rooms)
     await play(room, 100)
-    name, ledger, gone = room.id, room.state, weakref.ref(room)
+    name, state, gone = room.id, room.state, weakref.ref(room)
     assert rooms.put_away() == 1
     del room
     gc.collect()
@@ -51,7 +51,7 @@ async def test_a_room_that_is_put_away_leaves_no_trace_and_comes_back_as_it_was(
     assert in_memory(rooms) == set()
     again = await rooms.find(name)
     assert isinstance(again, Room)
-    assert again.state == ledger
+    assert again.state == state
     assert in_memory(rooms) == {name}
 
 

@@ -62,17 +62,17 @@ class SlowLog(FailingLog):
         return await written
 
 
-async def stored(events: Store, room: Room) -> State:
-    entries = await events.read(room.id)
+async def stored(store: Store, room: Room) -> State:
+    entries = await store.read(room.id)
     assert isinstance(entries, tuple)
-    ledger = replay(entries)
-    assert isinstance(ledger, State)
-    return ledger
+    state = replay(entries)
+    assert isinstance(state, State)
+    return state
 
 
-async def is_as_stored(events: Store, room: Room) -> None:
+async def is_as_stored(store: Store, room: Room) -> None:
     """The law of this file: what is in memory is what is in the log, to the last field."""
-    assert room.state == await stored(events, room)
+    assert room.state == await stored(store, room)
 
 
 def asked_for(room: Room) -> tuple[Seat, Command, str]:

@@ -151,8 +151,8 @@ async def test_a_room_that_was_put_away_unfilled_expires_on_the_wall_clock(early
     wall, clock = HandWall(), HandMonotonic()
     log = MemoryStore()
     limits = Limits(fill_minutes=30)
-    around = replace(node_on(log, limits, monotonic=clock), now=wall)
-    rooms = Rooms(around)
+    node = replace(node_on(log, limits, monotonic=clock), now=wall)
+    rooms = Rooms(node)
     room = await opened(rooms)
     clock.forward(30.1)
     assert rooms.put_away() == 1

@@ -21,7 +21,7 @@ STORE: Final = StoreId("0123456789abcdef")
 OTHER: Final = StoreId("fedcba9876543210")
 COUNTS: Final = st.integers(0, 2**63 - 1)
 NO_COUNTS: Final = ("-1", "+1", " 1", "1_0", "１", str(2**63), "9" * 30, "9" * 10_000)
-"""What is no number of a log, though Python reads some of it as one."""
+"""What is no number of a store, though Python reads some of it as one."""
 
 
 @given(COUNTS, COUNTS)

@@ -9,7 +9,7 @@ from erqiwang_core import notices, view as views
 from erqiwang_core.match import Player
 from erqiwang_core.units import Seat
 
-from erqiwang_grpc.archive import audit as redeciding
+from erqiwang_grpc.archive import audit
 from erqiwang_grpc.events.actor import PLATFORM, SeatActor, read as read_actor, stored
 from erqiwang_grpc.events.history import RoomLog, read
 from erqiwang_grpc.rooms.state import opened
@@ -29,7 +29,7 @@ def faults(told: RoomTold, entries: tuple[Entry, ...] | Damaged) -> Iterator[str
     if not entries:
         yield "the log does not hold the room"
         return
-    wrong = redeciding.mismatch(entries)
+    wrong = audit.mismatch(entries)
     if wrong is not None:
         yield f"version {wrong.version}: {wrong.why}"
         return

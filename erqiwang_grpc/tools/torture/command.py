@@ -47,7 +47,9 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument("--minutes", type=float, default=1.0, help="how long (default: 1)")
     parser.add_argument("--tables", type=int, default=200, help="rooms played at once (default: 200)")
     parser.add_argument("--seed", type=int, help="of the kills and the plays (default: another one each time)")
-    parser.add_argument("--keep", type=Path, help="folder for the log, which is left there (default: a temporary one)")
+    parser.add_argument(
+        "--keep", type=Path, help="folder for the store, which is left there (default: a temporary one)"
+    )
     parser.set_defaults(run=run)
 
 
@@ -127,24 +129,24 @@ async def _kill_for(seconds: float, victim: Victim, luck: Random, report: Report
 
 async def _check(folder: Path, rooms: list[RoomTold], report: Report) -> None:
     """Hold every room's log against what was told."""
-    log = await data_folder.reader(folder)
+    store = await data_folder.reader(folder)
     try:
         known = {told.room for told in rooms}
-        for room in await _stored_rooms(log):
+        for room in await _stored_rooms(store):
             if room not in known:
                 _blame(report, f"room {room} was opened by nobody")
         for told in rooms:
-            entries = await log.read(told.room)
+            entries = await store.read(told.room)
             for fault in faults(told, entries):
                 _blame(report, f"room {told.room}: {fault}")
             report.events += len(entries) if isinstance(entries, tuple) else 0
             _count(told, report)
     finally:
-        await log.close()
+        await store.close()
 
 
-async def _stored_rooms(log: StoreReader) -> tuple[RoomId, ...]:
-    rooms = await log.rooms(RoomId(""), _MOST_ROOMS)
+async def _stored_rooms(store: StoreReader) -> tuple[RoomId, ...]:
+    rooms = await store.rooms(RoomId(""), _MOST_ROOMS)
     assert isinstance(rooms, tuple), rooms
     return rooms
 
