@@ -23,9 +23,9 @@ from erqiwang_grpc.commands.data_folder import NoStore
 from erqiwang_grpc.events.history import RoomLog, UnreadableEntry, read
 from erqiwang_grpc.names import printable
 from erqiwang_grpc.store import Damaged, RoomId
-from erqiwang_grpc.tools.terminal.cards import cards
+from erqiwang_grpc.tools.terminal.card_text import cards
 from erqiwang_grpc.tools.terminal.console import console
-from erqiwang_grpc.tools.terminal.names import name
+from erqiwang_grpc.tools.terminal.seat_names import name
 from erqiwang_grpc.tools.terminal.telling import Teller
 
 DONE: Final = 0

@@ -23,9 +23,9 @@ from erqiwang_core.seats import BySeat, by_seat
 from erqiwang_core.units import CardId, Seat
 from erqiwang_core.view import view
 
-from erqiwang_grpc.tools.terminal.asking import Look, NotUnderstood, Quit, held_copies, question, typed
-from erqiwang_grpc.tools.terminal.cards import trump_of
-from erqiwang_grpc.tools.terminal.refusals import explained
+from erqiwang_grpc.tools.terminal.card_text import trump_of
+from erqiwang_grpc.tools.terminal.questions import Look, NotUnderstood, Quit, held_copies, question, typed
+from erqiwang_grpc.tools.terminal.refusal_text import explained
 
 GAMES = [RoomOptions(ThreePlayer()), RoomOptions(FourPlayer(Deck.FULL))]
 

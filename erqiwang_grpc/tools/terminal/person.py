@@ -18,12 +18,12 @@ from rich.text import Text
 
 from erqiwang_grpc.names import printable
 from erqiwang_grpc.rpc.wire.encode.commands import command
-from erqiwang_grpc.tools.terminal.asking import HELP, Look, NotUnderstood, Quit, Typed, question, typed
-from erqiwang_grpc.tools.terminal.cards import cards, trump_of
+from erqiwang_grpc.tools.terminal.card_text import cards, trump_of
 from erqiwang_grpc.tools.terminal.hearing import Attached, Happened, Heard, Listener, Present, RefusedTo
 from erqiwang_grpc.tools.terminal.keyboard import Keyboard
-from erqiwang_grpc.tools.terminal.names import name, names
-from erqiwang_grpc.tools.terminal.refusals import explained
+from erqiwang_grpc.tools.terminal.questions import HELP, Look, NotUnderstood, Quit, Typed, question, typed
+from erqiwang_grpc.tools.terminal.refusal_text import explained
+from erqiwang_grpc.tools.terminal.seat_names import name, names
 from erqiwang_grpc.tools.terminal.telling import Teller, trick
 from erqiwang_grpc.v1 import playing_pb2
 

@@ -1,4 +1,4 @@
-"""Asking a person: what there is to do, and what a typed line says to it."""
+"""Questions to a person: what there is to do, and what a typed line says to it."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -17,9 +17,9 @@ from erqiwang_core.units import CardId, CardSet
 from rich.text import Text
 
 from erqiwang_grpc.tools import wording
-from erqiwang_grpc.tools.terminal.cards import cards, marked, trump_name, trump_of
+from erqiwang_grpc.tools.terminal.card_text import cards, marked, trump_name, trump_of
 from erqiwang_grpc.tools.terminal.chinese import in_english, number as number_in
-from erqiwang_grpc.tools.terminal.refusals import not_now
+from erqiwang_grpc.tools.terminal.refusal_text import not_now
 
 HELP: Final = """\
 Cards: s7 or ♠7, h10, dK, cA, 黑桃7; BJ and SJ (大王, 小王) are the jokers;

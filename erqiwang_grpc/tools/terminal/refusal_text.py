@@ -52,8 +52,8 @@ from erqiwang_grpc.rooms.refusals import (
     sentence,
 )
 from erqiwang_grpc.tools import wording
-from erqiwang_grpc.tools.terminal.cards import cards, trump_of
-from erqiwang_grpc.tools.terminal.names import name
+from erqiwang_grpc.tools.terminal.card_text import cards, trump_of
+from erqiwang_grpc.tools.terminal.seat_names import name
 
 _PHASES: Final = {
     Phase.OPEN: "seats are still free",
