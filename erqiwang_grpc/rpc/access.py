@@ -81,7 +81,7 @@ def holds(room: Room, claims: SeatClaims) -> bool:
     if not 0 <= claims.seat < len(room.match.chairs):
         return False
     chair = room.match.chairs[claims.seat]
-    return chair.player is not None and str(chair.player) == str(claims.player) and chair.epoch == claims.epoch
+    return chair.player == claims.player and chair.epoch == claims.epoch
 
 
 async def _credential(context: grpc.aio.ServicerContext[Q, R], required: str) -> str:
