@@ -23,7 +23,7 @@ from erqiwang_grpc.commands import interrupts
 from erqiwang_grpc.commands.arguments import BadArguments, Subparsers, add_room_options, between, room_options
 from erqiwang_grpc.names import fault
 from erqiwang_grpc.tools.terminal.console import console
-from erqiwang_grpc.tools.terminal.hearing import Listener
+from erqiwang_grpc.tools.terminal.hearing import Hearing
 from erqiwang_grpc.tools.terminal.hosting import PLAYERS, hosted, play_along
 from erqiwang_grpc.tools.terminal.person import Ending, Person
 
@@ -97,7 +97,7 @@ def _check_name(name: str, others: Sequence[str]) -> None:
 async def _play(arguments: Namespace, options: RoomOptions) -> Ending:
     at = _elsewhere(arguments) if arguments.server is not None else _at_home(arguments, options)
     async with at as client, client:
-        ending = await Person(Listener(client), console()).play()
+        ending = await Person(Hearing(client), console()).play()
     if ending is Ending.LEFT and arguments.server is not None:
         print("Your seat stays yours: the same command brings you back.")
     return ending
@@ -143,7 +143,7 @@ async def _at_home(arguments: Namespace, options: RoomOptions) -> AsyncIterator[
             if seat != own:
                 client = await stack.enter_async_context(SeatClient([room.address], token))
                 pause = 0.0 if arguments.fast else _PAUSE
-                along = play_along(Listener(client), Sensible(), Random(f"{seed}/{seat}"), pause)
+                along = play_along(Hearing(client), Sensible(), Random(f"{seed}/{seat}"), pause)
                 playing.append(asyncio.create_task(along))
         try:
             yield SeatClient([room.address], room.tokens[own])

@@ -89,7 +89,7 @@ async def _log(arguments: Namespace) -> RoomLog | UnreadableEntry:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Audience:
+class Onlookers:
     """Whoever the match is told to."""
 
     seat: Seat | None
@@ -100,13 +100,13 @@ class Audience:
     """Whether what is hidden in a deal in progress is shown, too."""
 
     def views(self, match: Match) -> tuple[Seen, ...]:
-        """What the audience may see of a match."""
+        """What the onlookers may see of a match."""
         if not self._is_open(match):
             return (views.view(match, PUBLIC),)
         return tuple(views.view(match, seat) for seat in self._seats(match))
 
     def cause(self, before: Match, event: Event, after: Match) -> Cause:
-        """The event as the audience may know it; an auditor knows what a failed throw held, as its thrower does."""
+        """The event as the onlookers may know it; an auditor knows what a failed throw held, as its thrower does."""
         if not self._is_open(after):
             return notices.cause(before, event, PUBLIC)
         if isinstance(event, CardsLed) and self.seat is None:
@@ -123,7 +123,7 @@ class Audience:
 def _tell(arguments: Namespace, log: RoomLog) -> UnreadableEntry | None:
     """Tell the match, or one deal of it; where it cannot be followed to its end, from where on and why."""
     match = matches.begin(log.opened.options)
-    audience = _audience(arguments, log, match)
+    onlookers = _onlookers(arguments, log, match)
     teller = Teller(console())
     owner = printable(log.opened.owner)
     teller.say(f"Room {printable(log.opening.room)} of platform {printable(log.opened.platform)}, opened by {owner}.")
@@ -133,8 +133,8 @@ def _tell(arguments: Namespace, log: RoomLog) -> UnreadableEntry | None:
         except Exception as error:  # noqa: BLE001  # an event that a mended rule would never have brought about
             return UnreadableEntry(logged.entry.version, f"{type(error).__name__} in the rules")
         if arguments.deal in (None, views.progress(after).deal):
-            seen = audience.views(after)
-            teller.tell(audience.cause(match, logged.event, after), seen)
+            seen = onlookers.views(after)
+            teller.tell(onlookers.cause(match, logged.event, after), seen)
             if arguments.step:
                 _pause(teller, seen)
         match = after
@@ -142,7 +142,7 @@ def _tell(arguments: Namespace, log: RoomLog) -> UnreadableEntry | None:
     return None
 
 
-def _audience(arguments: Namespace, log: RoomLog, match: Match) -> Audience:
+def _onlookers(arguments: Namespace, log: RoomLog, match: Match) -> Onlookers:
     seats = len(match.chairs)
     if arguments.seat is not None and not 0 <= arguments.seat < seats:
         raise NothingToTell(f"there is no seat {arguments.seat}: the room has seats 0 to {seats - 1}")
@@ -150,7 +150,7 @@ def _audience(arguments: Namespace, log: RoomLog, match: Match) -> Audience:
     if arguments.deal is not None and arguments.deal not in started:
         raise NothingToTell(f"there is no deal {arguments.deal}: {len(started)} were dealt")
     seat = None if arguments.seat is None else Seat(arguments.seat)
-    return Audience(seat, frozenset(ended), arguments.show_hidden)
+    return Onlookers(seat, frozenset(ended), arguments.show_hidden)
 
 
 def _deals(events: Iterable[Event]) -> tuple[list[int], list[int]]:

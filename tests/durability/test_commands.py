@@ -39,7 +39,7 @@ from erqiwang_grpc.rpc.wire import encode
 from erqiwang_grpc.store import NOTHING, Appended, Batch, Entry, RoomId, Store, TimeNs, Version
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.store.sqlite import LOG_FILE, SqliteStore, open_store
-from erqiwang_grpc.tools.replay import Audience
+from erqiwang_grpc.tools.replay import Onlookers
 from erqiwang_grpc.v1 import record_pb2
 from tests.deals.walk import Change
 from tests.durability.played import Clock, administer, node_on, play, seated
@@ -149,8 +149,8 @@ def test_replay_waits_for_enter_after_each_step(
     assert told.count("is to act, holding") > 80
 
 
-CLOSED = Audience(None, frozenset(), sees_all=False)
-AUDITOR = Audience(None, frozenset(), sees_all=True)
+CLOSED = Onlookers(None, frozenset(), sees_all=False)
+AUDITOR = Onlookers(None, frozenset(), sees_all=True)
 
 
 @pytest.mark.parametrize("options", [RoomOptions(), RoomOptions(FourPlayer(), review=False)])

@@ -19,7 +19,7 @@ from erqiwang_grpc.store import Actor, CommandId, CommandKey, Damaged, Entry, Ti
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.tools.torture.checking import faults
 from erqiwang_grpc.tools.torture.command import torture
-from erqiwang_grpc.tools.torture.transcript import Answered, Digest, RoomTranscript, SeatTranscript
+from erqiwang_grpc.tools.torture.transcript import CommandAnswer, Digest, RoomTranscript, SeatTranscript
 from tests.durability.played import PLAYERS, act, next_command, node_on, seated
 
 SECONDS = 20.0
@@ -59,7 +59,7 @@ async def testimony() -> tuple[RoomTranscript, tuple[Entry, ...]]:
         assert key is not None
         answer = await act(room, seat, command, key.id)
         assert isinstance(answer, Accepted)
-        sent = Answered(key.id, key.fingerprint, answer.first, answer.last, repeated=False)
+        sent = CommandAnswer(key.id, key.fingerprint, answer.first, answer.last, repeated=False)
         transcript.answers.setdefault(seat, []).append(sent)
         for stream, heard in zip(streams, transcript.seats, strict=True):
             await hear(stream, heard)
@@ -131,7 +131,7 @@ def later_event(transcript: RoomTranscript) -> None:
 
 
 def lost_command(transcript: RoomTranscript) -> None:
-    transcript.answers[0].append(Answered("lost", b"", 10_000, 10_001, repeated=False))
+    transcript.answers[0].append(CommandAnswer("lost", b"", 10_000, 10_001, repeated=False))
 
 
 def other_versions(transcript: RoomTranscript) -> None:

@@ -17,7 +17,7 @@ from grpc_health.v1 import health_pb2
 
 import erqiwang_grpc
 from erqiwang_grpc.client.calls import DETAILS, bearer
-from erqiwang_grpc.reasons import BARE, Bare, Reason, Row, Status as Code
+from erqiwang_grpc.reasons import BARE, Bare, GrpcStatus, Reason, Row
 from erqiwang_grpc.rooms.closing import Closing
 from erqiwang_grpc.rooms.limits import Limits
 from erqiwang_grpc.rpc.places import Places
@@ -246,7 +246,7 @@ def test_every_goodbye_has_a_row() -> None:
 
 
 def test_the_names_and_numbers_of_statuses_are_grpcs() -> None:
-    for status in Code:
+    for status in GrpcStatus:
         assert grpc.StatusCode[status.name].value[0] == status
 
 
@@ -259,15 +259,15 @@ async def small(folder: Path) -> AsyncIterator[Service]:
         yield service
 
 
-BARELY: Final[dict[Code, tuple[str, bytes]]] = {
-    Code.UNKNOWN: ("/erqiwang.v1.SeatService/GetView", b"\xff"),
-    Code.RESOURCE_EXHAUSTED: ("/erqiwang.v1.SeatService/GetView", b"x" * 2000),
-    Code.UNIMPLEMENTED: ("/erqiwang.v1.SeatService/Nothing", b""),
+BARELY: Final[dict[GrpcStatus, tuple[str, bytes]]] = {
+    GrpcStatus.UNKNOWN: ("/erqiwang.v1.SeatService/GetView", b"\xff"),
+    GrpcStatus.RESOURCE_EXHAUSTED: ("/erqiwang.v1.SeatService/GetView", b"x" * 2000),
+    GrpcStatus.UNIMPLEMENTED: ("/erqiwang.v1.SeatService/Nothing", b""),
 }
 
 
 @pytest.mark.parametrize("status", BARELY, ids=lambda status: status.name)
-async def test_what_grpc_says_in_the_servers_place_has_no_details(tmp_path: Path, status: Code) -> None:
+async def test_what_grpc_says_in_the_servers_place_has_no_details(tmp_path: Path, status: GrpcStatus) -> None:
     async with small(tmp_path) as service:
         call, _ = await unary(service.channel, *BARELY[status])
         assert (await call.code()).name == status.name
@@ -285,7 +285,7 @@ async def test_a_server_that_is_not_there_is_told_by_grpc(tmp_path: Path) -> Non
 
 def test_what_has_no_reason_is_listed() -> None:
     listed: tuple[Bare, ...] = BARE
-    assert {row.status for row in listed} >= {*BARELY, Code.UNAVAILABLE}
+    assert {row.status for row in listed} >= {*BARELY, GrpcStatus.UNAVAILABLE}
 
 
 # The source

@@ -25,7 +25,7 @@ from erqiwang_grpc.rpc.wire import encode
 from erqiwang_grpc.rpc.wire.encode.commands import command
 from erqiwang_grpc.shuffling import seeded
 from erqiwang_grpc.store.memory import MemoryStore
-from erqiwang_grpc.tools.terminal.hearing import Attached, Happened, Heard, Listener, Present, RefusedTo
+from erqiwang_grpc.tools.terminal.hearing import Attached, Heard, Hearing, Noticed, Present, RefusedTo
 
 PLAYERS: Final = ("Anna", "Bao", "Chen", "Dora")
 
@@ -85,7 +85,7 @@ class Signalling:
         return signal
 
 
-async def play_along(seat: Listener, policy: Policy, random: Random, pause: float) -> None:
+async def play_along(seat: Hearing, policy: Policy, random: Random, pause: float) -> None:
     """Play a seat by a policy, each action `pause` seconds after its turn has come, until the stream ends."""
     signalling = Signalling(policy, random)
     while (heard := await seat.next()) is not None:
@@ -98,13 +98,13 @@ async def play_along(seat: Listener, policy: Policy, random: Random, pause: floa
 
 def _is_news(heard: Heard) -> bool:
     match heard:
-        case Attached() | Happened():
+        case Attached() | Noticed():
             return True
         case Signalled() | TrumpsShown() | RefusedTo() | Present():
             return False
 
 
-async def _act(seat: Listener, policy: Policy, random: Random, pause: float) -> None:
+async def _act(seat: Hearing, policy: Policy, random: Random, pause: float) -> None:
     chosen = policy.act(seat.view, random)
     if chosen is not None:
         await asyncio.sleep(pause)

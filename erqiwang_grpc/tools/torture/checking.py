@@ -15,7 +15,7 @@ from erqiwang_grpc.events.history import RoomLog, read
 from erqiwang_grpc.rooms.state import opened
 from erqiwang_grpc.rpc.wire import encode
 from erqiwang_grpc.store import Damaged, Entry
-from erqiwang_grpc.tools.torture.transcript import Answered, RoomTranscript, SeatTranscript, digest
+from erqiwang_grpc.tools.torture.transcript import CommandAnswer, RoomTranscript, SeatTranscript, digest
 
 
 def faults(transcript: RoomTranscript, entries: tuple[Entry, ...] | Damaged) -> Iterator[str]:
@@ -64,7 +64,7 @@ def _faulty_commands(transcript: RoomTranscript, entries: tuple[Entry, ...]) -> 
     yield from (f"versions {lost.first} to {lost.last} were accepted and are lost" for lost in answers.values())
 
 
-def _is_told(answer: Answered, first: int, last: int, fingerprint: bytes) -> bool:
+def _is_told(answer: CommandAnswer, first: int, last: int, fingerprint: bytes) -> bool:
     return (answer.first, answer.last, answer.fingerprint) == (first, last, fingerprint)
 
 

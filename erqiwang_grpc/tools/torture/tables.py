@@ -22,7 +22,7 @@ from erqiwang_grpc.rooms.refusals import NoCommand
 from erqiwang_grpc.rpc.wire import decode as read, encode, requests
 from erqiwang_grpc.rpc.wire.encode.commands import command
 from erqiwang_grpc.store import RoomId
-from erqiwang_grpc.tools.torture.transcript import Answered, RoomTranscript, SeatTranscript
+from erqiwang_grpc.tools.torture.transcript import CommandAnswer, RoomTranscript, SeatTranscript
 from erqiwang_grpc.v1 import seat_service_pb2 as pb, view_pb2
 
 T = TypeVar("T")
@@ -153,9 +153,9 @@ def _is_over(view: view_pb2.View) -> bool:
     return view.parts.progress.phase == view_pb2.PHASE_OVER
 
 
-def _answered(said: pb.Command, answer: pb.Accepted) -> Answered:
+def _answered(said: pb.Command, answer: pb.Accepted) -> CommandAnswer:
     command = requests.command(said)
     assert not isinstance(command, NoCommand), "the client sends commands"
     key = command_key(answer.command_id, command)
     assert key is not None, "the client gives every command an id"
-    return Answered(key.id, key.fingerprint, answer.first_version, answer.last_version, answer.repeated_command)
+    return CommandAnswer(key.id, key.fingerprint, answer.first_version, answer.last_version, answer.repeated_command)

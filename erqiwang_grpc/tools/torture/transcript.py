@@ -64,7 +64,7 @@ class SeatTranscript:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Answered:
+class CommandAnswer:
     """A command that was sent and accepted."""
 
     command_id: str
@@ -83,7 +83,7 @@ class RoomTranscript:
     room: RoomId
     players: tuple[str, ...]
     seats: tuple[SeatTranscript, ...]
-    answers: dict[int, list[Answered]] = field(default_factory=dict)
+    answers: dict[int, list[CommandAnswer]] = field(default_factory=dict)
     """By the seat that sent the command."""
     house: set[str] = field(default_factory=set)
     """The ids of the platform's commands."""
