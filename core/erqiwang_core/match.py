@@ -23,7 +23,7 @@ from erqiwang_core.refusals import (
     SeatOccupied,
     WrongPhase,
 )
-from erqiwang_core.rules import RULES_VERSION, Rules, rules
+from erqiwang_core.rules import RULES_VERSION, Rules, game_rules
 from erqiwang_core.seats import BySeat, by_seat
 from erqiwang_core.settlement import DealSettled, Settled, Settlement, next_first_bidder, settle_disband, settled
 from erqiwang_core.units import Chips, Seat
@@ -186,7 +186,7 @@ def begin(options: RoomOptions) -> Match:
 
 
 def _rules(options: RoomOptions) -> Rules:
-    return rules(options.game, options.review)
+    return game_rules(options.game, options.review)
 
 
 def phase(match: Match) -> Phase:
@@ -339,7 +339,7 @@ def evolve(match: Match, event: Event) -> Match:
             return _with_chair(match, seat, None)
         case DealStarted(number, first_bidder, game, review, version, shuffled):
             assert not isinstance(match, Over), "no deal starts after the end"
-            started = deals.begin(dealt(rules(game, review, version), number, first_bidder, shuffled))
+            started = deals.begin(dealt(game_rules(game, review, version), number, first_bidder, shuffled))
             return Running(match.options, match.chairs, started, scores(match))
         case SeatReady(seat):
             assert isinstance(match, Running), "ready for the next deal of a match that runs"

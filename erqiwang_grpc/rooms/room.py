@@ -15,7 +15,7 @@ from erqiwang_core.dealing import Shuffled
 from erqiwang_core.match import Disband, Gathering, Match
 from erqiwang_core.playing import Reply, ShowTrumps, Signal, Signalled, TrumpsShown
 from erqiwang_core.refusals import SeatFree, SeatOccupied, WrongPhase
-from erqiwang_core.rules import RULES_VERSION, rules
+from erqiwang_core.rules import RULES_VERSION, game_rules
 from erqiwang_core.units import Seat
 
 from erqiwang_grpc import events
@@ -254,7 +254,7 @@ class Room:
 
     def _shuffled(self) -> Shuffled:
         options = self.match.options
-        return self._node.shuffle(rules(options.game, options.review))
+        return self._node.shuffle(game_rules(options.game, options.review))
 
     # Events
 

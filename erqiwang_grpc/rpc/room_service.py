@@ -19,7 +19,7 @@ from erqiwang_core.match import (
 )
 from erqiwang_core.options import card_cost
 from erqiwang_core.refusals import SeatFree, SeatOccupied
-from erqiwang_core.rules import rules
+from erqiwang_core.rules import game_rules
 from erqiwang_core.units import Seat
 from google.protobuf.timestamp_pb2 import Timestamp
 
@@ -179,7 +179,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         options = decode.room_choice(request.choice)
         if isinstance(options, InvalidField):
             await refuse(context, options)
-        seats = rules(options.game, options.review).seats
+        seats = game_rules(options.game, options.review).seats
         return pb.QuoteRoomResponse(cost=encode.card_cost(card_cost(options)), deals=options.deals, seats=seats)
 
     @contained

@@ -16,7 +16,7 @@ from typing import Final
 import grpc
 from erqiwang_core.options import RoomOptions
 from erqiwang_core.players import Sensible
-from erqiwang_core.rules import rules
+from erqiwang_core.rules import game_rules
 
 from erqiwang_grpc.client import SeatClient
 from erqiwang_grpc.commands import interrupts
@@ -75,7 +75,7 @@ def _checked(arguments: Namespace) -> RoomOptions:
         raise BadArguments("the platform has given you your name: leave --name out")
     if arguments.token is not None and not _TOKEN.fullmatch(arguments.token):
         raise BadArguments("--token is no token: copy it whole")
-    seats = rules(options.game, options.review).seats
+    seats = game_rules(options.game, options.review).seats
     if (arguments.seat or 0) >= seats:
         raise BadArguments(f"--seat is 0 to {seats - 1}")
     _check_name(_name(arguments), PLAYERS[: seats - 1])

@@ -18,7 +18,7 @@ from erqiwang_core.parts import BuryAdvice, CallAdvice, Choice, FollowAdvice, Le
 from erqiwang_core.players import Policy, RandomLegal, Step, contest, shuffles
 from erqiwang_core.playing import Play, ShowTrumps, Signal, SignalKind
 from erqiwang_core.refusals import IllegalFollow
-from erqiwang_core.rules import rules
+from erqiwang_core.rules import game_rules
 from erqiwang_core.seats import BySeat, by_seat
 from erqiwang_core.units import CardId, Seat
 from erqiwang_core.view import view
@@ -31,7 +31,7 @@ GAMES = [RoomOptions(ThreePlayer()), RoomOptions(FourPlayer(Deck.FULL))]
 
 
 def steps(options: RoomOptions, seed: int = 1) -> Iterator[Step]:
-    seats = rules(options.game, options.review).seats
+    seats = game_rules(options.game, options.review).seats
     policies: BySeat[Policy] = by_seat(seats, lambda _: RandomLegal())
     return contest(options, policies, Random(seed), shuffles(options, Random(seed)))
 

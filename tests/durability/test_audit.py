@@ -8,7 +8,7 @@ import pytest
 from erqiwang_core.match import DealStarted, Event, MatchEnded, SeatReady
 from erqiwang_core.options import FourPlayer, RoomOptions
 from erqiwang_core.playing import CardsFollowed, CardsLed
-from erqiwang_core.rules import rules
+from erqiwang_core.rules import game_rules
 from erqiwang_core.settlement import DealSettled
 from erqiwang_core.units import CardSet, Chips, Points, Seat
 
@@ -49,7 +49,9 @@ def changed(event: Event) -> Iterator[Event]:
             first, second, *others = shuffled.order
             yield replace(event, shuffled=replace(shuffled, order=(second, first, *others)))
             yield replace(event, shuffled=replace(shuffled, salt=bytes(32)))
-            yield replace(event, first_bidder=Seat((event.first_bidder + 1) % rules(event.game, event.review).seats))
+            yield replace(
+                event, first_bidder=Seat((event.first_bidder + 1) % game_rules(event.game, event.review).seats)
+            )
         case MatchEnded(account):
             yield MatchEnded(replace(account, disbanded=not account.disbanded), None)
         case _:

@@ -15,7 +15,7 @@ from erqiwang_core.match import Disband, Player, Running, evolve
 from erqiwang_core.notices import Led
 from erqiwang_core.options import FourPlayer, RoomOptions
 from erqiwang_core.players import Policy, RandomLegal, contest, shuffles
-from erqiwang_core.rules import rules
+from erqiwang_core.rules import game_rules
 from erqiwang_core.seats import BySeat, by_seat
 from erqiwang_core.settlement import DealSettled
 from erqiwang_core.units import Chips, Seat
@@ -170,7 +170,7 @@ def test_replay_shows_of_a_deal_in_progress_what_the_public_may_see(options: Roo
 
 def changes(options: RoomOptions) -> Iterator[Change]:
     """A deal played by chance, up to its settlement."""
-    seats = rules(options.game, options.review).seats
+    seats = game_rules(options.game, options.review).seats
     policies: BySeat[Policy] = by_seat(seats, lambda _: RandomLegal())
     for step in contest(options, policies, Random(3), shuffles(options, Random(4))):
         match = step.before

@@ -15,7 +15,7 @@ from erqiwang_core.options import RoomOptions
 from erqiwang_core.parts import View
 from erqiwang_core.players import Policy
 from erqiwang_core.playing import Signal, Signalled, TrumpsShown
-from erqiwang_core.rules import rules
+from erqiwang_core.rules import game_rules
 
 from erqiwang_grpc.auth.files import FIRST_KEY, Opened, open_key_files
 from erqiwang_grpc.client import Platform
@@ -62,7 +62,7 @@ async def hosted(options: RoomOptions, seed: int, players: tuple[str, ...] = PLA
 
 async def _room(address: str, platform: Platform, options: RoomOptions, players: tuple[str, ...]) -> Hosted:
     room = (await platform.create_room(players[0], encode.room_options(options))).room
-    seats = rules(options.game, options.review).seats
+    seats = game_rules(options.game, options.review).seats
     taken = [await platform.take_seat(room.room_id, player) for player in players[:seats]]
     return Hosted(address, platform, room.room_id, tuple(seat.token for seat in taken))
 
