@@ -99,7 +99,7 @@ async def test_a_match_is_recorded_as_it_was_played(options: RoomOptions) -> Non
 async def test_while_a_deal_is_in_progress_nothing_of_it_changes_the_record(options: RoomOptions) -> None:
     log = MemoryStore()
     room = await seated(Rooms(node_on(log)), options=options)
-    while not (isinstance(room.match, Running) and len(room.match.settled) == 1 and room.version % 40 == 0):
+    while not (isinstance(room.match, Running) and len(room.match.by_deal) == 1 and room.version % 40 == 0):
         await play(room, 1, Random(room.version))
     entries = await entries_of(log, room)
     said: list[bytes] = []
