@@ -56,11 +56,11 @@ def add_parser(subparsers: Subparsers) -> None:
 def run(arguments: Namespace) -> int:
     """Tell the match; 1 where its log is damaged or cannot be followed to its end, 2 where there is nothing to tell."""
     try:
-        log = interrupts.run(_log(arguments))
-        if isinstance(log, UnreadableEntry):
-            print(_cut_off(arguments.room, log), file=sys.stderr)
+        history = interrupts.run(_history(arguments))
+        if isinstance(history, UnreadableEntry):
+            print(_cut_off(arguments.room, history), file=sys.stderr)
             return CUT_OFF
-        fault = _tell(arguments, log) or log.unreadable
+        fault = _tell(arguments, history) or history.unreadable
     except (NoStore, NothingToTell) as nothing:
         print(f"erqiwang replay: {printable(str(nothing))}", file=sys.stderr)
         return NOT_FOUND
@@ -74,7 +74,7 @@ def _cut_off(room: str, fault: UnreadableEntry) -> str:
     return f"erqiwang replay: room {printable(room)} cannot be followed from event {fault.version} on: {fault.why}"
 
 
-async def _log(arguments: Namespace) -> RoomLog | UnreadableEntry:
+async def _history(arguments: Namespace) -> RoomLog | UnreadableEntry:
     reader = await data_folder.reader(arguments.data)
     try:
         entries = await reader.read(RoomId(arguments.room))
@@ -120,14 +120,16 @@ class Onlookers:
         return match.chairs.seats() if self.seat is None else (self.seat,)
 
 
-def _tell(arguments: Namespace, log: RoomLog) -> UnreadableEntry | None:
+def _tell(arguments: Namespace, history: RoomLog) -> UnreadableEntry | None:
     """Tell the match, or one deal of it; where it cannot be followed to its end, from where on and why."""
-    match = matches.begin(log.opened.options)
-    onlookers = _onlookers(arguments, log, match)
+    match = matches.begin(history.opened.options)
+    onlookers = _onlookers(arguments, history, match)
     teller = Teller(console())
-    owner = printable(log.opened.owner)
-    teller.say(f"Room {printable(log.opening.room)} of platform {printable(log.opened.platform)}, opened by {owner}.")
-    for logged in log.later:
+    owner = printable(history.opened.owner)
+    teller.say(
+        f"Room {printable(history.opening.room)} of platform {printable(history.opened.platform)}, opened by {owner}."
+    )
+    for logged in history.later:
         try:
             after = matches.evolve(match, logged.event)
         except Exception as error:  # noqa: BLE001  # an event that a mended rule would never have brought about
@@ -138,15 +140,15 @@ def _tell(arguments: Namespace, log: RoomLog) -> UnreadableEntry | None:
             if arguments.step:
                 _pause(teller, seen)
         match = after
-    teller.say(f"{len(log.later) + 1} events; the match {'is over' if isinstance(match, Over) else 'goes on'}.")
+    teller.say(f"{len(history.later) + 1} events; the match {'is over' if isinstance(match, Over) else 'goes on'}.")
     return None
 
 
-def _onlookers(arguments: Namespace, log: RoomLog, match: Match) -> Onlookers:
+def _onlookers(arguments: Namespace, history: RoomLog, match: Match) -> Onlookers:
     seats = len(match.chairs)
     if arguments.seat is not None and not 0 <= arguments.seat < seats:
         raise NothingToTell(f"there is no seat {arguments.seat}: the room has seats 0 to {seats - 1}")
-    started, ended = _deals(logged.event for logged in log.later)
+    started, ended = _deals(logged.event for logged in history.later)
     if arguments.deal is not None and arguments.deal not in started:
         raise NothingToTell(f"there is no deal {arguments.deal}: {len(started)} were dealt")
     seat = None if arguments.seat is None else Seat(arguments.seat)

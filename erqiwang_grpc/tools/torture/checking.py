@@ -34,10 +34,10 @@ def faults(transcript: RoomTranscript, entries: tuple[Entry, ...] | Damaged) -> 
         yield f"version {wrong.version}: {wrong.why}"
         return
     yield from _faulty_commands(transcript, entries)
-    log = read(entries)
-    assert isinstance(log, RoomLog), "every decision in it was made again"
+    history = read(entries)
+    assert isinstance(history, RoomLog), "every decision in it was made again"
     for number, heard in enumerate(transcript.seats):
-        yield from _faulty_seat(log, Seat(number), heard)
+        yield from _faulty_seat(history, Seat(number), heard)
 
 
 def _faulty_commands(transcript: RoomTranscript, entries: tuple[Entry, ...]) -> Iterator[str]:
@@ -68,10 +68,10 @@ def _is_told(answer: CommandAnswer, first: int, last: int, fingerprint: bytes) -
     return (answer.first, answer.last, answer.fingerprint) == (first, last, fingerprint)
 
 
-def _faulty_seat(log: RoomLog, seat: Seat, heard: SeatTranscript) -> Iterator[str]:
+def _faulty_seat(history: RoomLog, seat: Seat, heard: SeatTranscript) -> Iterator[str]:
     """Whether a seat was told what the log says, each version of it that it was told."""
-    state = opened(log.opened, log.opening.time)
-    for logged in log.later:
+    state = opened(history.opened, history.opening.time)
+    for logged in history.later:
         before, time = state.match, logged.entry.time
         state.take(logged.event, time, read_actor(logged.entry.actor))
         version = state.version
@@ -80,7 +80,7 @@ def _faulty_seat(log: RoomLog, seat: Seat, heard: SeatTranscript) -> Iterator[st
             if digest(encode.notice(notice, version, time, state.turn_began)) != heard.notices[version]:
                 yield f"version {version}: seat {seat} was told another {type(logged.event).__name__}"
         if version in heard.snapshots:
-            view = encode.view(views.view(state.match, seat), log.opening.room, state.turn_began)
+            view = encode.view(views.view(state.match, seat), history.opening.room, state.turn_began)
             if digest(view) != heard.snapshots[version]:
                 yield f"version {version}: seat {seat} was shown another view"
     versions = {*heard.notices, *heard.snapshots}
