@@ -58,7 +58,7 @@ class Many:
 @pytest.fixture
 async def many(tmp_path: Path) -> AsyncIterator[Many]:
     log = PartlyDamaged()
-    async with served(tmp_path, events=log, limits=replace(ROOMY, rooms_scanned=3)) as service:
+    async with served(tmp_path, store=log, limits=replace(ROOMY, rooms_scanned=3)) as service:
         rival = Platform([service.address], service.tenant("rival"))
         rooms: list[str] = []
         for number, state in enumerate(STATES):
@@ -135,7 +135,7 @@ TOLD_OF_A_MATCH: Final = 6
 @pytest.mark.parametrize("page", [1, 2, 3, 100])
 async def test_what_a_watcher_is_told(many: Many, page: int) -> None:
     looks = iter([False] * 400)
-    events = many.service.events
+    events = many.service.store
     feed = watching.feed(
         events, ProcessWakeup(), "local", (START, 0), Bell(), lambda: next(looks, True), SystemMonotonic(), page
     )

@@ -97,7 +97,7 @@ class Service(Served):
     """A server that runs in this process, and can be looked at from inside."""
 
     server: Server
-    events: Store
+    store: Store
     keys: KeyFiles
     folder: Path
 
@@ -107,9 +107,9 @@ class Service(Served):
         return self.server.rooms
 
     @property
-    def store(self) -> StoreId:
+    def store_id(self) -> StoreId:
         """Which store it serves."""
-        return self.events.identity
+        return self.store.identity
 
     def room(self, room_id: str) -> Room:
         """A room that is in memory, looked at from inside."""
@@ -129,7 +129,7 @@ async def served(
     *,
     limits: Limits = ROOMY,
     shuffle: Shuffler = shuffling.shuffle,
-    events: Store | None = None,
+    store: Store | None = None,
     now: Callable[[], int] = time_ns,
     monotonic: Monotonic | None = None,
     tls: Tls | None = None,
@@ -138,10 +138,10 @@ async def served(
     """A server in this process, on a free port."""
     opened = open_key_files(folder, None, None)
     assert isinstance(opened, Opened), opened
-    log = MemoryStore() if events is None else events
+    kept = MemoryStore() if store is None else store
     server = Server(
         Settings(
-            log,
+            kept,
             opened.files,
             limits=limits,
             shuffle=shuffle,
@@ -157,7 +157,7 @@ async def served(
         address = f"127.0.0.1:{server.port}"
         async with grpc.aio.insecure_channel(address) as channel:
             key = (folder / FIRST_KEY).read_text().strip()
-            yield Service(channel, address, key, server, log, opened.files, folder)
+            yield Service(channel, address, key, server, kept, opened.files, folder)
     finally:
         await server.stop(grace=0.2)
 

@@ -80,7 +80,7 @@ def another_servers(service: Service, said: dict[str, object]) -> str:
     opened = open_key_files(folder, None, None)
     assert isinstance(opened, Opened)
     stranger = Service(
-        service.channel, service.address, service.key, service.server, service.events, opened.files, folder
+        service.channel, service.address, service.key, service.server, service.store, opened.files, folder
     )
     return signed(stranger, said)
 

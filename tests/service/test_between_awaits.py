@@ -92,7 +92,7 @@ async def test_a_room_that_is_put_away_before_attach_is_found_anew(service: Serv
 
 async def test_a_room_with_an_append_under_way_is_not_put_away(tmp_path: Path) -> None:
     log = HoldingLog(MemoryStore())
-    async with served(tmp_path, events=log) as service:
+    async with served(tmp_path, store=log) as service:
         table = await seated(service.platform)
         room = service.room(table.room_id)
         log.holds_appends = True
@@ -165,7 +165,7 @@ async def test_a_room_that_is_filled_while_its_end_waits_is_not_ended() -> None:
 async def test_a_seat_is_taken_that_another_was_faster_to_take(tmp_path: Path) -> None:
     """Who asks for any seat gets the next free one, and is told that the room is full where there is none."""
     log = HoldingLog(MemoryStore())
-    async with served(tmp_path, events=log) as service:
+    async with served(tmp_path, store=log) as service:
         platform = service.platform
         room_id = (await platform.create_room("alice")).room_id
         log.holds_appends = True

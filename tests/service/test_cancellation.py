@@ -46,7 +46,7 @@ async def given_up(log: HoldingLog, call: Cancellable) -> None:
 
 async def test_a_command_whose_caller_gives_up_is_told_to_the_others(tmp_path: Path) -> None:
     log = HoldingLog(MemoryStore())
-    async with served(tmp_path, events=log) as service:
+    async with served(tmp_path, store=log) as service:
         table = await seated(service.platform)
         before = await seen(service, table, 0)
         listening = [RawSeat(service, token) for token in table.tokens]
@@ -83,7 +83,7 @@ async def test_what_a_platform_gives_up_waiting_for_is_told_to_the_seats(
     tmp_path: Path, ask: Callable[[Service, str], Awaitable[Cancellable]], causes: list[str]
 ) -> None:
     log = HoldingLog(MemoryStore())
-    async with served(tmp_path, events=log) as service:
+    async with served(tmp_path, store=log) as service:
         platform = service.platform
         room_id = (await platform.create_room("alice")).room_id
         seats = [await platform.take_seat(room_id, player) for player in ("alice", "bob")]
@@ -98,7 +98,7 @@ async def test_what_a_platform_gives_up_waiting_for_is_told_to_the_seats(
 async def test_a_room_whose_creator_gives_up_is_opened_and_expires(tmp_path: Path) -> None:
     log = HoldingLog(MemoryStore())
     clock = time_ns()
-    async with served(tmp_path, events=log, now=lambda: clock) as service:
+    async with served(tmp_path, store=log, now=lambda: clock) as service:
         log.holds_appends = True
         request = room_pb.CreateRoomRequest(command_id="mine", owner="alice")
         await given_up(log, service.rooms.CreateRoom(request, metadata=bearer(service.key)))
@@ -133,7 +133,7 @@ async def test_a_room_that_is_being_opened_is_opened_for_the_others_too() -> Non
 async def test_a_room_whose_only_finder_gives_up_is_in_memory_and_keeps_its_deadline(tmp_path: Path) -> None:
     log = HoldingLog(MemoryStore())
     clock = time_ns()
-    async with served(tmp_path, events=log, now=lambda: clock) as service:
+    async with served(tmp_path, store=log, now=lambda: clock) as service:
         room_id = (await service.platform.create_room("alice")).room_id
         service.room(room_id).touched = float("-inf")
         assert service.kept.put_away() == 1

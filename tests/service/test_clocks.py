@@ -89,7 +89,7 @@ async def test_a_wall_clock_that_jumps_by_an_hour_changes_nothing_for_who_plays(
 async def test_a_rooms_times_never_run_backwards(tmp_path: Path) -> None:
     wall, log = HandWall(), MemoryStore()
     began = wall.at
-    async with served(tmp_path, events=log, now=wall) as service:
+    async with served(tmp_path, store=log, now=wall) as service:
         table = await seated(service.platform)
         wall.at -= HOUR
         stream = RawSeat(service, table.tokens[0])
@@ -103,7 +103,7 @@ async def test_a_rooms_times_never_run_backwards(tmp_path: Path) -> None:
         assert (await stream.hear("notice")).notice.time.ToNanoseconds() == began + SECOND
     # Another server, whose clock is behind, opens the room from its log and goes on from there.
     wall.at -= 2 * HOUR
-    async with served(tmp_path, events=log, now=wall) as service:
+    async with served(tmp_path, store=log, now=wall) as service:
         await step(service, table)
         await service.platform.disband_room(table.room_id)
         watching = service.platform.watch()

@@ -62,18 +62,18 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 
 
 async def list_rooms(service: Service, number: str) -> object:
-    request = pb.ListRoomsRequest(page_token=forged(f"{service.store}.1.{number}.1.room"))
+    request = pb.ListRoomsRequest(page_token=forged(f"{service.store_id}.1.{number}.1.room"))
     return await service.rooms.ListRooms(request, metadata=bearer(service.key))
 
 
 async def list_match_records(service: Service, number: str) -> object:
-    request = pb.ListMatchRecordsRequest(page_token=forged(f"{service.store}.1.{number}.1.room"))
+    request = pb.ListMatchRecordsRequest(page_token=forged(f"{service.store_id}.1.{number}.1.room"))
     return await service.rooms.ListMatchRecords(request, metadata=bearer(service.key))
 
 
 async def watch_rooms(service: Service, number: str) -> object:
     return await service.rooms.WatchRooms(
-        pb.WatchRoomsRequest(cursor=f"{service.store}-{number}-0"), metadata=bearer(service.key)
+        pb.WatchRoomsRequest(cursor=f"{service.store_id}-{number}-0"), metadata=bearer(service.key)
     ).read()
 
 

@@ -139,7 +139,7 @@ async def rooms(folder: Path) -> AsyncIterator[Rooms]:
     """Rooms in every state, as a server finds them that was started on what another left."""
     path = folder / LOG_FILE
     log = await opened(path)
-    async with served(folder, events=log) as service:
+    async with served(folder, store=log) as service:
         platform = service.platform
         gone = await seated(platform)
         await platform.disband_room(gone.room_id)
@@ -166,7 +166,7 @@ async def rooms(folder: Path) -> AsyncIterator[Rooms]:
     db.close()
     log = await opened(path)
     try:
-        async with served(folder, events=log) as service:
+        async with served(folder, store=log) as service:
             yield Rooms(service, tables, service.tenant("rival"))
     finally:
         await log.close()

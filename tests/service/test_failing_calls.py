@@ -78,7 +78,7 @@ async def test_nothing_of_an_error_is_told(
     tmp_path: Path, rpc: MethodDescriptor, caplog: pytest.LogCaptureFixture
 ) -> None:
     log = ErringLog()
-    async with served(tmp_path, events=log) as service:
+    async with served(tmp_path, store=log) as service:
         table = await seated(service.platform)
         service.room(table.room_id).touched = float("-inf")
         assert service.kept.put_away() == 1

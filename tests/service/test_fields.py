@@ -239,7 +239,7 @@ async def test_any_moment_bounds_a_list_of_matches(service: Service) -> None:
 async def test_any_moment_bounds_a_list_of_matches_in_a_file(tmp_path: Path) -> None:
     log = await open_store(tmp_path / LOG_FILE)
     assert isinstance(log, SqliteStore), log
-    async with served(tmp_path, events=log) as service:
+    async with served(tmp_path, store=log) as service:
         await is_bounded_by_any_moment(service)
     await log.close()
 

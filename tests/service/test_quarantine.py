@@ -55,7 +55,7 @@ async def with_a_broken_end(log: MemoryStore, service: Service, body: bytes) -> 
 @pytest.mark.parametrize("body", NOT_UNDERSTOOD.values(), ids=NOT_UNDERSTOOD)
 async def test_a_room_that_cannot_be_followed(tmp_path: Path, body: bytes) -> None:
     log = MemoryStore()
-    async with served(tmp_path, events=log) as service:
+    async with served(tmp_path, store=log) as service:
         platform = service.platform
         other = await seated(platform)
         table = await with_a_broken_end(log, service, body)

@@ -167,7 +167,7 @@ class ErringStore(PassingOn):
 
 
 async def failed(folder: Path) -> Ended:
-    async with served(folder, events=ErringStore(MemoryStore())) as service:
+    async with served(folder, store=ErringStore(MemoryStore())) as service:
         said: dict[str, object] = {
             "platform": "x",
             "room": "x",

@@ -148,7 +148,7 @@ async def said(watching: grpc.aio.UnaryStreamCall[pb.WatchRoomsRequest, pb.Watch
 
 async def test_what_happens_elsewhere_costs_a_watcher_little_and_is_nothing_to_be_told(tmp_path: Path) -> None:
     log = CountingLog()
-    async with served(tmp_path, events=log) as service:
+    async with served(tmp_path, store=log) as service:
         rival = Platform([service.address], service.tenant("rival"))
         await service.platform.create_room("alice", command_id="first")
         began = monotonic()
