@@ -37,7 +37,7 @@ async def cannot_serve(folder: Path) -> str:
 
 
 async def two_tables(folder: Path) -> tuple[Table, Table]:
-    """A log with two rooms in play, left by a server that has stopped."""
+    """A store with two rooms in play, left by a server that has stopped."""
     async with serving(folder) as server, grpc.aio.insecure_channel(server.address) as channel:
         service = server.speaking(channel)
         tables = await seated(service.platform), await seated(service.platform)
@@ -194,11 +194,11 @@ def test_a_folder_without_a_log_is_no_data_folder(tmp_path: Path) -> None:
 
 async def one_room(folder: Path) -> str:
     """A store with a room whose match nobody began, and one that has begun."""
-    log = await open_store(folder / LOG_FILE)
-    assert isinstance(log, SqliteStore)
-    rooms = Rooms(node_on(log))
+    store = await open_store(folder / LOG_FILE)
+    assert isinstance(store, SqliteStore)
+    rooms = Rooms(node_on(store))
     room, _ = await opened(rooms, "waiting"), await seated_without_a_port(rooms, "begun")
-    await log.close()
+    await store.close()
     return room.id
 
 

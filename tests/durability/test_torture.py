@@ -44,8 +44,8 @@ async def hear(stream: SeatStream, transcript: SeatTranscript) -> None:
 
 async def testimony() -> tuple[RoomTranscript, tuple[Entry, ...]]:
     """A match with what its seats were told, and its log."""
-    log = MemoryStore()
-    room = await seated(Rooms(node_on(log)))
+    store = MemoryStore()
+    room = await seated(Rooms(node_on(store)))
     transcript = RoomTranscript(room.id, PLAYERS[:3], (SeatTranscript(), SeatTranscript(), SeatTranscript()))
     transcript.house |= {"room", "seat 0", "seat 1", "seat 2"}
     streams = [SeatStream(Seat(seat), 256, partial(room.audience.beginning, Seat(seat))) for seat in range(3)]
@@ -63,7 +63,7 @@ async def testimony() -> tuple[RoomTranscript, tuple[Entry, ...]]:
         transcript.answers.setdefault(seat, []).append(sent)
         for stream, heard in zip(streams, transcript.seats, strict=True):
             await hear(stream, heard)
-    return transcript, await log.read(room.id)
+    return transcript, await store.read(room.id)
 
 
 async def test_where_all_is_well_there_is_nothing_to_say() -> None:

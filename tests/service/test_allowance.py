@@ -319,9 +319,9 @@ async def test_a_new_stream_is_paid_for_before_it_displaces_another(tmp_path: Pa
 
 async def test_a_record_is_paid_for_by_the_deals_that_are_read_and_a_settled_deal_is_read_once(tmp_path: Path) -> None:
     clock = HandMonotonic()
-    log = MemoryStore()
+    store = MemoryStore()
     limits = Limits(commands_per_second=2)
-    async with served(tmp_path, limits=limits, store=log, monotonic=clock) as service:
+    async with served(tmp_path, limits=limits, store=store, monotonic=clock) as service:
         table = await seated(service.platform)
         for settled in (1, 2):
             while (await service.platform.record(table.room_id)).summary.settled_deals < settled:
@@ -334,7 +334,7 @@ async def test_a_record_is_paid_for_by_the_deals_that_are_read_and_a_settled_dea
             told: pb.GetRecordResponse = await service.seats.GetRecord(pb.GetRecordRequest(), metadata=metadata)
             assert len(told.record.deals) == 2
         assert await retry_after(service.seats.GetRecord(pb.GetRecordRequest(), metadata=metadata)) == 1.0
-    async with served(tmp_path, limits=limits, store=log, monotonic=clock) as again:
+    async with served(tmp_path, limits=limits, store=store, monotonic=clock) as again:
         metadata = table.metadata(0)
         told = await again.seats.GetRecord(pb.GetRecordRequest(), metadata=metadata)
         owed = Work.RECORD.units + 2 * Work.DEAL.units - 4
