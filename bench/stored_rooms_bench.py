@@ -26,9 +26,12 @@ from erqiwang_core.units import Seat
 from erqiwang_core.view import advice
 
 from erqiwang_grpc.auth.files import Opened, open_key_files
+from erqiwang_grpc.events.actor import PLATFORM, SeatActor
 from erqiwang_grpc.events.index import ENDED, opening_tags
 from erqiwang_grpc.events.model import RoomOpened
-from erqiwang_grpc.rooms.command import PLATFORM, Accepted, Asked, command_key
+from erqiwang_grpc.rooms.command import Accepted, HouseAsks, SeatAsks
+from erqiwang_grpc.rooms.fingerprint import command_key
+from erqiwang_grpc.rooms.housekeeping import Housekeeping
 from erqiwang_grpc.rooms.limits import Limits
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Node, Room
@@ -42,22 +45,23 @@ from erqiwang_grpc.store.wakeup import ProcessWakeup
 PLAYERS = ("alice", "bob", "carol")
 ROUNDS = 5
 AGAIN = 3
-TOGETHER = 500  # rooms written at a time while a log is filled
+TOGETHER = 500  # rooms written at a time while a store is filled
 
 
-def rooms_on(events: Store, idle_minutes: int = 10) -> Rooms:
-    """The rooms of a server on that log, without its port."""
+def rooms_on(store: Store, idle_minutes: int = 10) -> Rooms:
+    """The rooms of a server on that store, without its port."""
     limits = Limits(commands_per_second=1_000_000, rooms=1_000_000, idle_minutes=idle_minutes)
-    return Rooms(Node(events, ProcessWakeup(), lambda: TimeNs(time.time_ns()), seeded(1), limits))
+    return Rooms(Node(store, ProcessWakeup(), lambda: TimeNs(time.time_ns()), seeded(1), limits))
 
 
 async def begun(rooms: Rooms, name: str) -> Room:
-    key = command_key(name, b"")
+    opening = RoomOpened("local", "alice", RoomOptions())
+    key = command_key(name, opening)
     assert key is not None
-    room = await rooms.create(RoomOpened("local", "alice", RoomOptions()), key)
+    room = await rooms.create(opening, key)
     assert isinstance(room, Room), room
     for seat, player in enumerate(PLAYERS):
-        taken = await room.administer(PLATFORM, TakeSeat(seat, Player(player)), None)
+        taken = await room.carry_out(HouseAsks(PLATFORM, TakeSeat(seat, Player(player)), None))
         assert isinstance(taken, Accepted), taken
     return room
 
@@ -82,9 +86,9 @@ def next_command(match: Match) -> tuple[Seat, Command]:
 async def one_turn(room: Room) -> float:
     """Decide, store and tell one command; how many seconds that took."""
     seat, command = next_command(room.match)
-    asked = Asked(command, command_key(f"{room.version}", b"payload"))
+    asked = SeatAsks(SeatActor(seat, Player(PLAYERS[seat])), command, command_key(f"{room.version}", command), None)
     start = time.perf_counter()
-    answer = await room.act(seat, PLAYERS[seat], asked)
+    answer = await room.carry_out(asked)
     assert isinstance(answer, Accepted), answer
     return time.perf_counter() - start
 
@@ -174,7 +178,7 @@ async def watch_time(folder: Path) -> float:
     """Seconds, once a server serves, until it knows which rooms were never filled."""
     store = await opened(folder)
     start = time.perf_counter()
-    await rooms_on(store).watch_stored()
+    await Housekeeping(rooms_on(store)).watch_stored()
     seconds = time.perf_counter() - start
     await store.close()
     return seconds
