@@ -31,6 +31,7 @@ from erqiwang_grpc.client import CallRefused, Platform, SeatClient, fold, refusa
 from erqiwang_grpc.client.calls import bearer
 from erqiwang_grpc.client.servers import Options
 from erqiwang_grpc.clocks import Monotonic, SystemMonotonic
+from erqiwang_grpc.reasons import Reason
 from erqiwang_grpc.rooms.limits import Limits
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Room
@@ -303,6 +304,13 @@ def in_phase(phase: view_pb2.Phase.ValueType, deal: int = 1) -> Callable[[view_p
     return lambda view: (view.parts.progress.deal, view.parts.progress.phase) >= (deal, phase)
 
 
+def refused(error: grpc.aio.AioRpcError) -> CallRefused:
+    """How a call has ended; no server of any test gives a reason that the table does not have."""
+    ended = refusal_of(error)
+    assert not ended.reason or ended.reason in Reason.__members__, ended
+    return ended
+
+
 @final
 class RawSeat:
     """A seat's stream, message by message, without a client that would look after it."""
@@ -330,7 +338,7 @@ class RawSeat:
             try:
                 response = await asyncio.wait_for(self.call.read(), PATIENCE)
             except grpc.aio.AioRpcError as error:
-                self.refused = refusal_of(error)
+                self.refused = refused(error)
                 return None
             if not isinstance(response, pb.PlayResponse):
                 return None
