@@ -17,7 +17,6 @@ from typing import Final
 import grpc
 import psutil
 
-from erqiwang_grpc.client import Platform
 from erqiwang_grpc.client.calls import bearer
 from erqiwang_grpc.v1 import bidding_pb2, room_pb2, seat_service_pb2 as pb, seat_service_pb2_grpc as rpc
 from tests.service.processes import ServerProcess, serving
@@ -113,8 +112,9 @@ async def played(folder: Path) -> tuple[str, ...]:
         serving(folder, "--commands-per-second", "100000") as server,
         grpc.aio.insecure_channel(server.address) as channel,
     ):
-        table = await seated(server.speaking(channel).platform, room_pb2.RoomOptions(deals=12))
-        async with attached(channel, table) as seats:
+        served = server.speaking(channel)
+        table = await seated(served.platform, room_pb2.RoomOptions(deals=12))
+        async with attached(served, table) as seats:
             await asyncio.gather(*(play(seat) for seat in seats))
         return table.tokens
 
@@ -123,7 +123,7 @@ async def main(kinds: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         long = await played(Path(folder))
         async with serving(Path(folder)) as server, grpc.aio.insecure_channel(server.address) as channel:
-            platform = Platform(channel, server.key)
+            platform = server.speaking(channel).platform
             *tables, neighbour = [await seated(platform, command_id=f"{number}") for number in range(5)]
             first = tuple(table.tokens[0] for table in tables)
             for kind in kinds or (*REQUESTS, VIEWS, RECORDS):

@@ -25,7 +25,7 @@ from erqiwang_core.notices import notice
 from erqiwang_core.options import Deck, FourPlayer, RoomOptions, ThreePlayer
 from erqiwang_core.players import Policy, RandomLegal, Step, contest, shuffles
 from erqiwang_core.playing import Play, Playing
-from erqiwang_core.rules import rules
+from erqiwang_core.rules import game_rules
 from erqiwang_core.seats import by_seat, next_seat
 from erqiwang_core.units import CardId
 from erqiwang_core.valuation import cheapness
@@ -88,7 +88,7 @@ def _measures(game: str, number: int, seed: int) -> Iterator[Measure]:
 def _match(options: RoomOptions, seed: int) -> Iterator[Step]:
     random = Random(seed)
     policy: Policy = RandomLegal()
-    policies = by_seat(rules(options.game, options.review).seats, lambda _: policy)
+    policies = by_seat(game_rules(options.game, options.review).seats, lambda _: policy)
     return contest(options, policies, random, shuffles(options, random))
 
 

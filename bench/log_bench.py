@@ -18,18 +18,18 @@ APPENDERS = (1, 10, 100)
 BODY = b"x" * 60  # about what a played card takes
 
 
-async def appends_per_second(log: Store, appenders: int, seconds: float) -> float:
+async def appends_per_second(store: Store, appenders: int, seconds: float) -> float:
     """Each appender has a room of its own and waits for each answer, as a seat does."""
     deadline = time.perf_counter() + seconds
-    counts = await asyncio.gather(*(_append(log, f"{appenders}-{i}", deadline) for i in range(appenders)))
+    counts = await asyncio.gather(*(_append(store, f"{appenders}-{i}", deadline) for i in range(appenders)))
     return sum(counts) / seconds
 
 
-async def _append(log: Store, name: str, deadline: float) -> int:
+async def _append(store: Store, name: str, deadline: float) -> int:
     room, head, count = RoomId(name), NOTHING, 0
     while time.perf_counter() < deadline:
         command = CommandKey(CommandId(f"c{count}"), BODY[:32])
-        answer = await log.append(room, head, Batch(TimeNs(time.time_ns()), Actor("seat-0"), command, 1, (BODY,)))
+        answer = await store.append(room, head, Batch(TimeNs(time.time_ns()), Actor("seat-0"), command, 1, (BODY,)))
         assert isinstance(answer, Appended), answer
         head, count = answer.version, count + 1
         await asyncio.sleep(0)  # memory would answer without ever letting another appender run

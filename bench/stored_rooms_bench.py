@@ -26,9 +26,12 @@ from erqiwang_core.units import Seat
 from erqiwang_core.view import advice
 
 from erqiwang_grpc.auth.files import Opened, open_key_files
+from erqiwang_grpc.events.actor import PLATFORM, SeatActor
 from erqiwang_grpc.events.index import ENDED, opening_tags
 from erqiwang_grpc.events.model import RoomOpened
-from erqiwang_grpc.rooms.command import PLATFORM, Accepted, Asked, command_key
+from erqiwang_grpc.rooms.command import Accepted, HouseAsks, SeatAsks
+from erqiwang_grpc.rooms.fingerprint import command_key
+from erqiwang_grpc.rooms.housekeeping import Housekeeping
 from erqiwang_grpc.rooms.limits import Limits
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Node, Room
@@ -42,22 +45,23 @@ from erqiwang_grpc.store.wakeup import ProcessWakeup
 PLAYERS = ("alice", "bob", "carol")
 ROUNDS = 5
 AGAIN = 3
-TOGETHER = 500  # rooms written at a time while a log is filled
+TOGETHER = 500  # rooms written at a time while a store is filled
 
 
-def rooms_on(events: Store, idle_minutes: int = 10) -> Rooms:
-    """The rooms of a server on that log, without its port."""
+def rooms_on(store: Store, idle_minutes: int = 10) -> Rooms:
+    """The rooms of a server on that store, without its port."""
     limits = Limits(commands_per_second=1_000_000, rooms=1_000_000, idle_minutes=idle_minutes)
-    return Rooms(Node(events, ProcessWakeup(), lambda: TimeNs(time.time_ns()), seeded(1), limits))
+    return Rooms(Node(store, ProcessWakeup(), lambda: TimeNs(time.time_ns()), seeded(1), limits))
 
 
 async def begun(rooms: Rooms, name: str) -> Room:
-    key = command_key(name, b"")
+    opening = RoomOpened("local", "alice", RoomOptions())
+    key = command_key(name, opening)
     assert key is not None
-    room = await rooms.create(RoomOpened("local", "alice", RoomOptions()), key)
+    room = await rooms.create(opening, key)
     assert isinstance(room, Room), room
     for seat, player in enumerate(PLAYERS):
-        taken = await room.administer(PLATFORM, TakeSeat(seat, Player(player)), None)
+        taken = await room.carry_out(HouseAsks(PLATFORM, TakeSeat(seat, Player(player)), None))
         assert isinstance(taken, Accepted), taken
     return room
 
@@ -82,44 +86,44 @@ def next_command(match: Match) -> tuple[Seat, Command]:
 async def one_turn(room: Room) -> float:
     """Decide, store and tell one command; how many seconds that took."""
     seat, command = next_command(room.match)
-    asked = Asked(command, command_key(f"{room.version}", b"payload"))
+    asked = SeatAsks(SeatActor(seat, Player(PLAYERS[seat])), command, command_key(f"{room.version}", command), None)
     start = time.perf_counter()
-    answer = await room.act(seat, PLAYERS[seat], asked)
+    answer = await room.carry_out(asked)
     assert isinstance(answer, Accepted), answer
     return time.perf_counter() - start
 
 
 async def template(turns: int) -> tuple[Entry, ...]:
     """The log of a room in which so many turns were played."""
-    log = MemoryStore()
-    room = await begun(rooms_on(log), "template")
+    store = MemoryStore()
+    room = await begun(rooms_on(store), "template")
     for _ in range(turns):
         await one_turn(room)
-    return await log.read(room.id)
+    return await store.read(room.id)
 
 
-async def store(log: Store, room: RoomId, entries: tuple[Entry, ...], *, ended: bool) -> None:
+async def write(store: Store, room: RoomId, entries: tuple[Entry, ...], *, ended: bool) -> None:
     """A room with the events of the template, batch by batch; `ended` as one that need not be looked after."""
     head = NOTHING
     tags = (*opening_tags(RoomOpened("local", "alice", RoomOptions())), *((ENDED,) if ended else ()))
     for (time_ns, actor, command), group in groupby(entries, key=lambda each: (each.time, each.actor, each.command)):
         bodies = tuple(entry.body for entry in group)
         batch = Batch(time_ns, actor, command, 1, bodies, tags if head == NOTHING else ())
-        answer = await log.append(room, head, batch)
+        answer = await store.append(room, head, batch)
         assert isinstance(answer, Appended), answer
         head = answer.version
 
 
-async def fill(log: Store, first: int, last: int, entries: tuple[Entry, ...], *, ended: bool = True) -> None:
+async def fill(store: Store, first: int, last: int, entries: tuple[Entry, ...], *, ended: bool = True) -> None:
     for start in range(first, last, TOGETHER):
         names = (RoomId(f"room{number:07}") for number in range(start, min(start + TOGETHER, last)))
-        await asyncio.gather(*(store(log, name, entries, ended=ended) for name in names))
+        await asyncio.gather(*(write(store, name, entries, ended=ended) for name in names))
 
 
 async def opened(folder: Path) -> SqliteStore:
-    log = await open_store(folder / "rooms.sqlite")
-    assert isinstance(log, SqliteStore), log
-    return log
+    store = await open_store(folder / "rooms.sqlite")
+    assert isinstance(store, SqliteStore), store
+    return store
 
 
 def resident() -> int:
@@ -161,22 +165,22 @@ async def start_time(folder: Path) -> float:
     keys = open_key_files(folder, None, None)
     assert isinstance(keys, Opened), keys
     start = time.perf_counter()
-    log = await opened(folder)
-    server = Server(Settings(log, keys.files))
+    store = await opened(folder)
+    server = Server(Settings(store, keys.files))
     await server.start()
     seconds = time.perf_counter() - start
     await server.stop(0)
-    await log.close()
+    await store.close()
     return seconds
 
 
 async def watch_time(folder: Path) -> float:
     """Seconds, once a server serves, until it knows which rooms were never filled."""
-    log = await opened(folder)
+    store = await opened(folder)
     start = time.perf_counter()
-    await rooms_on(log).watch_stored()
+    await Housekeeping(rooms_on(store)).watch_stored()
     seconds = time.perf_counter() - start
-    await log.close()
+    await store.close()
     return seconds
 
 
@@ -184,24 +188,24 @@ async def measure(folder: Path, most: int, active: int, number: int) -> None:
     entries = await template(40)
     print(f"stored rooms of {len(entries)} events; one turn after the other, the time of the disk's flush included")
     print(f"{'':<42} {'median':>8} {'95th':>8} {'CPU':>8}   ms a turn")
-    log, filled = await opened(folder), 0
+    store, filled = await opened(folder), 0
     for stored in (10, 100, 1_000, 10_000):
         if stored > most:
             break
-        await fill(log, filled, stored, entries)
+        await fill(store, filled, stored, entries)
         filled = stored
-        say(f"{stored:,} stored, 1 in memory", await turns([await begun(rooms_on(log), f"at {stored}")], number))
-    await log.close()
+        say(f"{stored:,} stored, 1 in memory", await turns([await begun(rooms_on(store), f"at {stored}")], number))
+    await store.close()
     await with_active(folder, filled, active, number, entries)
     await starts(folder, filled, most)
 
 
 async def with_active(folder: Path, filled: int, active: int, number: int, entries: tuple[Entry, ...]) -> None:
     """The same with many rooms in memory, and what memory they take."""
-    log = await opened(folder)
+    store = await opened(folder)
     names = [RoomId(f"room{each:07}") for each in range(1_000_000, 1_000_000 + active)]
-    await fill(log, 1_000_000, 1_000_000 + active, entries, ended=False)
-    rooms, before, start = rooms_on(log, idle_minutes=0), resident(), time.perf_counter()
+    await fill(store, 1_000_000, 1_000_000 + active, entries, ended=False)
+    rooms, before, start = rooms_on(store, idle_minutes=0), resident(), time.perf_counter()
     kept = [room for name in names if isinstance(room := await rooms.find(name), Room)]
     seconds = time.perf_counter() - start
     held = resident() - before
@@ -221,7 +225,7 @@ async def with_active(folder: Path, filled: int, active: int, number: int, entri
         f"; {len(rooms.live)} in memory once put away; opened and put away {AGAIN} times more: {grown:+.1f} MB",
         flush=True,
     )
-    await log.close()
+    await store.close()
 
 
 async def starts(folder: Path, filled: int, most: int) -> None:
@@ -231,9 +235,9 @@ async def starts(folder: Path, filled: int, most: int) -> None:
     for stored in (10_000, 100_000):
         if stored > most:
             break
-        log = await opened(folder)
-        await fill(log, filled, stored, short)
-        await log.close()
+        store = await opened(folder)
+        await fill(store, filled, stored, short)
+        await store.close()
         filled = max(filled, stored)
         best = min([await start_time(folder) for _ in range(3)])
         known = await watch_time(folder)

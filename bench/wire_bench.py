@@ -16,7 +16,7 @@ from erqiwang_core.notices import Notice, notice
 from erqiwang_core.options import RoomOptions
 from erqiwang_core.players import RandomLegal, contest, shuffles
 from erqiwang_core.playing import CardsFollowed, CardsLed
-from erqiwang_core.rules import RULES_VERSION, rules
+from erqiwang_core.rules import RULES_VERSION, game_rules
 from erqiwang_core.seats import by_seat
 
 from erqiwang_grpc import events as stored
@@ -63,7 +63,7 @@ def _arguments() -> argparse.Namespace:
 
 def _match(seed: int) -> Iterator[Told]:
     options, random = RoomOptions(), Random(seed)
-    seats = rules(options.game, options.review).seats
+    seats = game_rules(options.game, options.review).seats
     steps = list(contest(options, by_seat(seats, lambda _: RandomLegal()), random, _sealed(shuffles(options, random))))
     # Followed by one match from end to end, as a room does: what is kept of a deal must be met again to be of use.
     match: Match = steps[0].before

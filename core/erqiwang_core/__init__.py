@@ -10,10 +10,10 @@ Read the modules in this order:
 6. `parts`, `view`, `notices`: what a viewer may know, and what it is told of each event.
 7. `players`: policies that see a view and act.
 
-Two functions are named as their modules and are reached through them: `view.view` and `rules.rules`.
+One function is named as its module and is reached through it: `view.view`.
 """
 
-from erqiwang_core import rules, view
+from erqiwang_core import view
 from erqiwang_core.bidding import Bid, Pass
 from erqiwang_core.burying import Bury
 from erqiwang_core.dealing import Shuffled
@@ -50,7 +50,7 @@ from erqiwang_core.options import FourPlayer, Game, RoomOptions, ThreePlayer
 from erqiwang_core.parts import Part, PublicView, Shared, View
 from erqiwang_core.playing import Play, Reply, Request, ShowTrumps, Signal
 from erqiwang_core.refusals import Refusal
-from erqiwang_core.rules import RULES_VERSION
+from erqiwang_core.rules import RULES_VERSION, game_rules
 from erqiwang_core.seats import BySeat
 from erqiwang_core.units import CardId, CardSet, Seat
 from erqiwang_core.viewer import PUBLIC, Public, Viewer
@@ -105,8 +105,8 @@ __all__ = [
     "evolve",
     "fold",
     "fold_public",
+    "game_rules",
     "notice",
-    "rules",
     "telling",
     "told_again",
     "view",

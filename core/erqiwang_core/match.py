@@ -23,7 +23,7 @@ from erqiwang_core.refusals import (
     SeatOccupied,
     WrongPhase,
 )
-from erqiwang_core.rules import RULES_VERSION, Rules, rules
+from erqiwang_core.rules import RULES_VERSION, Rules, game_rules
 from erqiwang_core.seats import BySeat, by_seat
 from erqiwang_core.settlement import DealSettled, Settled, Settlement, next_first_bidder, settle_disband, settled
 from erqiwang_core.units import Chips, Seat
@@ -59,7 +59,7 @@ class Running:
     options: RoomOptions
     chairs: BySeat[Chair]
     deal: Deal
-    settled: tuple[BySeat[Chips], ...]
+    by_deal: tuple[BySeat[Chips], ...]
     """The scores of every settled deal, in order."""
 
 
@@ -186,7 +186,7 @@ def begin(options: RoomOptions) -> Match:
 
 
 def _rules(options: RoomOptions) -> Rules:
-    return rules(options.game, options.review)
+    return game_rules(options.game, options.review)
 
 
 def phase(match: Match) -> Phase:
@@ -205,7 +205,7 @@ def scores(match: Match) -> tuple[BySeat[Chips], ...]:
     match match:
         case Gathering():
             return ()
-        case Running(settled=by_deal):
+        case Running(by_deal=by_deal):
             return by_deal
         case Over(account=account):
             return account.deals
@@ -227,20 +227,20 @@ def decide(match: Match, seat: Seat, command: Command, shuffle: Shuffle) -> tupl
     decided = deals.decide(match.deal, seat, command)
     if not isinstance(decided, tuple):
         return decided
-    if isinstance(decided[-1], DealSettled) and len(match.settled) + 1 == match.options.deals:
-        by_deal = (*match.settled, decided[-1].settlement.scores)
+    if isinstance(decided[-1], DealSettled) and len(match.by_deal) + 1 == match.options.deals:
+        by_deal = (*match.by_deal, decided[-1].settlement.scores)
         return (*decided, MatchEnded(_account(match, by_deal, disbanded=False), None))
     return decided
 
 
 def waits_for(match: Running, seat: Seat) -> bool:
     """Whether the next deal waits for `seat` to say that it is ready; no deal follows the last (rules §13)."""
-    return isinstance(match.deal, Settled) and not match.deal.ready[seat] and len(match.settled) < match.options.deals
+    return isinstance(match.deal, Settled) and not match.deal.ready[seat] and len(match.by_deal) < match.options.deals
 
 
 def _ready(match: Running, seat: Seat, shuffle: Shuffle) -> tuple[Event, ...] | Refusal:
     deal = match.deal
-    if not match.settled:
+    if not match.by_deal:
         return WrongPhase(phase(match))
     if not isinstance(deal, Settled) or deal.ready[seat]:
         # Said twice, or so late that the deal has begun: on a bad network both happen to a client that does no wrong.
@@ -339,7 +339,7 @@ def evolve(match: Match, event: Event) -> Match:
             return _with_chair(match, seat, None)
         case DealStarted(number, first_bidder, game, review, version, shuffled):
             assert not isinstance(match, Over), "no deal starts after the end"
-            started = deals.begin(dealt(rules(game, review, version), number, first_bidder, shuffled))
+            started = deals.begin(dealt(game_rules(game, review, version), number, first_bidder, shuffled))
             return Running(match.options, match.chairs, started, scores(match))
         case SeatReady(seat):
             assert isinstance(match, Running), "ready for the next deal of a match that runs"
@@ -350,10 +350,10 @@ def evolve(match: Match, event: Event) -> Match:
         case DealSettled(settlement=settlement):
             assert isinstance(match, Running), "a deal of a match that runs"
             deal = deals.evolve(match.deal, event)
-            return replace(match, deal=deal, settled=(*match.settled, settlement.scores))
+            return replace(match, deal=deal, by_deal=(*match.by_deal, settlement.scores))
         case BidMade() | BidPassed() | DeclarerFound() | TrumpNamed() | CardsBuried() | CardsLed() | CardsFollowed():
             assert isinstance(match, Running), "a deal of a match that runs"
-            return Running(match.options, match.chairs, deals.evolve(match.deal, event), match.settled)
+            return Running(match.options, match.chairs, deals.evolve(match.deal, event), match.by_deal)
 
 
 def _with_chair(match: Match, seat: Seat, player: Player | None) -> Match:

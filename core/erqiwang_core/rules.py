@@ -99,7 +99,7 @@ class Rules:
 
 
 @cache
-def rules(game: Game, review: bool, version: int = RULES_VERSION) -> Rules:
+def game_rules(game: Game, review: bool, version: int = RULES_VERSION) -> Rules:
     """The rules of a game, in a review room or not, as a deal of that version was played by them."""
     match game:
         case ThreePlayer(joker_bonus, climb):

@@ -9,7 +9,7 @@ from typing import Final, TypeAlias, final
 from erqiwang_grpc.clocks import Monotonic, within
 from erqiwang_grpc.events import Unreadable, read
 from erqiwang_grpc.events.index import PublicEvent, is_public, public
-from erqiwang_grpc.rooms.refusals import LogUnavailable
+from erqiwang_grpc.rooms.refusals import StoreUnavailable
 from erqiwang_grpc.store import Damaged, Entry, Mark, Position, StoreReader, Unavailable, Version, Wakeup
 from erqiwang_grpc.store.wakeup import Bell
 
@@ -45,7 +45,7 @@ async def feed(
     is_leaving: Callable[[], bool],
     monotonic: Monotonic,
     page: int = _PAGE,
-) -> AsyncGenerator[tuple[Happened, ...] | LogUnavailable, None]:
+) -> AsyncGenerator[tuple[Happened, ...] | StoreUnavailable, None]:
     """What has happened since a place, then what happens, until the server leaves. Empty when it was quiet for long.
 
     `bell` wakes the feed; whoever makes `is_leaving` true rings it.
@@ -58,7 +58,7 @@ async def feed(
         while not is_leaving():
             marks = await store.feed(after, page, public(platform))
             if isinstance(marks, Unavailable):
-                yield LogUnavailable()
+                yield StoreUnavailable()
                 return
             for mark in marks:
                 skip = heard if mark.position == position else 0

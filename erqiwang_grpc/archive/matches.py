@@ -11,7 +11,7 @@ from erqiwang_grpc.archive.records import Begun, MatchSummary, begin_record, con
 from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.events.history import UnreadableEntry
 from erqiwang_grpc.events.index import finished, played
-from erqiwang_grpc.rooms.refusals import LogUnavailable, NoSuchRecord, RoomQuarantined
+from erqiwang_grpc.rooms.refusals import NoSuchRecord, RoomQuarantined, StoreUnavailable
 from erqiwang_grpc.rpc.wire import encode
 from erqiwang_grpc.store import NOTHING, Damaged, Entry, Mark, Period, RoomId, StoreReader, Tag, Unavailable, Version
 from erqiwang_grpc.v1 import record_pb2
@@ -121,11 +121,11 @@ class Archive:
         is_over = not isinstance(entries, Damaged) and bool(entries) and has_ended(entries)
         return _readable(entries) if is_over else None
 
-    async def page(self, search: Search, size: int, before: Mark | None) -> Page | LogUnavailable:
+    async def page(self, search: Search, size: int, before: Mark | None) -> Page | StoreUnavailable:
         """At most `size` matches that have ended, older than the mark `before` if one is given."""
         marks = await self._events.listing(search.tag, search.period, size, before)
         if isinstance(marks, Unavailable):
-            return LogUnavailable()
+            return StoreUnavailable()
         matches = [summary async for summary in self._summaries(marks)]
         return Page(tuple(matches), marks[-1] if len(marks) == size else None)
 

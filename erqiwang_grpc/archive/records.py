@@ -12,7 +12,7 @@ from erqiwang_core.dealing import Dealt, dealt
 from erqiwang_core.kernel.trick import Played, Trick
 from erqiwang_core.match import DealStarted, MatchEnded, Player, SeatLeft, SeatTaken
 from erqiwang_core.playing import CardsFollowed, CardsLed, TrickTaken
-from erqiwang_core.rules import rules
+from erqiwang_core.rules import game_rules
 from erqiwang_core.seats import BySeat, by_seat
 from erqiwang_core.settlement import DealSettled, Settlement
 from erqiwang_core.units import CardSet, Chips, Seat
@@ -178,7 +178,7 @@ def _summary(log: RoomLog) -> MatchSummary:
 def _opening_summary(log: RoomLog) -> MatchSummary:
     """The match when its room was opened."""
     options = log.opened.options
-    seats = rules(options.game, options.review).seats
+    seats = game_rules(options.game, options.review).seats
     nobody: BySeat[Player | None] = by_seat(seats, lambda _: None)
     return MatchSummary(
         room=log.opening.room,
@@ -245,7 +245,7 @@ def _deal(logged: Sequence[Logged], settlement: Settlement) -> DealRecord:
     """The record of a deal, from its start to what settled it."""
     start, events = logged[0].event, [each.event for each in logged]
     assert isinstance(start, DealStarted), "a deal begins with its start"
-    played_by = rules(start.game, start.review, start.rules_version)
+    played_by = game_rules(start.game, start.review, start.rules_version)
     return DealRecord(
         started=logged[0].entry.time,
         ended=logged[-1].entry.time,

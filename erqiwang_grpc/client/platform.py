@@ -14,6 +14,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from erqiwang_grpc.client.calls import CallRefused, Cancellation, bearer, refusal_of
 from erqiwang_grpc.client.servers import Options, Servers
 from erqiwang_grpc.client.timing import BackOff, Timing
+from erqiwang_grpc.reasons import Reason
 from erqiwang_grpc.v1 import record_pb2, room_pb2, room_service_pb2 as pb, room_service_pb2_grpc as rpc
 
 T = TypeVar("T")
@@ -226,7 +227,7 @@ class Platform:
                 refused = refusal_of(error)
                 if refused.code not in _LOST:
                     raise refused from error
-                heard = heard and refused.reason != "DRAINING"
+                heard = heard and refused.reason != Reason.DRAINING.name
                 delay = refused.retry_delay
             finally:
                 # The caller may have closed this generator: nothing else ends a stream that nobody reads any more.

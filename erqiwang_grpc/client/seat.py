@@ -17,6 +17,7 @@ from erqiwang_grpc.client import fold
 from erqiwang_grpc.client.calls import Cancellation, Status, bearer
 from erqiwang_grpc.client.servers import Options, Servers
 from erqiwang_grpc.client.timing import BackOff, Heart, Timing
+from erqiwang_grpc.reasons import Reason
 from erqiwang_grpc.v1 import playing_pb2, seat_service_pb2 as pb, seat_service_pb2_grpc as rpc, view_pb2
 
 _PARTING_SECONDS: Final = 5.0
@@ -404,13 +405,12 @@ def _parted(goodbye: pb.Goodbye) -> Ended | _Lost:
     """What a goodbye means. It takes precedence over the status of the call."""
     match goodbye.reason:
         case pb.Goodbye.REASON_DISPLACED:
-            return Ended(grpc.StatusCode.ABORTED, "a newer stream of this seat has taken over")
+            return _ended(Reason.DISPLACED)
         case pb.Goodbye.REASON_UNSEATED:
-            why = "the seat was left or taken again: ask the platform for a fresh token"
-            return Ended(grpc.StatusCode.UNAUTHENTICATED, why)
+            return _ended(Reason.UNSEATED)
         case pb.Goodbye.REASON_DRAINING:
             return _Lost(elsewhere=True, retry_delay=_asked_delay(goodbye))
-        case pb.Goodbye.REASON_TOO_FAST:
+        case pb.Goodbye.REASON_TOO_MANY_COMMANDS:
             return _Lost(elsewhere=False, retry_delay=_asked_delay(goodbye))
         case unknown:  # of a newer server: its delay says whether to come back
             delay = _asked_delay(goodbye)
@@ -418,6 +418,11 @@ def _parted(goodbye: pb.Goodbye) -> Ended | _Lost:
                 why = f"the server ended the stream for a reason that this client does not know ({unknown}), and named no delay"
                 return Ended(grpc.StatusCode.ABORTED, why)
             return _Lost(elsewhere=True, retry_delay=delay)
+
+
+def _ended(why: Reason) -> Ended:
+    row = why.value
+    return Ended(grpc.StatusCode[row.status.name], f"{row.when} {row.then}")
 
 
 def _asked_delay(goodbye: pb.Goodbye) -> float | None:

@@ -6,7 +6,7 @@ from typing import Final, TypeAlias
 
 from erqiwang_core.options import Deck, FourPlayer, Game, Length, RoomOptions, ThreePlayer
 from erqiwang_core.players import Policy, RandomLegal, Sensible
-from erqiwang_core.rules import rules
+from erqiwang_core.rules import game_rules
 from erqiwang_core.seats import BySeat, by_seat
 
 Subparsers: TypeAlias = "_SubParsersAction[ArgumentParser]"
@@ -56,7 +56,7 @@ def policy_names(text: str) -> tuple[str, ...]:
 
 def names_by_seat(names: tuple[str, ...], options: RoomOptions) -> BySeat[str]:
     """A policy's name for every seat, from one for all or one for each; raises `BadArguments` for another number."""
-    seats = rules(options.game, options.review).seats
+    seats = game_rules(options.game, options.review).seats
     if len(names) not in (1, seats):
         raise BadArguments(f"--policy takes one name, or one for each of {seats} seats: {len(names)} were given")
     return by_seat(seats, lambda seat: names[seat % len(names)])

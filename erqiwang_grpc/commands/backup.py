@@ -13,7 +13,7 @@ from typing import Final
 from erqiwang_grpc.auth.files import PLATFORM_KEYS, SIGNING_KEYS
 from erqiwang_grpc.commands import data_folder, interrupts
 from erqiwang_grpc.commands.arguments import Subparsers
-from erqiwang_grpc.commands.data_folder import NoLog
+from erqiwang_grpc.commands.data_folder import NoStore
 from erqiwang_grpc.store.sqlite import LOG_FILE, back_up
 from erqiwang_grpc.store.sqlite.opening import make_private, sync_folder
 
@@ -37,7 +37,7 @@ def run(arguments: Namespace) -> int:
     """Copy, and say what; 2 where that cannot be done, with what to do on standard error. Nothing is overwritten."""
     try:
         print(_backup(arguments.data, arguments.target))
-    except (NoLog, OSError) as error:
+    except (NoStore, OSError) as error:
         print(f"erqiwang backup: {error}", file=sys.stderr)
         return NOT_DONE
     return DONE
@@ -47,7 +47,7 @@ def _backup(folder: Path, target: Path) -> str:
     """Made beside the target and named at the end, so that half a backup is never taken for one."""
     interrupts.run(data_folder.check(folder))
     if target.exists():
-        raise NoLog(f"{target} exists already and was left alone: name another folder")
+        raise NoStore(f"{target} exists already and was left alone: name another folder")
     beside = target.with_name(target.name + ".partial")
     with _begun(beside):
         _copy(folder, beside)
@@ -63,7 +63,7 @@ def _backup(folder: Path, target: Path) -> str:
 def _begun(beside: Path) -> Iterator[None]:
     """The folder of a backup that is being made, held by this process alone and gone if it fails.
 
-    What a killed backup left there is taken away: nobody holds it any more. `NoLog` where somebody does, or where it holds
+    What a killed backup left there is taken away: nobody holds it any more. `NoStore` where somebody does, or where it holds
     what no backup makes.
     """
     beside.mkdir(mode=0o700, exist_ok=True)
@@ -84,13 +84,13 @@ def _hold(descriptor: int, beside: Path) -> None:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise NoLog(f"{beside} is being written by another backup: wait for it, or name another folder") from None
+        raise NoStore(f"{beside} is being written by another backup: wait for it, or name another folder") from None
     if not beside.exists() or not os.path.samestat(os.fstat(descriptor), beside.stat()):
-        raise NoLog(f"{beside} was another backup's until this moment: name another folder")
+        raise NoStore(f"{beside} was another backup's until this moment: name another folder")
     left = sorted(beside.iterdir())
     foreign = [path.name for path in left if path.name not in _OURS]
     if foreign:
-        raise NoLog(f"{beside} is in the way and holds what no backup makes ({foreign[0]!r}): move it away")
+        raise NoStore(f"{beside} is in the way and holds what no backup makes ({foreign[0]!r}): move it away")
     for path in left:
         path.unlink()
 
@@ -105,7 +105,7 @@ _OURS: Final = frozenset(
 def _copy(folder: Path, target: Path) -> None:
     refused = interrupts.run(back_up(folder / LOG_FILE, target / LOG_FILE))
     if refused is not None:
-        raise NoLog(refused.why)
+        raise NoStore(refused.why)
     for name in (PLATFORM_KEYS, SIGNING_KEYS):
         if (folder / name).exists():
             _copy_secret(folder / name, target / name)

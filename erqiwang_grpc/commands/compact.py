@@ -8,7 +8,7 @@ from typing import Final
 from erqiwang_grpc.archive.retention import delete_old_matches
 from erqiwang_grpc.commands import data_folder, interrupts
 from erqiwang_grpc.commands.arguments import Subparsers, not_negative
-from erqiwang_grpc.commands.data_folder import NoLog
+from erqiwang_grpc.commands.data_folder import NoStore
 from erqiwang_grpc.rooms.limits import DAY
 from erqiwang_grpc.store import TimeNs
 from erqiwang_grpc.store.sqlite import Compacted
@@ -22,7 +22,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "compact",
         help="give the space of deleted rooms back to the disk",
-        epilog="The server must be stopped, and the disk must have as much free space as the log takes.",
+        epilog="The server must be stopped, and the disk must have as much free space as the store takes.",
     )
     parser.add_argument("--keep-days", type=not_negative, help="first delete matches that ended longer ago than this")
     data_folder.add_data_option(parser)
@@ -30,10 +30,10 @@ def add_parser(subparsers: Subparsers) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Compact the log and say what was gained; 2 where that cannot be done, with what to do on standard error."""
+    """Compact the store and say what was gained; 2 where that cannot be done, with what to do on standard error."""
     try:
         print(interrupts.run(_compact(arguments)))
-    except NoLog as refused:
+    except NoStore as refused:
         print(f"erqiwang compact: {refused}", file=sys.stderr)
         return NOT_DONE
     return DONE
@@ -41,14 +41,14 @@ def run(arguments: Namespace) -> int:
 
 async def _compact(arguments: Namespace) -> str:
     data_folder.existing(arguments.data)
-    log = await data_folder.writer(arguments.data)
+    store = await data_folder.writer(arguments.data)
     try:
         deleted = 0
         if arguments.keep_days is not None:
-            deleted = len(await delete_old_matches(log, TimeNs(time_ns() - int(arguments.keep_days * DAY))))
-        compacted = await log.compact()
+            deleted = len(await delete_old_matches(store, TimeNs(time_ns() - int(arguments.keep_days * DAY))))
+        compacted = await store.compact()
     finally:
-        await log.close()
+        await store.close()
     if not isinstance(compacted, Compacted):
-        raise NoLog(compacted.why)
+        raise NoStore(compacted.why)
     return f"{deleted} matches deleted; {compacted.before:,} bytes before, {compacted.after:,} after"

@@ -1,4 +1,4 @@
-"""The data folder: the log in it, what is said where it cannot be opened, and who else can look into it."""
+"""The data folder: the store in it, what is said where it cannot be opened, and who else can look into it."""
 
 from argparse import ArgumentParser
 from collections.abc import Iterable, Iterator
@@ -11,13 +11,13 @@ from erqiwang_grpc.store.sqlite.opening import was_served
 
 DATA: Final = Path("erqiwang-data")
 LOG_FILES: Final = (LOG_FILE, f"{LOG_FILE}-wal", f"{LOG_FILE}-shm")
-"""The log, and what SQLite keeps beside it while it is open."""
+"""The store, and what SQLite keeps beside it while it is open."""
 SECRETS: Final = (*LOG_FILES, PLATFORM_KEYS, SIGNING_KEYS, FIRST_KEY)
 """What in a data folder holds cards or keys."""
 
 
-class NoLog(Exception):
-    """The log cannot be opened, in words for the operator that say what to do."""
+class NoStore(Exception):
+    """The store cannot be opened, in words for the operator that say what to do."""
 
 
 def add_data_option(parser: ArgumentParser) -> None:
@@ -26,38 +26,38 @@ def add_data_option(parser: ArgumentParser) -> None:
 
 
 async def reader(folder: Path) -> SqliteReader:
-    """The log of a data folder for reading, also beside its server. Raises `NoLog`."""
+    """The store of a data folder for reading, also beside its server. Raises `NoStore`."""
     opened = await open_reader(existing(folder))
     if isinstance(opened, SqliteReader):
         return opened
-    raise NoLog(advice(opened))
+    raise NoStore(advice(opened))
 
 
 async def writer(folder: Path) -> SqliteStore:
-    """The log of a data folder for writing, made where there is none; there is none beside its server. Raises `NoLog`."""
+    """The store of a data folder for writing, made where there is none; there is none beside its server. Raises `NoStore`."""
     opened = await open_store(folder / LOG_FILE)
     if isinstance(opened, SqliteStore):
         return opened
-    raise NoLog(advice(opened))
+    raise NoStore(advice(opened))
 
 
 def existing(folder: Path) -> Path:
-    """The file of the log that is there. Raises `NoLog` where there is none: only a server makes one."""
+    """The file of the store that is there. Raises `NoStore` where there is none: only a server makes one."""
     path = folder / LOG_FILE
     if not path.exists():
-        raise NoLog(f"{path} is not there: name the data folder of a server with --data")
+        raise NoStore(f"{path} is not there: name the data folder of a server with --data")
     return path
 
 
 async def check(folder: Path) -> None:
-    """See that there is a log that can be read. Raises `NoLog`."""
+    """See that there is a store that can be read. Raises `NoStore`."""
     await (await reader(folder)).close()
 
 
 def loss(folder: Path) -> str | None:
-    """What is wrong with a folder that was served, and whose log is gone; None where nothing is missed.
+    """What is wrong with a folder that was served, and whose store is gone; None where nothing is missed.
 
-    A fresh log made in its place would begin without a room, and nobody would be told.
+    A fresh store made in its place would begin without a room, and nobody would be told.
     """
     path = folder / LOG_FILE
     if path.exists() and path.stat().st_size:

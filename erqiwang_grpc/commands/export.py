@@ -16,7 +16,7 @@ from erqiwang_grpc.archive.records import MatchRecord, match_record
 from erqiwang_grpc.commands import against, data_folder, interrupts
 from erqiwang_grpc.commands.against import Testimony
 from erqiwang_grpc.commands.arguments import Subparsers
-from erqiwang_grpc.commands.data_folder import NoLog
+from erqiwang_grpc.commands.data_folder import NoStore
 from erqiwang_grpc.events.history import UnreadableEntry
 from erqiwang_grpc.names import printable, printable_json
 from erqiwang_grpc.rpc.wire import encode
@@ -70,13 +70,13 @@ class Tally:
 
 
 def run(arguments: Namespace) -> int:
-    """Write to standard output; 1 where a room is damaged, unreadable or verified wrong, 2 where there is no log."""
+    """Write to standard output; 1 where a room is damaged, unreadable or verified wrong, 2 where there is no store."""
     tally = Tally()
     try:
         testimony = None if arguments.against is None else against.read(arguments.against)
         with _output(arguments.to) as out:
             interrupts.run(_export(arguments, testimony, tally, out))
-    except (NoLog, OSError) as error:
+    except (NoStore, OSError) as error:
         print(f"erqiwang export: {error}", file=sys.stderr)
         return CANNOT_READ
     verified = f", {tally.verified} verified" if arguments.verify else ""
@@ -126,14 +126,14 @@ async def _look_at_the_file(reader: SqliteReader, tally: Tally) -> None:
 
 
 async def every_room(reader: StoreReader, named: Sequence[str], page: int = _PAGE) -> AsyncIterator[RoomId]:
-    """The rooms that are named, or else all there are. Raises `NoLog` where they cannot be listed."""
+    """The rooms that are named, or else all there are. Raises `NoStore` where they cannot be listed."""
     for name in named:
         yield RoomId(name)
     last = RoomId("")
     while not named:
         rooms = await reader.rooms(last, page)
         if isinstance(rooms, Unavailable):
-            raise NoLog(rooms.why)
+            raise NoStore(rooms.why)
         for room in rooms:
             yield room
         if len(rooms) < page:

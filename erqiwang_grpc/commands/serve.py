@@ -16,7 +16,7 @@ import uvloop
 from erqiwang_grpc.auth.files import KeyFileRefused, KeyFiles, open_key_files
 from erqiwang_grpc.commands import data_folder, interrupts, open_files, tls_files
 from erqiwang_grpc.commands.arguments import Subparsers, at_least, not_negative, port
-from erqiwang_grpc.commands.data_folder import NoLog
+from erqiwang_grpc.commands.data_folder import NoStore
 from erqiwang_grpc.commands.tls_files import TlsRefused
 from erqiwang_grpc.logs import write_to_standard_error
 from erqiwang_grpc.rooms.limits import Limits
@@ -127,7 +127,7 @@ class CannotStart:
 @final
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What is needed before the log is opened."""
+    """What is needed before the store is opened."""
 
     tls: Tls | None
     limits: Limits
@@ -135,7 +135,7 @@ class Prepared:
 
 def _prepare(arguments: Namespace) -> Prepared | CannotStart:
     try:
-        # The log holds cards in hand: what is made is this user's alone, as the keys are and a backup is.
+        # The store holds cards in hand: what is made is this user's alone, as the keys are and a backup is.
         arguments.data.mkdir(mode=0o700, parents=True, exist_ok=True)
         tls = tls_files.read(arguments.tls_cert, arguments.tls_key, arguments.client_ca)
     except FileExistsError:
@@ -156,14 +156,14 @@ async def _open(arguments: Namespace) -> Store | CannotStart:
         return MemoryStore()
     try:
         opened = await data_folder.writer(arguments.data)
-    except NoLog as refused:
+    except NoStore as refused:
         return CannotStart(str(refused))
     log.info("store opened", extra={"path": str(arguments.data), "store": opened.identity})
     return opened
 
 
 def _open_keys(arguments: Namespace) -> KeyFiles | CannotStart:
-    """The keys. After the log: key files without a log are the sign that a log was lost."""
+    """The keys. After the store: key files without a store are the sign that a store was lost."""
     opened = open_key_files(arguments.data, arguments.platform_keys, arguments.signing_keys)
     if isinstance(opened, KeyFileRefused):
         return CannotStart(f"{opened.path}: {opened.why}")
@@ -178,24 +178,24 @@ def _open_keys(arguments: Namespace) -> KeyFiles | CannotStart:
 
 async def _serve(arguments: Namespace, prepared: Prepared) -> int:
     open_files.allow(prepared.limits.connections)
-    events = await _open(arguments)
-    if isinstance(events, CannotStart):
-        print(f"erqiwang serve: {events.why}", file=sys.stderr)
+    store = await _open(arguments)
+    if isinstance(store, CannotStart):
+        print(f"erqiwang serve: {store.why}", file=sys.stderr)
         return CANNOT_START
     try:
         keys = _open_keys(arguments)
         if isinstance(keys, CannotStart):
             print(f"erqiwang serve: {keys.why}", file=sys.stderr)
             return CANNOT_START
-        return await _serve_rooms(arguments, prepared, keys, events)
+        return await _serve_rooms(arguments, prepared, keys, store)
     finally:
-        await events.close()
+        await store.close()
 
 
-async def _serve_rooms(arguments: Namespace, prepared: Prepared, keys: KeyFiles, events: Store) -> int:
+async def _serve_rooms(arguments: Namespace, prepared: Prepared, keys: KeyFiles, store: Store) -> int:
     server = Server(
         Settings(
-            events=events,
+            store=store,
             keys=keys,
             host=arguments.host,
             port=arguments.port,
@@ -221,7 +221,7 @@ async def _serve_rooms(arguments: Namespace, prepared: Prepared, keys: KeyFiles,
         return CANNOT_START
     calm_the_collector()
     print(f"erqiwang serves on {arguments.host}:{server.port}", flush=True)
-    losing = asyncio.create_task(_flush_fails(events))
+    losing = asyncio.create_task(_flush_fails(store))
     await asyncio.wait((losing, stopping), return_when=asyncio.FIRST_COMPLETED)
     if losing.done():
         await _give_up(server)
@@ -231,16 +231,16 @@ async def _serve_rooms(arguments: Namespace, prepared: Prepared, keys: KeyFiles,
     return 128 + stopped_by if stopped_by is signal.SIGINT else 0
 
 
-async def _flush_fails(events: Store) -> None:
-    """Return once a flush of the log has failed; a log in memory has none."""
-    if isinstance(events, SqliteStore):
-        await events.lost()
+async def _flush_fails(store: Store) -> None:
+    """Return once a flush of the store has failed; a store in memory has none."""
+    if isinstance(store, SqliteStore):
+        await store.lost()
     else:
         await asyncio.Event().wait()
 
 
 async def _give_up(server: Server) -> Never:
-    """Answer what is under way, then end the process without touching the log again: only a fresh opening shows what is in it.
+    """Answer what is under way, then end the process without touching the store again: only a fresh opening shows what is in it.
 
     Not by returning: whoever closes the file writes to it.
     """

@@ -9,7 +9,7 @@ from typing import Final
 
 from erqiwang_grpc.commands import data_folder, interrupts
 from erqiwang_grpc.commands.arguments import Subparsers
-from erqiwang_grpc.commands.data_folder import NoLog
+from erqiwang_grpc.commands.data_folder import NoStore
 from erqiwang_grpc.store import StoreId
 from erqiwang_grpc.store.sqlite import OpenRefused, advice, new_identity
 
@@ -37,7 +37,7 @@ def run(work: Callable[[Path], Awaitable[StoreId]], arguments: Namespace) -> int
     """Print the identity; 2 where there is none to be had, with what to do on standard error."""
     try:
         print(interrupts.run(_done(work(arguments.data))))
-    except NoLog as refused:
+    except NoStore as refused:
         print(f"erqiwang store: {refused}", file=sys.stderr)
         return NOT_DONE
     return DONE
@@ -59,4 +59,4 @@ async def _renew(folder: Path) -> StoreId:
     renewed: StoreId | OpenRefused = await new_identity(data_folder.existing(folder))
     if isinstance(renewed, str):
         return renewed
-    raise NoLog(advice(renewed))
+    raise NoStore(advice(renewed))

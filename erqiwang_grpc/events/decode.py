@@ -19,7 +19,7 @@ from erqiwang_core.match import Account, DealStarted, MatchEnded, Player, SeatLe
 from erqiwang_core.naming import TrumpNamed, number
 from erqiwang_core.options import Countdowns, Deck, FourPlayer, Game, Length, Payer, RoomOptions, ThreePlayer
 from erqiwang_core.playing import CardsFollowed, CardsLed, TrickTaken
-from erqiwang_core.rules import RULES_VERSION, BidRow, rules
+from erqiwang_core.rules import RULES_VERSION, BidRow, game_rules
 from erqiwang_core.scoring import KittyCapture, Outcome, Upgrade
 from erqiwang_core.seats import BySeat
 from erqiwang_core.settlement import DealSettled, SeatScore, Settlement
@@ -166,7 +166,7 @@ def _deal_started(stored: room_pb2.DealStarted) -> DealStarted:
         raise _UnclearError(f"version {stored.rules_version} of the rules is not known here")
     game = _game(stored.game)
     order = tuple(CardId(card) for card in stored.order)
-    if sorted(order) != list(rules(game, stored.review, stored.rules_version).deck):
+    if sorted(order) != list(game_rules(game, stored.review, stored.rules_version).deck):
         raise _UnclearError("its cards are no permutation of the deck")
     return DealStarted(
         number=stored.number,

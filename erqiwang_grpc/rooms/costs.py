@@ -28,7 +28,7 @@ class Work(Enum):
     RECORD = Price(2, "`GetRecord`, `GetMatchRecord`")
     DEAL = Price(3, "each deal in it that is read for the first time, or for the first time in a long while")
     CALL = Price(1, "any call of `RoomService`, the opening of `WatchRooms` among them")
-    ROW = Price(3, "each room or match that `ListRooms` or `ListMatchRecords` reads from the log")
+    ROW = Price(3, "each room or match that `ListRooms` or `ListMatchRecords` reads from the store")
 
     @property
     def units(self) -> float:

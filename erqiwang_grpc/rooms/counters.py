@@ -4,8 +4,9 @@ from bisect import bisect_left
 from collections import Counter
 from typing import Final, final
 
+from erqiwang_grpc.reasons import Reason
 from erqiwang_grpc.rooms.command import Accepted, Answer, Answered
-from erqiwang_grpc.rooms.refusals import kind
+from erqiwang_grpc.rooms.refusals import reason
 
 BOUNDS: Final = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 """Seconds: the upper bounds of the classes that durations are counted in; one more class takes what is longer."""
@@ -22,8 +23,8 @@ class Counters:
         """Commands that had been accepted before."""
         self.answered = 0
         """Signals passed on and trumps shown."""
-        self.refused: Counter[type[object]] = Counter()
-        """Refused commands, by the type of the refusal."""
+        self.refused: Counter[Reason] = Counter()
+        """Refused commands, by reason."""
         self.resyncs = 0
         """How often a client was too slow, and one snapshot took the place of what it had not read."""
         self.seconds = 0.0
@@ -40,6 +41,6 @@ class Counters:
             case Answered():
                 self.answered += 1
             case _:
-                self.refused[kind(answer)] += 1
+                self.refused[reason(answer)] += 1
         self.seconds += seconds
         self.durations[bisect_left(BOUNDS, seconds)] += 1

@@ -4,8 +4,40 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeAlias, final
 
-from erqiwang_core.refusals import IllegalFollow, IllegalLead, Refusal
+from erqiwang_core.kernel.following import (
+    Breach,
+    GroupNotFollowed,
+    PairsNotPlayed,
+    TractorNotPlayed,
+    WholeGroupNotPlayed,
+)
+from erqiwang_core.kernel.shapes import SeveralGroups, SideSuitThrow
+from erqiwang_core.refusals import (
+    BidNotLower,
+    CardNotHeld,
+    DeclarerMayNotSignal,
+    FirstBidderMustBid,
+    IllegalFollow,
+    IllegalLead,
+    NobodyIsVoid,
+    NoSuchSeat,
+    NotABid,
+    NotACard,
+    NotASignal,
+    NotATrump,
+    NotInThisRoom,
+    NotYourTurn,
+    Refusal,
+    RepeatedCard,
+    SeatedElsewhere,
+    SeatFree,
+    SeatOccupied,
+    SurrenderNotAllowed,
+    WrongNumberOfCards,
+    WrongPhase,
+)
 
+from erqiwang_grpc.reasons import Reason
 from erqiwang_grpc.store.port import Version
 
 
@@ -58,8 +90,8 @@ class TooManyCommands:
 
 @final
 @dataclass(frozen=True, slots=True)
-class LogUnavailable:
-    """The log cannot take the command now, and nothing was done."""
+class StoreUnavailable:
+    """The store cannot take the command now, and nothing was done."""
 
 
 class Unit(Enum):
@@ -171,7 +203,7 @@ ServiceRefusal: TypeAlias = (
     | NoCommand
     | RoomQuarantined
     | TooManyCommands
-    | LogUnavailable
+    | StoreUnavailable
     | OutcomeUnknown
     | InvalidField
     | TooManyRooms
@@ -186,12 +218,108 @@ Refused: TypeAlias = Refusal | ServiceRefusal
 """Everything that a command may be refused for."""
 
 
-def kind(refused: Refused) -> type[object]:
-    """What a refusal is counted and ruled as: its type, or for an illegal lead or follow the type of what is wrong."""
+def reason(refused: Refused) -> Reason:
+    """The row of a refusal; of an illegal lead or follow, of what is wrong with it."""
     match refused:
-        case IllegalLead(fault=fault):
-            return type(fault)
-        case IllegalFollow(breach=breach):
-            return type(breach)
-        case _:
-            return type(refused)
+        case WrongPhase():
+            return Reason.WRONG_PHASE
+        case NoSuchSeat():
+            return Reason.NO_SUCH_SEAT
+        case NotYourTurn():
+            return Reason.NOT_YOUR_TURN
+        case SeatOccupied():
+            return Reason.SEAT_OCCUPIED
+        case SeatFree():
+            return Reason.SEAT_FREE
+        case SeatedElsewhere():
+            return Reason.SEATED_ELSEWHERE
+        case NotABid():
+            return Reason.NOT_A_BID
+        case NotATrump():
+            return Reason.NOT_A_TRUMP
+        case NotASignal():
+            return Reason.NOT_A_SIGNAL
+        case NotACard():
+            return Reason.NOT_A_CARD
+        case RepeatedCard():
+            return Reason.REPEATED_CARD
+        case CardNotHeld():
+            return Reason.CARD_NOT_HELD
+        case WrongNumberOfCards():
+            return Reason.WRONG_NUMBER_OF_CARDS
+        case FirstBidderMustBid():
+            return Reason.FIRST_BIDDER_MUST_BID
+        case BidNotLower():
+            return Reason.BID_NOT_LOWER
+        case SurrenderNotAllowed():
+            return Reason.SURRENDER_NOT_ALLOWED
+        case IllegalLead(fault=wrong) | IllegalFollow(breach=wrong):
+            return _wrong_cards(wrong)
+        case DeclarerMayNotSignal():
+            return Reason.DECLARER_MAY_NOT_SIGNAL
+        case NotInThisRoom():
+            return Reason.NOT_IN_THIS_ROOM
+        case NobodyIsVoid():
+            return Reason.NOBODY_IS_VOID
+        case NoSuchRoom():
+            return Reason.NO_SUCH_ROOM
+        case CommandIdReused():
+            return Reason.COMMAND_ID_REUSED
+        case StaleVersion():
+            return Reason.STALE_VERSION
+        case NoCommand():
+            return Reason.NO_COMMAND
+        case RoomQuarantined():
+            return Reason.ROOM_QUARANTINED
+        case TooManyCommands():
+            return Reason.TOO_MANY_COMMANDS
+        case StoreUnavailable():
+            return Reason.STORE_UNAVAILABLE
+        case OutcomeUnknown():
+            return Reason.OUTCOME_UNKNOWN
+        case InvalidField():
+            return Reason.INVALID_FIELD
+        case TooManyRooms():
+            return Reason.TOO_MANY_ROOMS
+        case QuotaReached():
+            return Reason.QUOTA_REACHED
+        case NoSuchRecord():
+            return Reason.NO_SUCH_RECORD
+        case InvalidCursor():
+            return Reason.INVALID_CURSOR
+        case ForeignCursor():
+            return Reason.FOREIGN_CURSOR
+        case RoomFull():
+            return Reason.ROOM_FULL
+
+
+def _wrong_cards(wrong: SeveralGroups | SideSuitThrow | Breach) -> Reason:
+    match wrong:
+        case SeveralGroups():
+            return Reason.SEVERAL_GROUPS
+        case SideSuitThrow():
+            return Reason.SIDE_SUIT_THROW
+        case WholeGroupNotPlayed():
+            return Reason.WHOLE_GROUP_NOT_PLAYED
+        case GroupNotFollowed():
+            return Reason.GROUP_NOT_FOLLOWED
+        case TractorNotPlayed():
+            return Reason.TRACTOR_NOT_PLAYED
+        case PairsNotPlayed():
+            return Reason.PAIRS_NOT_PLAYED
+
+
+def sentence(refusal: Refused) -> str:
+    """One sentence for a developer: the row's, or of a field its name, what it can have and what was given."""
+    if not isinstance(refusal, InvalidField):
+        return reason(refusal).value.when
+    bounds = refusal.bounds
+    if bounds.allowed:
+        *others, last = map(str, bounds.allowed)
+        wanted = f"{', '.join(others)} or {last}"
+    elif bounds.least == bounds.most:
+        wanted = str(bounds.most)
+    else:
+        wanted = f"{bounds.least} to {bounds.most}"
+    counted = "" if bounds.unit is Unit.VALUE else f" {bounds.unit.value}"
+    return f"`{refusal.path}` must have {wanted}{counted}, and has {bounds.given}."

@@ -21,11 +21,11 @@ from erqiwang_grpc.rooms.open_rooms import Deadlines, OpenRooms
 from erqiwang_grpc.rooms.quotas import Quotas
 from erqiwang_grpc.rooms.refusals import (
     CommandIdReused,
-    LogUnavailable,
     NoSuchRoom,
     OutcomeUnknown,
     Refused,
     RoomQuarantined,
+    StoreUnavailable,
     TooManyRooms,
 )
 from erqiwang_grpc.rooms.room import Node, Room
@@ -169,7 +169,7 @@ class Rooms:
                 return RoomQuarantined(Version(version - 1))
             case Unavailable(why):
                 log.error("log unavailable", extra={"room": room, "version": 0, "why": why})
-                return LogUnavailable()
+                return StoreUnavailable()
             case Unsure(why):
                 log.error("outcome unknown", extra={"room": room, "version": 0, "why": why})
                 return OutcomeUnknown()

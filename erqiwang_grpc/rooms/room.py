@@ -15,7 +15,7 @@ from erqiwang_core.dealing import Shuffled
 from erqiwang_core.match import Disband, Gathering, Match
 from erqiwang_core.playing import Reply, ShowTrumps, Signal, Signalled, TrumpsShown
 from erqiwang_core.refusals import SeatFree, SeatOccupied, WrongPhase
-from erqiwang_core.rules import RULES_VERSION, rules
+from erqiwang_core.rules import RULES_VERSION, game_rules
 from erqiwang_core.units import Seat
 
 from erqiwang_grpc import events
@@ -30,11 +30,11 @@ from erqiwang_grpc.rooms.listener import Listener, Told
 from erqiwang_grpc.rooms.rate_limit import Allowances
 from erqiwang_grpc.rooms.refusals import (
     CommandIdReused,
-    LogUnavailable,
     OutcomeUnknown,
     Refused,
     RoomQuarantined,
     StaleVersion,
+    StoreUnavailable,
 )
 from erqiwang_grpc.rooms.state import Brought, State
 from erqiwang_grpc.shuffling import Shuffler
@@ -213,7 +213,7 @@ class Room:
                     return self._damaged(why)
                 case Unavailable(why):
                     log.error("log unavailable", extra={"room": self.id, "version": self.version, "why": why})
-                    return LogUnavailable()
+                    return StoreUnavailable()
                 case Unsure(why):
                     log.error("outcome unknown", extra={"room": self.id, "version": self.version, "why": why})
                     return OutcomeUnknown()
@@ -254,7 +254,7 @@ class Room:
 
     def _shuffled(self) -> Shuffled:
         options = self.match.options
-        return self._node.shuffle(rules(options.game, options.review))
+        return self._node.shuffle(game_rules(options.game, options.review))
 
     # Events
 

@@ -35,7 +35,7 @@ LOOKED_BACK: Final = 64
 
 @final
 @dataclass(frozen=True, slots=True)
-class Happened:
+class RecentEvent:
     """An event of the present deal."""
 
     version: Version
@@ -59,7 +59,7 @@ class State:
     ended: TimeNs | None = None
     ended_by: Actor | None = None
     brought: dict[tuple[Actor, CommandId], Brought] = field(default_factory=dict)
-    lately: deque[Happened] = field(default_factory=lambda: deque(maxlen=LOOKED_BACK))
+    lately: deque[RecentEvent] = field(default_factory=lambda: deque(maxlen=LOOKED_BACK))
     """The last events of the present deal, or of the last one; none before the first."""
     fault: str | None = None
     """Why the room stands still, quarantined; None if it does not."""
@@ -78,14 +78,14 @@ class State:
         if isinstance(event, DealStarted):
             self.lately.clear()
         if self.started is not None:
-            self.lately.append(Happened(self.version, time, event))
+            self.lately.append(RecentEvent(self.version, time, event))
 
     def remember(self, actor: Actor, command: CommandKey | None, first: Version) -> None:
         """The command that brought the versions from `first` to the present one."""
         if command is not None:
             self.brought[actor, command.id] = Brought(first, self.version, command.fingerprint)
 
-    def missed(self, seat: Seat, after: int) -> list[tuple[Happened, Cause]]:
+    def missed(self, seat: Seat, after: int) -> list[tuple[RecentEvent, Cause]]:
         """What has happened in this deal after a version, as far as `seat` may look back; nothing after one to come."""
         told = notices.told_again(self.match, [happened.event for happened in self.lately], seat)
         may_look = list(self.lately)[len(self.lately) - len(told) :]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, TypeVar, final
+from typing import TypeVar, final
 
 import grpc
 
@@ -12,49 +12,38 @@ from erqiwang_grpc.auth.bearer import credential
 from erqiwang_grpc.auth.files import KeyFiles
 from erqiwang_grpc.auth.keys import PlatformId, is_platform_key
 from erqiwang_grpc.auth.tokens import Fault, SeatClaims, TokenRefused, UnixSeconds
+from erqiwang_grpc.reasons import Reason
 from erqiwang_grpc.rooms.limits import SECOND
 from erqiwang_grpc.rooms.refusals import NoSuchRoom, Refused, RoomQuarantined
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Room
-from erqiwang_grpc.rpc.errors import refuse, unauthenticated
+from erqiwang_grpc.rpc.errors import end, refuse
 from erqiwang_grpc.store import RoomId, StoreReader, TimeNs
 
 Q = TypeVar("Q")
 R = TypeVar("R")
-
-MISSING: Final = "CREDENTIAL_MISSING"
-MALFORMED: Final = "CREDENTIAL_MALFORMED"
-WRONG: Final = "CREDENTIAL_WRONG"
-EXPIRED: Final = "CREDENTIAL_EXPIRED"
-_REASONS: Final = {
-    Fault.MALFORMED: MALFORMED,
-    Fault.UNKNOWN_KEY: WRONG,
-    Fault.FORGED: WRONG,
-    Fault.EXPIRED: EXPIRED,
-}
-"""What each fault of a token is called on the wire."""
 
 
 @final
 class Access:
     """Checks every call before anything else is done for it."""
 
-    def __init__(self, keys: KeyFiles, rooms: Rooms, events: StoreReader, now: Callable[[], TimeNs]) -> None:
+    def __init__(self, keys: KeyFiles, rooms: Rooms, store: StoreReader, now: Callable[[], TimeNs]) -> None:
         self._keys = keys
         self._rooms = rooms
-        self._events = events
+        self._store = store
         # Tokens are good on every node and outlive the process, so the wall clock says when they expire.
         self._now = now
 
     async def platform(self, context: grpc.aio.ServicerContext[Q, R]) -> PlatformId:
         """The platform whose key the call carries. Ends the call with UNAUTHENTICATED if it carries none."""
-        presented = await _credential(context, "a platform key is required: authorization: Bearer <key>")
+        presented = await _credential(context, "A platform key is required.")
         platform = self._keys.current.platforms.platform(presented)
         if platform is not None:
             return platform
         if is_platform_key(presented):
-            await unauthenticated(context, WRONG, "the platform key is wrong: no platform has it now")
-        return await unauthenticated(context, MALFORMED, "the credential is no platform key, as this call needs")
+            await end(context, Reason.CREDENTIAL_WRONG, "The platform key is wrong: no platform has it now.")
+        return await end(context, Reason.CREDENTIAL_MALFORMED, "The credential is no platform key, as this call needs.")
 
     async def seat(self, context: grpc.aio.ServicerContext[Q, R]) -> tuple[SeatClaims, Room]:
         """The seat whose token the call carries, and its room.
@@ -62,10 +51,10 @@ class Access:
         Ends the call with UNAUTHENTICATED if it carries none, or one that is no longer valid: nothing about a room is said
         without one.
         """
-        presented = await _credential(context, "a seat token is required: authorization: Bearer <token>")
+        presented = await _credential(context, "A seat token is required.")
         claims = self._keys.current.tokens.verify(presented, UnixSeconds(self._now() // SECOND))
         if isinstance(claims, TokenRefused):
-            await unauthenticated(context, _REASONS[claims.fault], f"the seat token is refused: {claims.fault.value}")
+            await end(context, _reason(claims.fault), f"The seat token is refused: {claims.fault.value}.")
         return claims, await self.room(claims, context)
 
     async def room(self, claims: SeatClaims, context: grpc.aio.ServicerContext[Q, R]) -> Room:
@@ -74,8 +63,7 @@ class Access:
         if not isinstance(room, Room):
             await refuse(context, room)
         if not holds(room, claims):
-            why = "the seat was left or taken again: ask the platform for a fresh token"
-            await unauthenticated(context, "UNSEATED", why)
+            await end(context, Reason.UNSEATED)
         return room
 
     async def owned(self, room_id: RoomId, platform: PlatformId) -> Room | Refused:
@@ -84,7 +72,7 @@ class Access:
         if isinstance(found, Room):
             return found if found.state.opened.platform == platform else NoSuchRoom()
         if isinstance(found, RoomQuarantined):
-            return found if await owner(self._events, room_id) == platform else NoSuchRoom()
+            return found if await owner(self._store, room_id) == platform else NoSuchRoom()
         return found
 
 
@@ -93,7 +81,7 @@ def holds(room: Room, claims: SeatClaims) -> bool:
     if not 0 <= claims.seat < len(room.match.chairs):
         return False
     chair = room.match.chairs[claims.seat]
-    return chair.player is not None and str(chair.player) == str(claims.player) and chair.epoch == claims.epoch
+    return chair.player == claims.player and chair.epoch == claims.epoch
 
 
 async def _credential(context: grpc.aio.ServicerContext[Q, R], required: str) -> str:
@@ -102,6 +90,17 @@ async def _credential(context: grpc.aio.ServicerContext[Q, R], required: str) ->
         if key == "authorization" and isinstance(value, str):
             presented = credential(value)
             if presented is None:
-                await unauthenticated(context, MALFORMED, "authorization has another form than: Bearer <credential>")
+                said = "`authorization` has another form than: Bearer <credential>."
+                await end(context, Reason.CREDENTIAL_MALFORMED, said)
             return presented
-    return await unauthenticated(context, MISSING, required)
+    return await end(context, Reason.CREDENTIAL_MISSING, required)
+
+
+def _reason(fault: Fault) -> Reason:
+    match fault:
+        case Fault.MALFORMED:
+            return Reason.CREDENTIAL_MALFORMED
+        case Fault.UNKNOWN_KEY | Fault.FORGED:
+            return Reason.CREDENTIAL_WRONG
+        case Fault.EXPIRED:
+            return Reason.CREDENTIAL_EXPIRED

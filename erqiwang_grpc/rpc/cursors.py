@@ -1,4 +1,4 @@
-"""Cursors: places in the log that are given out as text, and read strictly when they come back.
+"""Cursors: places in the store that are given out as text, and read strictly when they come back.
 
 Each names the store it is a place in. A store that was restored or copied gives the same places to other events, and who goes
 on there with an old cursor would miss what happened, without a word.
@@ -11,7 +11,7 @@ from erqiwang_grpc.rooms.refusals import ForeignCursor, InvalidCursor
 from erqiwang_grpc.store import Mark, Position, RoomId, StoreId, TimeNs, Version
 
 _LARGEST: Final = 2**63 - 1
-"""What a log can count to."""
+"""What a store can count to."""
 _HEXADECIMAL: Final = frozenset("0123456789abcdef")
 
 
@@ -60,7 +60,7 @@ def _store(identity: str) -> str:
 
 
 def _count(digits: str) -> int:
-    """A number as it was given out. `ValueError` for any other text, and for what no log counts to."""
+    """A number as it was given out. `ValueError` for any other text, and for what no store counts to."""
     if not (digits.isascii() and digits.isdigit() and len(digits) <= len(str(_LARGEST)) and int(digits) <= _LARGEST):
-        raise ValueError("no number of a log")
+        raise ValueError("no number of a store")
     return int(digits)

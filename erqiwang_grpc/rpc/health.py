@@ -13,6 +13,8 @@ from typing import Final, final
 import grpc
 from grpc_health.v1 import health_pb2 as pb, health_pb2_grpc as rpc
 
+from erqiwang_grpc.reasons import Reason
+from erqiwang_grpc.rpc.errors import end
 from erqiwang_grpc.rpc.places import Places
 
 NAME: Final = pb.DESCRIPTOR.services_by_name["Health"].full_name
@@ -33,7 +35,7 @@ class Health(rpc.HealthServicer):
     ) -> pb.HealthCheckResponse:
         """How a service is now."""
         if request.service not in self._services:
-            await context.abort(grpc.StatusCode.NOT_FOUND, "there is no service of this name")
+            await end(context, Reason.NO_SUCH_SERVICE)
         return self._answer(request.service)
 
     async def Watch(

@@ -1,4 +1,4 @@
-"""Metrics for dashboards: what the server counters, in the text format that Prometheus scrapes.
+"""Metrics for dashboards: what the server counts, in the text format that Prometheus scrapes.
 
 Nothing is measured for it but what `counters` holds; everything else is looked up when somebody asks.
 """
@@ -12,7 +12,6 @@ from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamil
 from prometheus_client.registry import Collector
 
 from erqiwang_grpc.rooms.counters import BOUNDS, Counters
-from erqiwang_grpc.rpc.wire.rulings import RULINGS
 
 Gauge = tuple[str, str, Callable[[], float]]
 """A name, what it says, and its value now."""
@@ -50,9 +49,9 @@ class ServerCollector(Collector):
 
     def _refusals(self) -> Metric:
         family = CounterMetricFamily(_PREFIX + "refusals", "Refused commands by reason.", labels=("reason",))
-        refused = {RULINGS[refusal].reason: number for refusal, number in self._counters.refused.copy().items()}
-        for reason, number in sorted(refused.items()):
-            family.add_metric((reason,), number)
+        refused = {reason.name.lower(): number for reason, number in self._counters.refused.copy().items()}
+        for name, number in sorted(refused.items()):
+            family.add_metric((name,), number)
         return family
 
     def _durations(self) -> Metric:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from random import uniform
 from typing import Never, TypeVar, final
 
 import grpc
-from grpc import StatusCode
 
-from erqiwang_grpc.rpc.errors import end, reasoned
+from erqiwang_grpc.reasons import Reason
+from erqiwang_grpc.rpc.errors import end
 
 Q = TypeVar("Q")
 R = TypeVar("R")
@@ -41,8 +40,8 @@ class Places:
         if self.closed:
             await self.send_away(context)
         if len(self._staying) >= self._most:
-            why = f"the server holds {self._most} {self._what}, as many as it takes"
-            await end(context, reasoned(StatusCode.RESOURCE_EXHAUSTED, "TOO_MANY_STREAMS", why, uniform(1, 5)))
+            said = f"The server holds {self._most} {self._what}, as many as it takes."
+            await end(context, Reason.TOO_MANY_STREAMS, said)
         async with asyncio.timeout(self._seconds) as until:
             self._staying.add(until)
             try:
@@ -60,7 +59,6 @@ class Places:
     async def send_away(self, context: grpc.aio.ServicerContext[Q, R]) -> Never:
         """End the call of a stream that could not stay until it had what it wanted."""
         if self.closed:
-            why = "the server is leaving: come back after the delay"
-            await end(context, reasoned(StatusCode.UNAVAILABLE, "DRAINING", why, uniform(0.1, 2)))
-        why = f"{self._what} are held open for {self._seconds:g} seconds"
-        await end(context, reasoned(StatusCode.DEADLINE_EXCEEDED, "TOO_LONG", why))
+            await end(context, Reason.DRAINING)
+        said = f"The server holds {self._what} open for {self._seconds:g} seconds."
+        await end(context, Reason.TOO_LONG, said)

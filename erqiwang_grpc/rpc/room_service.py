@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Coroutine
-from random import uniform
 from typing import Final, TypeVar, final
 
 import grpc
@@ -20,10 +19,9 @@ from erqiwang_core.match import (
 )
 from erqiwang_core.options import card_cost
 from erqiwang_core.refusals import SeatFree, SeatOccupied
-from erqiwang_core.rules import rules
+from erqiwang_core.rules import game_rules
 from erqiwang_core.units import Seat
 from google.protobuf.timestamp_pb2 import Timestamp
-from grpc import StatusCode
 
 from erqiwang_grpc.archive import feed as watching
 from erqiwang_grpc.archive.matches import Archive, Recorded, Search
@@ -33,6 +31,7 @@ from erqiwang_grpc.auth.tokens import Epoch, SeatClaims, UnixSeconds, claims_for
 from erqiwang_grpc.events.actor import PLATFORM
 from erqiwang_grpc.events.index import created
 from erqiwang_grpc.events.model import RoomOpened
+from erqiwang_grpc.reasons import Reason
 from erqiwang_grpc.rooms.bounds import LONGEST_NAME, choice_fault, id_fault, length_fault, name_fault
 from erqiwang_grpc.rooms.command import Accepted, Answered, HouseAsks
 from erqiwang_grpc.rooms.costs import Work
@@ -43,17 +42,17 @@ from erqiwang_grpc.rooms.refusals import (
     ForeignCursor,
     InvalidCursor,
     InvalidField,
-    LogUnavailable,
     Refused,
     RoomFull,
-    kind,
+    StoreUnavailable,
+    reason,
 )
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Node, Room
 from erqiwang_grpc.rpc import cursors, room_status
 from erqiwang_grpc.rpc.access import Access
 from erqiwang_grpc.rpc.cursors import page_token, read_cursor, read_page_token
-from erqiwang_grpc.rpc.errors import contained, end, reasoned, refuse
+from erqiwang_grpc.rpc.errors import contained, end, refuse
 from erqiwang_grpc.rpc.wire import encode, requests as decode
 from erqiwang_grpc.rpc.wire.encode.parts import timestamp
 from erqiwang_grpc.store import Mark, Period, Position, RoomId, TimeNs, Unavailable
@@ -83,7 +82,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         self._archive = archive
         self._quotas = quotas
         self._node = node
-        self._events = node.store
+        self._store = node.store
         self._limits = node.limits
         self.watchers = 0
         """How many streams watch."""
@@ -132,21 +131,21 @@ class RoomServicer(rpc.RoomServiceServicer):
             await refuse(context, choice_fault("state", request.state, tuple(sorted(room_pb2.RoomState.values()))))
         page, looked_at = await self._page(platform, size, before, request.state)
         self._quotas.owe(platform, looked_at * Work.ROW.units)
-        if isinstance(page, LogUnavailable):
+        if isinstance(page, StoreUnavailable):
             await refuse(context, page)
         return page
 
     async def _page(
         self, platform: PlatformId, size: int, before: Mark | None, state: room_pb2.RoomState.ValueType
-    ) -> tuple[pb.ListRoomsResponse | LogUnavailable, int]:
-        """The page, and how many rooms were read from the log for it."""
+    ) -> tuple[pb.ListRoomsResponse | StoreUnavailable, int]:
+        """The page, and how many rooms were read from the store for it."""
         found: list[room_pb2.Room] = []
         scanned = read = 0
         while len(found) < size and scanned < self._node.limits.rooms_scanned:
             wanted = size - len(found)
-            marks = await self._events.listing(created(platform), Period(TimeNs(0), _FOREVER), wanted, before)
+            marks = await self._store.listing(created(platform), Period(TimeNs(0), _FOREVER), wanted, before)
             if isinstance(marks, Unavailable):
-                return LogUnavailable(), read
+                return StoreUnavailable(), read
             scanned += len(marks)
             for mark in marks:
                 read += self._rooms.in_memory(mark.room) is None
@@ -180,7 +179,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         options = decode.room_choice(request.choice)
         if isinstance(options, InvalidField):
             await refuse(context, options)
-        seats = rules(options.game, options.review).seats
+        seats = game_rules(options.game, options.review).seats
         return pb.QuoteRoomResponse(cost=encode.card_cost(card_cost(options)), deals=options.deals, seats=seats)
 
     @contained
@@ -267,11 +266,11 @@ class RoomServicer(rpc.RoomServiceServicer):
         if not isinstance(cursor, tuple):
             await refuse(context, cursor)
         if self.watchers >= self._limits.watchers:
-            why = f"the server holds {self._limits.watchers} watchers, as many as it takes"
-            await end(context, reasoned(StatusCode.RESOURCE_EXHAUSTED, "TOO_MANY_STREAMS", why, uniform(1, 5)))
+            said = f"The server holds {self._limits.watchers} watchers, as many as it takes."
+            await end(context, Reason.TOO_MANY_STREAMS, said)
         reached = self._quotas.watcher(platform)
         if reached is not None:
-            self._node.counters.refused[kind(reached)] += 1
+            self._node.counters.refused[reason(reached)] += 1
             await refuse(context, reached)
         self.watchers += 1
         try:
@@ -292,13 +291,12 @@ class RoomServicer(rpc.RoomServiceServicer):
         try:
             async with contextlib.aclosing(feed) as found:
                 async for happened in found:
-                    if isinstance(happened, LogUnavailable):
+                    if isinstance(happened, StoreUnavailable):
                         await refuse(context, happened)
                     await context.write(pb.WatchRoomsResponse(events=[self._told(each) for each in happened]))
         finally:
             self._bells.discard(bell)
-        why = "the server is leaving: watch again after the delay, from the last cursor"
-        await end(context, reasoned(StatusCode.UNAVAILABLE, "DRAINING", why, uniform(0.1, 2)))
+        await end(context, Reason.DRAINING)
 
     def drain(self) -> None:
         """The server is leaving: end all `WatchRooms` streams."""
@@ -341,12 +339,12 @@ class RoomServicer(rpc.RoomServiceServicer):
             await refuse(context, wrong)
         search = Search(platform, request.player, _period(request))
         page = await self._archive.page(search, size, before)
-        if isinstance(page, LogUnavailable):
+        if isinstance(page, StoreUnavailable):
             await refuse(context, page)
         self._quotas.owe(platform, len(page.matches) * Work.ROW.units)
         return pb.ListMatchRecordsResponse(
             matches=[encode.match_summary(summary) for summary in page.matches],
-            next_page_token=page_token(self._events.identity, page.last) if page.last else "",
+            next_page_token=page_token(self._store.identity, page.last) if page.last else "",
         )
 
     async def _asked_page(
@@ -365,7 +363,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         platform = await self._access.platform(context)
         reached = self._quotas.call(platform, Work.CALL.units)
         if reached is not None:
-            self._node.counters.refused[kind(reached)] += 1
+            self._node.counters.refused[reason(reached)] += 1
             await refuse(context, reached)
         return platform
 
@@ -424,5 +422,5 @@ def _period(request: pb.ListMatchRecordsRequest) -> Period:
 
 
 def _nanoseconds(moment: Timestamp) -> TimeNs:
-    """A moment as the log counts it; one before 1970 or beyond what it can count, as the nearest that it can."""
+    """A moment as the store counts it; one before 1970 or beyond what it can count, as the nearest that it can."""
     return TimeNs(min(max(0, moment.seconds * SECOND + moment.nanos), _FOREVER))

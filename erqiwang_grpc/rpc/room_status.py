@@ -12,12 +12,12 @@ from erqiwang_grpc.v1 import room_pb2
 
 def status(room: Room, deadline: TimeNs) -> room_pb2.Room:
     """Everything a platform is told of a live room, which ends at `deadline` if it is not full by then."""
-    ledger, match = room.state, room.match
+    match = room.match
     return room_pb2.Room(
         room_id=room.id,
         state=state(room),
         quarantined=room.fault is not None,
-        owner=ledger.opened.owner,
+        owner=room.state.opened.owner,
         options=encode.room_options(match.options),
         seats=[
             room_pb2.SeatStatus(seat=seat, player=chair.player or "", present=room.audience.present(seat))
@@ -26,9 +26,9 @@ def status(room: Room, deadline: TimeNs) -> room_pb2.Room:
         deal=_deal_number(match),
         totals=totals(len(match.chairs), scores(match)),
         version=room.version,
-        create_time=timestamp(ledger.created),
-        start_time=None if ledger.started is None else timestamp(ledger.started),
-        end_time=None if ledger.ended is None else timestamp(ledger.ended),
+        create_time=timestamp(room.state.created),
+        start_time=None if room.state.started is None else timestamp(room.state.started),
+        end_time=None if room.state.ended is None else timestamp(room.state.ended),
         expire_time=timestamp(deadline) if isinstance(match, Gathering) else None,
     )
 

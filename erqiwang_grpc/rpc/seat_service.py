@@ -6,17 +6,16 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator
 from functools import partial
-from random import uniform
 from typing import TypeVar, final
 
 import grpc
 from erqiwang_core.units import Seat
 from google.protobuf.message import DecodeError
-from grpc import StatusCode
 
 from erqiwang_grpc.archive.matches import Archive, Recorded
 from erqiwang_grpc.auth.tokens import SeatClaims
 from erqiwang_grpc.clocks import within
+from erqiwang_grpc.reasons import Reason
 from erqiwang_grpc.rooms.audience import Attachment
 from erqiwang_grpc.rooms.closing import Closing
 from erqiwang_grpc.rooms.command import Accepted, Answer, Answered, SeatAsks
@@ -24,12 +23,11 @@ from erqiwang_grpc.rooms.costs import Work
 from erqiwang_grpc.rooms.listener import Beginning
 from erqiwang_grpc.rooms.quotas import Quotas
 from erqiwang_grpc.rooms.rate_limit import Pace
-from erqiwang_grpc.rooms.refusals import TooManyCommands, kind
+from erqiwang_grpc.rooms.refusals import TooManyCommands, reason
 from erqiwang_grpc.rooms.room import Node, Room
 from erqiwang_grpc.rpc.access import Access
-from erqiwang_grpc.rpc.closings import status
 from erqiwang_grpc.rpc.conversation import Conversation, accepted, asked_by, last_version
-from erqiwang_grpc.rpc.errors import contained, end, reasoned, refuse
+from erqiwang_grpc.rpc.errors import contained, end, refuse
 from erqiwang_grpc.rpc.places import Places
 from erqiwang_grpc.rpc.seat_stream import SeatStream
 from erqiwang_grpc.rpc.wire import encode
@@ -70,7 +68,7 @@ class SeatServicer(rpc.SeatServiceServicer):
         await self._admit(seat, context)
         reached = self._quotas.stream(claims.platform)
         if reached is not None:
-            self._counters.refused[kind(reached)] += 1
+            self._counters.refused[reason(reached)] += 1
             await refuse(context, reached)
         self.streams += 1
         self._of_seat[seat] += 1
@@ -82,7 +80,8 @@ class SeatServicer(rpc.SeatServiceServicer):
             self._of_seat[seat] -= 1
             if not self._of_seat[seat]:
                 del self._of_seat[seat]
-        await self._part(closing, context)
+        if closing.value is not None:
+            await end(context, closing.value)
 
     async def _from_attach(
         self,
@@ -120,13 +119,13 @@ class SeatServicer(rpc.SeatServiceServicer):
         await self._turn_away_if_draining(context)
         limits = self._limits
         if self.streams >= limits.streams or self._of_seat[seat] >= limits.streams_per_seat:
-            why = f"the server takes {limits.streams} streams, and {limits.streams_per_seat} of one seat"
-            await end(context, reasoned(StatusCode.RESOURCE_EXHAUSTED, "TOO_MANY_STREAMS", why, uniform(1, 5)))
+            said = f"The server takes {limits.streams} streams, and {limits.streams_per_seat} of one seat."
+            await end(context, Reason.TOO_MANY_STREAMS, said)
 
     async def _turn_away_if_draining(self, context: grpc.aio.ServicerContext[pb.PlayRequest, pb.PlayResponse]) -> None:
         """Refuse new streams while draining: they would miss the goodbye."""
         if self._unattached.closed:
-            await self._part(Closing.DRAINING, context)
+            await end(context, Reason.DRAINING)
 
     async def _attach_request(
         self,
@@ -141,10 +140,9 @@ class SeatServicer(rpc.SeatServiceServicer):
             await self._turn_away_if_draining(context)
             first = None
         except DecodeError:
-            await self._part(Closing.MALFORMED, context)
-            raise
+            await end(context, Reason.MALFORMED)
         if first is None or first.WhichOneof("request") != "attach":
-            await end(context, reasoned(StatusCode.INVALID_ARGUMENT, "NOT_ATTACHED", "a stream begins with Attach"))
+            await end(context, Reason.NOT_ATTACHED)
         return last_version(first)
 
     async def _converse(
@@ -167,12 +165,6 @@ class SeatServicer(rpc.SeatServiceServicer):
                 await context.write(response)
             elif stream.outbox.closing is not None:
                 return stream.outbox.closing
-
-    async def _part(self, closing: Closing, context: grpc.aio.ServicerContext[pb.PlayRequest, pb.PlayResponse]) -> None:
-        """End a stream with the status that its closing has: OK where the client has nothing more to say."""
-        ended = status(closing)
-        if ended is not None:
-            await end(context, ended)
 
     @contained
     async def Act(
@@ -232,7 +224,7 @@ class SeatServicer(rpc.SeatServiceServicer):
 
     def _too_many(self, wait: float) -> TooManyCommands:
         refused = TooManyCommands(self._limits.commands_per_second, wait)
-        self._counters.refused[kind(refused)] += 1
+        self._counters.refused[reason(refused)] += 1
         return refused
 
 

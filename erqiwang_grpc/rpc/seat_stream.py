@@ -7,7 +7,7 @@ from erqiwang_core.units import Seat
 
 from erqiwang_grpc.rooms.closing import Closing
 from erqiwang_grpc.rooms.listener import Aside, Beginning, Told
-from erqiwang_grpc.rpc.closings import goodbye
+from erqiwang_grpc.rpc.goodbyes import goodbye
 from erqiwang_grpc.rpc.outbox import Outbox
 from erqiwang_grpc.rpc.wire import encode
 

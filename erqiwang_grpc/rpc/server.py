@@ -69,7 +69,7 @@ class Tls:
 class Settings:
     """How a server is started."""
 
-    events: Store
+    store: Store
     keys: KeyFiles
     host: str = "127.0.0.1"
     port: int = 0
@@ -95,7 +95,7 @@ class Server:
         self._settings = settings
         self._wakeup = ProcessWakeup()
         node = Node(
-            settings.events,
+            settings.store,
             self._wakeup,
             settings.now,
             settings.shuffle,
@@ -106,8 +106,8 @@ class Server:
         self.counters = node.counters
         self.rooms = Rooms(node, quotas)
         self.housekeeping = Housekeeping(self.rooms)
-        access = Access(settings.keys, self.rooms, settings.events, settings.now)
-        archive = Archive(settings.events)
+        access = Access(settings.keys, self.rooms, settings.store, settings.now)
+        archive = Archive(settings.store)
         self.seats = SeatServicer(access, archive, quotas, node)
         self._platforms = RoomServicer(access, self.rooms, settings.keys, archive, quotas, node)
         self._health_watchers = Places(settings.limits.health_watchers, "health watches")
@@ -185,7 +185,7 @@ class Server:
             # The wall clock: what it is compared with are times that are stored.
             before = TimeNs(self._settings.now() - int(keep_days * DAY))
             try:
-                self.rooms.forget(await delete_old_matches(self._settings.events, before))
+                self.rooms.forget(await delete_old_matches(self._settings.store, before))
             except Exception:
                 log.exception("old matches are not deleted")
             await asyncio.sleep(_RETENTION_SECONDS)

@@ -23,7 +23,7 @@ from erqiwang_grpc.commands import interrupts
 from erqiwang_grpc.commands.arguments import BadArguments, Subparsers, add_room_options, between, room_options
 from erqiwang_grpc.rpc.wire.encode.commands import command
 from erqiwang_grpc.tools.terminal.console import console
-from erqiwang_grpc.tools.terminal.hearing import Attached, Listener
+from erqiwang_grpc.tools.terminal.hearing import Attached, Hearing
 from erqiwang_grpc.tools.terminal.hosting import Hosted, Signalling, hosted
 from erqiwang_grpc.tools.terminal.telling import Teller
 from erqiwang_grpc.v1 import seat_service_pb2 as pb
@@ -78,7 +78,7 @@ class Show:
         """Play the match from its first deal to its account."""
         async with AsyncExitStack() as stack:
             clients = [await stack.enter_async_context(room.client(seat)) for seat in room.seats]
-            table = Table(tuple(Listener(client) for client in clients), Teller(self.console), self.fast, random)
+            table = Table(tuple(Hearing(client) for client in clients), Teller(self.console), self.fast, random)
             await table.begin()
             while table.view.progress.phase is not Phase.OVER:
                 if table.view.progress.phase is Phase.SETTLED and table.view.progress.deal >= self.deals:
@@ -93,7 +93,7 @@ class Show:
 class Table:
     """Every seat of a room, played by one hand that also tells the match: so one seed always brings the same lines."""
 
-    def __init__(self, seats: Sequence[Listener], teller: Teller, fast: bool, random: Random) -> None:
+    def __init__(self, seats: Sequence[Hearing], teller: Teller, fast: bool, random: Random) -> None:
         self._seats = seats
         self._policy = Sensible()
         self._random = random
@@ -137,7 +137,7 @@ class Table:
         self._teller.tell(max(causes, key=_fullness), self._views())
         await self._pause(causes[0])
 
-    async def _signal(self, seat: Listener, signalling: Signalling) -> None:
+    async def _signal(self, seat: Hearing, signalling: Signalling) -> None:
         signal = signalling.signal(seat.view)
         if signal is None:
             return

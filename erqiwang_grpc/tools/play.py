@@ -16,14 +16,14 @@ from typing import Final
 import grpc
 from erqiwang_core.options import RoomOptions
 from erqiwang_core.players import Sensible
-from erqiwang_core.rules import rules
+from erqiwang_core.rules import game_rules
 
 from erqiwang_grpc.client import SeatClient
 from erqiwang_grpc.commands import interrupts
 from erqiwang_grpc.commands.arguments import BadArguments, Subparsers, add_room_options, between, room_options
 from erqiwang_grpc.names import fault
 from erqiwang_grpc.tools.terminal.console import console
-from erqiwang_grpc.tools.terminal.hearing import Listener
+from erqiwang_grpc.tools.terminal.hearing import Hearing
 from erqiwang_grpc.tools.terminal.hosting import PLAYERS, hosted, play_along
 from erqiwang_grpc.tools.terminal.person import Ending, Person
 
@@ -75,7 +75,7 @@ def _checked(arguments: Namespace) -> RoomOptions:
         raise BadArguments("the platform has given you your name: leave --name out")
     if arguments.token is not None and not _TOKEN.fullmatch(arguments.token):
         raise BadArguments("--token is no token: copy it whole")
-    seats = rules(options.game, options.review).seats
+    seats = game_rules(options.game, options.review).seats
     if (arguments.seat or 0) >= seats:
         raise BadArguments(f"--seat is 0 to {seats - 1}")
     _check_name(_name(arguments), PLAYERS[: seats - 1])
@@ -97,7 +97,7 @@ def _check_name(name: str, others: Sequence[str]) -> None:
 async def _play(arguments: Namespace, options: RoomOptions) -> Ending:
     at = _elsewhere(arguments) if arguments.server is not None else _at_home(arguments, options)
     async with at as client, client:
-        ending = await Person(Listener(client), console()).play()
+        ending = await Person(Hearing(client), console()).play()
     if ending is Ending.LEFT and arguments.server is not None:
         print("Your seat stays yours: the same command brings you back.")
     return ending
@@ -143,7 +143,7 @@ async def _at_home(arguments: Namespace, options: RoomOptions) -> AsyncIterator[
             if seat.seat != own:
                 client = await stack.enter_async_context(room.client(seat))
                 pause = 0.0 if arguments.fast else _PAUSE
-                along = play_along(Listener(client), Sensible(), Random(f"{seed}/{seat.seat}"), pause)
+                along = play_along(Hearing(client), Sensible(), Random(f"{seed}/{seat.seat}"), pause)
                 playing.append(asyncio.create_task(along))
         try:
             yield room.client(room.seats[own])

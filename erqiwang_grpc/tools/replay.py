@@ -19,13 +19,13 @@ from rich.text import Text
 
 from erqiwang_grpc.commands import data_folder, interrupts
 from erqiwang_grpc.commands.arguments import Subparsers
-from erqiwang_grpc.commands.data_folder import NoLog
+from erqiwang_grpc.commands.data_folder import NoStore
 from erqiwang_grpc.events.history import RoomLog, UnreadableEntry, read
 from erqiwang_grpc.names import printable
 from erqiwang_grpc.store import Damaged, RoomId
-from erqiwang_grpc.tools.terminal.cards import cards
+from erqiwang_grpc.tools.terminal.card_text import cards
 from erqiwang_grpc.tools.terminal.console import console
-from erqiwang_grpc.tools.terminal.names import name
+from erqiwang_grpc.tools.terminal.seat_names import name
 from erqiwang_grpc.tools.terminal.telling import Teller
 
 DONE: Final = 0
@@ -56,12 +56,12 @@ def add_parser(subparsers: Subparsers) -> None:
 def run(arguments: Namespace) -> int:
     """Tell the match; 1 where its log is damaged or cannot be followed to its end, 2 where there is nothing to tell."""
     try:
-        log = interrupts.run(_log(arguments))
-        if isinstance(log, UnreadableEntry):
-            print(_cut_off(arguments.room, log), file=sys.stderr)
+        history = interrupts.run(_history(arguments))
+        if isinstance(history, UnreadableEntry):
+            print(_cut_off(arguments.room, history), file=sys.stderr)
             return CUT_OFF
-        fault = _tell(arguments, log) or log.unreadable
-    except (NoLog, NothingToTell) as nothing:
+        fault = _tell(arguments, history) or history.unreadable
+    except (NoStore, NothingToTell) as nothing:
         print(f"erqiwang replay: {printable(str(nothing))}", file=sys.stderr)
         return NOT_FOUND
     if fault is not None:
@@ -74,7 +74,7 @@ def _cut_off(room: str, fault: UnreadableEntry) -> str:
     return f"erqiwang replay: room {printable(room)} cannot be followed from event {fault.version} on: {fault.why}"
 
 
-async def _log(arguments: Namespace) -> RoomLog | UnreadableEntry:
+async def _history(arguments: Namespace) -> RoomLog | UnreadableEntry:
     reader = await data_folder.reader(arguments.data)
     try:
         entries = await reader.read(RoomId(arguments.room))
@@ -89,7 +89,7 @@ async def _log(arguments: Namespace) -> RoomLog | UnreadableEntry:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Audience:
+class Onlookers:
     """Whoever the match is told to."""
 
     seat: Seat | None
@@ -100,13 +100,13 @@ class Audience:
     """Whether what is hidden in a deal in progress is shown, too."""
 
     def views(self, match: Match) -> tuple[Seen, ...]:
-        """What the audience may see of a match."""
+        """What the onlookers may see of a match."""
         if not self._is_open(match):
             return (views.view(match, PUBLIC),)
         return tuple(views.view(match, seat) for seat in self._seats(match))
 
     def cause(self, before: Match, event: Event, after: Match) -> Cause:
-        """The event as the audience may know it; an auditor knows what a failed throw held, as its thrower does."""
+        """The event as the onlookers may know it; an auditor knows what a failed throw held, as its thrower does."""
         if not self._is_open(after):
             return notices.cause(before, event, PUBLIC)
         if isinstance(event, CardsLed) and self.seat is None:
@@ -120,37 +120,39 @@ class Audience:
         return match.chairs.seats() if self.seat is None else (self.seat,)
 
 
-def _tell(arguments: Namespace, log: RoomLog) -> UnreadableEntry | None:
+def _tell(arguments: Namespace, history: RoomLog) -> UnreadableEntry | None:
     """Tell the match, or one deal of it; where it cannot be followed to its end, from where on and why."""
-    match = matches.begin(log.opened.options)
-    audience = _audience(arguments, log, match)
+    match = matches.begin(history.opened.options)
+    onlookers = _onlookers(arguments, history, match)
     teller = Teller(console())
-    owner = printable(log.opened.owner)
-    teller.say(f"Room {printable(log.opening.room)} of platform {printable(log.opened.platform)}, opened by {owner}.")
-    for logged in log.later:
+    owner = printable(history.opened.owner)
+    teller.say(
+        f"Room {printable(history.opening.room)} of platform {printable(history.opened.platform)}, opened by {owner}."
+    )
+    for logged in history.later:
         try:
             after = matches.evolve(match, logged.event)
         except Exception as error:  # noqa: BLE001  # an event that a mended rule would never have brought about
             return UnreadableEntry(logged.entry.version, f"{type(error).__name__} in the rules")
         if arguments.deal in (None, views.progress(after).deal):
-            seen = audience.views(after)
-            teller.tell(audience.cause(match, logged.event, after), seen)
+            seen = onlookers.views(after)
+            teller.tell(onlookers.cause(match, logged.event, after), seen)
             if arguments.step:
                 _pause(teller, seen)
         match = after
-    teller.say(f"{len(log.later) + 1} events; the match {'is over' if isinstance(match, Over) else 'goes on'}.")
+    teller.say(f"{len(history.later) + 1} events; the match {'is over' if isinstance(match, Over) else 'goes on'}.")
     return None
 
 
-def _audience(arguments: Namespace, log: RoomLog, match: Match) -> Audience:
+def _onlookers(arguments: Namespace, history: RoomLog, match: Match) -> Onlookers:
     seats = len(match.chairs)
     if arguments.seat is not None and not 0 <= arguments.seat < seats:
         raise NothingToTell(f"there is no seat {arguments.seat}: the room has seats 0 to {seats - 1}")
-    started, ended = _deals(logged.event for logged in log.later)
+    started, ended = _deals(logged.event for logged in history.later)
     if arguments.deal is not None and arguments.deal not in started:
         raise NothingToTell(f"there is no deal {arguments.deal}: {len(started)} were dealt")
     seat = None if arguments.seat is None else Seat(arguments.seat)
-    return Audience(seat, frozenset(ended), arguments.show_hidden)
+    return Onlookers(seat, frozenset(ended), arguments.show_hidden)
 
 
 def _deals(events: Iterable[Event]) -> tuple[list[int], list[int]]:

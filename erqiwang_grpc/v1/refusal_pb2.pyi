@@ -703,8 +703,8 @@ class Refusal(_message.Message):
         def WhichOneof(self, oneof_group: _Never) -> None: ...
 
     @_typing.final
-    class LogUnavailable(_message.Message):
-        """The log cannot take the command now. Nothing was done: send it again later."""
+    class StoreUnavailable(_message.Message):
+        """The store cannot take the command now. Nothing was done: send it again later."""
 
         DESCRIPTOR: _descriptor.Descriptor
 
@@ -929,7 +929,7 @@ class Refusal(_message.Message):
     NO_COMMAND_FIELD_NUMBER: _builtins.int
     ROOM_QUARANTINED_FIELD_NUMBER: _builtins.int
     TOO_MANY_COMMANDS_FIELD_NUMBER: _builtins.int
-    LOG_UNAVAILABLE_FIELD_NUMBER: _builtins.int
+    STORE_UNAVAILABLE_FIELD_NUMBER: _builtins.int
     INVALID_FIELD_FIELD_NUMBER: _builtins.int
     TOO_MANY_ROOMS_FIELD_NUMBER: _builtins.int
     NO_SUCH_RECORD_FIELD_NUMBER: _builtins.int
@@ -1069,8 +1069,8 @@ class Refusal(_message.Message):
         """
 
     @_builtins.property
-    def log_unavailable(self) -> Global___Refusal.LogUnavailable:
-        """The log cannot take the command now. Nothing was done: send it again later."""
+    def store_unavailable(self) -> Global___Refusal.StoreUnavailable:
+        """The store cannot take the command now. Nothing was done: send it again later."""
 
     @_builtins.property
     def invalid_field(self) -> Global___Refusal.InvalidField:
@@ -1140,7 +1140,7 @@ class Refusal(_message.Message):
         no_command: Global___Refusal.NoCommand | None = ...,
         room_quarantined: Global___Refusal.RoomQuarantined | None = ...,
         too_many_commands: Global___Refusal.TooManyCommands | None = ...,
-        log_unavailable: Global___Refusal.LogUnavailable | None = ...,
+        store_unavailable: Global___Refusal.StoreUnavailable | None = ...,
         invalid_field: Global___Refusal.InvalidField | None = ...,
         too_many_rooms: Global___Refusal.TooManyRooms | None = ...,
         no_such_record: Global___Refusal.NoSuchRecord | None = ...,
@@ -1150,11 +1150,11 @@ class Refusal(_message.Message):
         foreign_cursor: Global___Refusal.ForeignCursor | None = ...,
         outcome_unknown: Global___Refusal.OutcomeUnknown | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["bid_not_lower", b"bid_not_lower", "card_not_held", b"card_not_held", "command_id_reused", b"command_id_reused", "declarer_may_not_signal", b"declarer_may_not_signal", "first_bidder_must_bid", b"first_bidder_must_bid", "foreign_cursor", b"foreign_cursor", "group_not_followed", b"group_not_followed", "invalid_cursor", b"invalid_cursor", "invalid_field", b"invalid_field", "log_unavailable", b"log_unavailable", "no_command", b"no_command", "no_such_record", b"no_such_record", "no_such_room", b"no_such_room", "no_such_seat", b"no_such_seat", "nobody_is_void", b"nobody_is_void", "not_a_bid", b"not_a_bid", "not_a_card", b"not_a_card", "not_a_signal", b"not_a_signal", "not_a_trump", b"not_a_trump", "not_in_this_room", b"not_in_this_room", "not_your_turn", b"not_your_turn", "outcome_unknown", b"outcome_unknown", "pairs_not_played", b"pairs_not_played", "quota_reached", b"quota_reached", "reason", b"reason", "repeated_card", b"repeated_card", "room_full", b"room_full", "room_quarantined", b"room_quarantined", "seat_free", b"seat_free", "seat_occupied", b"seat_occupied", "seated_elsewhere", b"seated_elsewhere", "several_groups", b"several_groups", "side_suit_throw", b"side_suit_throw", "stale_version", b"stale_version", "surrender_not_allowed", b"surrender_not_allowed", "too_many_commands", b"too_many_commands", "too_many_rooms", b"too_many_rooms", "tractor_not_played", b"tractor_not_played", "whole_group_not_played", b"whole_group_not_played", "wrong_number_of_cards", b"wrong_number_of_cards", "wrong_phase", b"wrong_phase"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["bid_not_lower", b"bid_not_lower", "card_not_held", b"card_not_held", "command_id_reused", b"command_id_reused", "declarer_may_not_signal", b"declarer_may_not_signal", "first_bidder_must_bid", b"first_bidder_must_bid", "foreign_cursor", b"foreign_cursor", "group_not_followed", b"group_not_followed", "invalid_cursor", b"invalid_cursor", "invalid_field", b"invalid_field", "no_command", b"no_command", "no_such_record", b"no_such_record", "no_such_room", b"no_such_room", "no_such_seat", b"no_such_seat", "nobody_is_void", b"nobody_is_void", "not_a_bid", b"not_a_bid", "not_a_card", b"not_a_card", "not_a_signal", b"not_a_signal", "not_a_trump", b"not_a_trump", "not_in_this_room", b"not_in_this_room", "not_your_turn", b"not_your_turn", "outcome_unknown", b"outcome_unknown", "pairs_not_played", b"pairs_not_played", "quota_reached", b"quota_reached", "reason", b"reason", "repeated_card", b"repeated_card", "room_full", b"room_full", "room_quarantined", b"room_quarantined", "seat_free", b"seat_free", "seat_occupied", b"seat_occupied", "seated_elsewhere", b"seated_elsewhere", "several_groups", b"several_groups", "side_suit_throw", b"side_suit_throw", "stale_version", b"stale_version", "store_unavailable", b"store_unavailable", "surrender_not_allowed", b"surrender_not_allowed", "too_many_commands", b"too_many_commands", "too_many_rooms", b"too_many_rooms", "tractor_not_played", b"tractor_not_played", "whole_group_not_played", b"whole_group_not_played", "wrong_number_of_cards", b"wrong_number_of_cards", "wrong_phase", b"wrong_phase"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bid_not_lower", b"bid_not_lower", "card_not_held", b"card_not_held", "code", b"code", "command_id_reused", b"command_id_reused", "declarer_may_not_signal", b"declarer_may_not_signal", "first_bidder_must_bid", b"first_bidder_must_bid", "foreign_cursor", b"foreign_cursor", "group_not_followed", b"group_not_followed", "invalid_cursor", b"invalid_cursor", "invalid_field", b"invalid_field", "log_unavailable", b"log_unavailable", "message", b"message", "no_command", b"no_command", "no_such_record", b"no_such_record", "no_such_room", b"no_such_room", "no_such_seat", b"no_such_seat", "nobody_is_void", b"nobody_is_void", "not_a_bid", b"not_a_bid", "not_a_card", b"not_a_card", "not_a_signal", b"not_a_signal", "not_a_trump", b"not_a_trump", "not_in_this_room", b"not_in_this_room", "not_your_turn", b"not_your_turn", "outcome_unknown", b"outcome_unknown", "pairs_not_played", b"pairs_not_played", "quota_reached", b"quota_reached", "reason", b"reason", "repeated_card", b"repeated_card", "room_full", b"room_full", "room_quarantined", b"room_quarantined", "seat_free", b"seat_free", "seat_occupied", b"seat_occupied", "seated_elsewhere", b"seated_elsewhere", "several_groups", b"several_groups", "side_suit_throw", b"side_suit_throw", "stale_version", b"stale_version", "surrender_not_allowed", b"surrender_not_allowed", "too_many_commands", b"too_many_commands", "too_many_rooms", b"too_many_rooms", "tractor_not_played", b"tractor_not_played", "whole_group_not_played", b"whole_group_not_played", "wrong_number_of_cards", b"wrong_number_of_cards", "wrong_phase", b"wrong_phase"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bid_not_lower", b"bid_not_lower", "card_not_held", b"card_not_held", "code", b"code", "command_id_reused", b"command_id_reused", "declarer_may_not_signal", b"declarer_may_not_signal", "first_bidder_must_bid", b"first_bidder_must_bid", "foreign_cursor", b"foreign_cursor", "group_not_followed", b"group_not_followed", "invalid_cursor", b"invalid_cursor", "invalid_field", b"invalid_field", "message", b"message", "no_command", b"no_command", "no_such_record", b"no_such_record", "no_such_room", b"no_such_room", "no_such_seat", b"no_such_seat", "nobody_is_void", b"nobody_is_void", "not_a_bid", b"not_a_bid", "not_a_card", b"not_a_card", "not_a_signal", b"not_a_signal", "not_a_trump", b"not_a_trump", "not_in_this_room", b"not_in_this_room", "not_your_turn", b"not_your_turn", "outcome_unknown", b"outcome_unknown", "pairs_not_played", b"pairs_not_played", "quota_reached", b"quota_reached", "reason", b"reason", "repeated_card", b"repeated_card", "room_full", b"room_full", "room_quarantined", b"room_quarantined", "seat_free", b"seat_free", "seat_occupied", b"seat_occupied", "seated_elsewhere", b"seated_elsewhere", "several_groups", b"several_groups", "side_suit_throw", b"side_suit_throw", "stale_version", b"stale_version", "store_unavailable", b"store_unavailable", "surrender_not_allowed", b"surrender_not_allowed", "too_many_commands", b"too_many_commands", "too_many_rooms", b"too_many_rooms", "tractor_not_played", b"tractor_not_played", "whole_group_not_played", b"whole_group_not_played", "wrong_number_of_cards", b"wrong_number_of_cards", "wrong_phase", b"wrong_phase"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_reason: _TypeAlias = _typing.Literal["wrong_phase", "no_such_seat", "not_your_turn", "seat_occupied", "seat_free", "seated_elsewhere", "not_a_bid", "not_a_trump", "not_a_signal", "not_a_card", "repeated_card", "card_not_held", "wrong_number_of_cards", "first_bidder_must_bid", "bid_not_lower", "surrender_not_allowed", "several_groups", "side_suit_throw", "whole_group_not_played", "group_not_followed", "tractor_not_played", "pairs_not_played", "declarer_may_not_signal", "not_in_this_room", "nobody_is_void", "no_such_room", "command_id_reused", "stale_version", "no_command", "room_quarantined", "too_many_commands", "log_unavailable", "invalid_field", "too_many_rooms", "no_such_record", "invalid_cursor", "room_full", "quota_reached", "foreign_cursor", "outcome_unknown"]  # noqa: Y015
+    _WhichOneofReturnType_reason: _TypeAlias = _typing.Literal["wrong_phase", "no_such_seat", "not_your_turn", "seat_occupied", "seat_free", "seated_elsewhere", "not_a_bid", "not_a_trump", "not_a_signal", "not_a_card", "repeated_card", "card_not_held", "wrong_number_of_cards", "first_bidder_must_bid", "bid_not_lower", "surrender_not_allowed", "several_groups", "side_suit_throw", "whole_group_not_played", "group_not_followed", "tractor_not_played", "pairs_not_played", "declarer_may_not_signal", "not_in_this_room", "nobody_is_void", "no_such_room", "command_id_reused", "stale_version", "no_command", "room_quarantined", "too_many_commands", "store_unavailable", "invalid_field", "too_many_rooms", "no_such_record", "invalid_cursor", "room_full", "quota_reached", "foreign_cursor", "outcome_unknown"]  # noqa: Y015
     _WhichOneofArgType_reason: _TypeAlias = _typing.Literal["reason", b"reason"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_reason) -> _WhichOneofReturnType_reason | None: ...
 

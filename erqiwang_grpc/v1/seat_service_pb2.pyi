@@ -519,7 +519,7 @@ class Goodbye(_message.Message):
         """The server is leaving: reconnect after `retry_delay`."""
         REASON_UNSEATED: Goodbye._Reason.ValueType  # 3
         """The seat's token is void, because the seat was left or taken again: ask the platform for a fresh token."""
-        REASON_TOO_FAST: Goodbye._Reason.ValueType  # 4
+        REASON_TOO_MANY_COMMANDS: Goodbye._Reason.ValueType  # 4
         """The seat has sent more than its allowance for too long: reconnect after `retry_delay`, and send less."""
 
     class Reason(_Reason, metaclass=_ReasonEnumTypeWrapper):
@@ -533,7 +533,7 @@ class Goodbye(_message.Message):
     """The server is leaving: reconnect after `retry_delay`."""
     REASON_UNSEATED: Goodbye.Reason.ValueType  # 3
     """The seat's token is void, because the seat was left or taken again: ask the platform for a fresh token."""
-    REASON_TOO_FAST: Goodbye.Reason.ValueType  # 4
+    REASON_TOO_MANY_COMMANDS: Goodbye.Reason.ValueType  # 4
     """The seat has sent more than its allowance for too long: reconnect after `retry_delay`, and send less."""
 
     REASON_FIELD_NUMBER: _builtins.int

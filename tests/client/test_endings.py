@@ -149,7 +149,7 @@ STATUSES: Final = (
         (pb.Goodbye.REASON_DISPLACED, grpc.StatusCode.ABORTED),
         (pb.Goodbye.REASON_UNSEATED, grpc.StatusCode.UNAUTHENTICATED),
         (pb.Goodbye.REASON_DRAINING, None),
-        (pb.Goodbye.REASON_TOO_FAST, None),
+        (pb.Goodbye.REASON_TOO_MANY_COMMANDS, None),
         # Of a newer server, which would name a delay to a client that is to come back.
         (pb.Goodbye.Reason.ValueType(99), grpc.StatusCode.ABORTED),
     ],
@@ -164,7 +164,7 @@ async def test_a_goodbye_decides_whatever_the_status_is(
         assert server.streams == (2 if meant is None else 1)
 
 
-@pytest.mark.parametrize("reason", [pb.Goodbye.REASON_DRAINING, pb.Goodbye.REASON_TOO_FAST, 99])
+@pytest.mark.parametrize("reason", [pb.Goodbye.REASON_DRAINING, pb.Goodbye.REASON_TOO_MANY_COMMANDS, 99])
 async def test_a_client_comes_back_after_the_delay_that_a_goodbye_names(reason: int) -> None:
     """Also where it does not know the reason. Where it was too fast it comes back to the same server."""
 
@@ -182,7 +182,7 @@ async def test_a_client_comes_back_after_the_delay_that_a_goodbye_names(reason: 
     ):
         await client.until(lambda: client.connections == 2)
         assert client.ended is None
-        same = reason == pb.Goodbye.REASON_TOO_FAST
+        same = reason == pb.Goodbye.REASON_TOO_MANY_COMMANDS
         assert (first.streams, second.streams) == ((2, 0) if same else (1, 1))
 
 

@@ -8,7 +8,7 @@ import grpc
 import pytest
 
 from erqiwang_grpc.client import CallRefused, Platform, SeatClient
-from erqiwang_grpc.rooms.refusals import LogUnavailable, OutcomeUnknown, Refused
+from erqiwang_grpc.rooms.refusals import OutcomeUnknown, Refused, StoreUnavailable
 from erqiwang_grpc.v1 import bidding_pb2, refusal_pb2, room_service_pb2, seat_service_pb2 as pb
 from tests.client.clocks import Clock
 from tests.client.scripted import Context, answering, playing, said, snapshot
@@ -16,7 +16,7 @@ from tests.service.tables import PATIENCE
 
 BID: Final = pb.Command(bid=bidding_pb2.Bid(points=70))
 UNKNOWN: Final = refusal_pb2.Refusal(outcome_unknown=refusal_pb2.Refusal.OutcomeUnknown())
-FULL: Final = refusal_pb2.Refusal(log_unavailable=refusal_pb2.Refusal.LogUnavailable())
+FULL: Final = refusal_pb2.Refusal(store_unavailable=refusal_pb2.Refusal.StoreUnavailable())
 
 
 @final
@@ -112,7 +112,7 @@ async def test_another_refusal_is_told_at_once() -> None:
     ):
         answer = await client.act(BID)
         assert isinstance(answer, pb.Refused)
-        assert answer.refusal.HasField("log_unavailable")
+        assert answer.refusal.HasField("store_unavailable")
 
 
 @final
@@ -166,7 +166,7 @@ async def test_a_platform_is_told_in_the_end_that_the_outcome_is_unknown() -> No
     assert len(rooms.ids) == len(clock.slept) + 1
 
 
-@pytest.mark.parametrize("refused", [LogUnavailable(), grpc.StatusCode.UNAVAILABLE])
+@pytest.mark.parametrize("refused", [StoreUnavailable(), grpc.StatusCode.UNAVAILABLE])
 async def test_what_was_not_done_or_not_answered_is_the_callers_affair(refused: Refused | grpc.StatusCode) -> None:
     rooms = Rooms(refused)
     async with answering(rooms.answer) as address, Platform([address], "key") as platform:

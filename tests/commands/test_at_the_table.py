@@ -18,7 +18,7 @@ from erqiwang_grpc.client import Platform
 from erqiwang_grpc.rpc.wire import decode as read
 from erqiwang_grpc.rpc.wire.encode.commands import command
 from erqiwang_grpc.shuffling import seeded
-from erqiwang_grpc.tools.terminal.cards import cards, trump_of
+from erqiwang_grpc.tools.terminal.card_text import cards, trump_of
 from erqiwang_grpc.v1 import playing_pb2, room_pb2, seat_service_pb2 as pb, view_pb2
 from tests.commands.terminals import Terminal, terminal
 from tests.service.processes import serving

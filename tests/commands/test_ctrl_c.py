@@ -75,9 +75,9 @@ def test_replay_at_a_step(tmp_path: Path) -> None:
 
 
 async def stored(folder: Path) -> str:
-    log = await open_store(folder / LOG_FILE)
-    assert isinstance(log, SqliteStore)
-    room = await seated(Rooms(node_on(log)))
+    store = await open_store(folder / LOG_FILE)
+    assert isinstance(store, SqliteStore)
+    room = await seated(Rooms(node_on(store)))
     await play(room, 10)
-    await log.close()
+    await store.close()
     return room.id

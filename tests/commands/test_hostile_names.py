@@ -67,13 +67,13 @@ async def play_a_deal(room: Room, players: tuple[str, ...]) -> None:
 
 async def stored(folder: Path, players: tuple[str, ...]) -> RoomId:
     """A match of one deal in a data folder."""
-    log = await open_store(folder / LOG_FILE)
-    assert isinstance(log, SqliteStore)
-    room = await seated(Rooms(node_on(log)), players)
+    store = await open_store(folder / LOG_FILE)
+    assert isinstance(store, SqliteStore)
+    room = await seated(Rooms(node_on(store)), players)
     await play_a_deal(room, players)
     ended = await administer(room, Disband())
     assert isinstance(ended, Accepted), ended
-    await log.close()
+    await store.close()
     return room.id
 
 

@@ -18,20 +18,20 @@ from erqiwang_core.parts import BuryAdvice, CallAdvice, Choice, FollowAdvice, Le
 from erqiwang_core.players import Policy, RandomLegal, Step, contest, shuffles
 from erqiwang_core.playing import Play, ShowTrumps, Signal, SignalKind
 from erqiwang_core.refusals import IllegalFollow
-from erqiwang_core.rules import rules
+from erqiwang_core.rules import game_rules
 from erqiwang_core.seats import BySeat, by_seat
 from erqiwang_core.units import CardId, Seat
 from erqiwang_core.view import view
 
-from erqiwang_grpc.tools.terminal.asking import Look, NotUnderstood, Quit, held_copies, question, typed
-from erqiwang_grpc.tools.terminal.cards import trump_of
-from erqiwang_grpc.tools.terminal.refusals import explained
+from erqiwang_grpc.tools.terminal.card_text import trump_of
+from erqiwang_grpc.tools.terminal.questions import Look, Quit, Unclear, held_copies, question, typed
+from erqiwang_grpc.tools.terminal.refusal_text import explained
 
 GAMES = [RoomOptions(ThreePlayer()), RoomOptions(FourPlayer(Deck.FULL))]
 
 
 def steps(options: RoomOptions, seed: int = 1) -> Iterator[Step]:
-    seats = rules(options.game, options.review).seats
+    seats = game_rules(options.game, options.review).seats
     policies: BySeat[Policy] = by_seat(seats, lambda _: RandomLegal())
     return contest(options, policies, Random(seed), shuffles(options, Random(seed)))
 
@@ -107,7 +107,7 @@ def test_typed(line: str, seen: View, meant: object) -> None:
     ],
 )
 def test_not_understood(line: str, seen: View) -> None:
-    assert isinstance(typed(line, seen), NotUnderstood)
+    assert isinstance(typed(line, seen), Unclear)
 
 
 @pytest.mark.parametrize(
@@ -133,9 +133,9 @@ def test_at_the_wrong_time_it_is_not_now(line: str, fits: View) -> None:
     for seen in (CALL, NAME, BURY, LEAD, READY, waiting):
         meant = typed(line, seen)
         if seen is fits or (fits is LEAD and seen is BURY):
-            assert not isinstance(meant, NotUnderstood) or "not now" not in meant.why
+            assert not isinstance(meant, Unclear) or "not now" not in meant.why
         else:
-            assert isinstance(meant, NotUnderstood)
+            assert isinstance(meant, Unclear)
             assert meant.why.startswith("not now: ")
             assert ("turn of" in meant.why) == (id(seen) not in asked)
 
@@ -156,7 +156,7 @@ def test_enter_alone_is_always_legal(options: RoomOptions) -> None:
     for step in steps(options):
         seen = view(step.before, step.seat)
         command = typed("", seen)
-        assert not isinstance(command, Look | Quit | NotUnderstood | Signal | ShowTrumps)
+        assert not isinstance(command, Look | Quit | Unclear | Signal | ShowTrumps)
         decided = matches.decide(step.before, step.seat, command, shuffles(options, Random(1)))
         assert isinstance(decided, tuple)
 
@@ -195,8 +195,8 @@ def test_of_two_copies_the_one_that_is_held_is_meant() -> None:
 def test_who_is_not_asked_is_told_so() -> None:
     step = next(steps(GAMES[0]))
     waiting = view(step.before, Seat(1))
-    assert isinstance(typed("", waiting), NotUnderstood)
-    assert isinstance(typed("65", waiting), NotUnderstood)
+    assert isinstance(typed("", waiting), Unclear)
+    assert isinstance(typed("65", waiting), Unclear)
     assert question(waiting) is None
 
 

@@ -9,14 +9,14 @@ from random import Random
 import pytest
 from erqiwang_core.kernel.cards import SHORT_DECK
 from erqiwang_core.options import Deck, FourPlayer, ThreePlayer
-from erqiwang_core.rules import rules
+from erqiwang_core.rules import game_rules
 
 from erqiwang_grpc.__main__ import main
 from erqiwang_grpc.shuffling import commitment, seeded
 from erqiwang_grpc.tools.verify import DOES_NOT_OPEN, NOT_UNDERSTOOD, OPENS
 
-SHUFFLED = seeded(1)(rules(ThreePlayer(), review=True))
-FULL = seeded(2)(rules(FourPlayer(Deck.FULL), review=True))
+SHUFFLED = seeded(1)(game_rules(ThreePlayer(), review=True))
+FULL = seeded(2)(game_rules(FourPlayer(Deck.FULL), review=True))
 
 
 def hexadecimal() -> dict[str, object]:

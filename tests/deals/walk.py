@@ -22,7 +22,7 @@ from erqiwang_core.match import (
     evolve,
 )
 from erqiwang_core.refusals import Refusal
-from erqiwang_core.rules import rules
+from erqiwang_core.rules import game_rules
 from erqiwang_core.settlement import Settled
 from erqiwang_core.units import Seat
 from erqiwang_core.view import view
@@ -93,7 +93,7 @@ def advance(match: Match, move: Move, shuffle: Shuffle) -> Step | Refusal:
 def steps(plan: Plan, deals_played: int = 1) -> Iterator[Step]:
     """A match from its first seat on, until so many deals are settled or the match is over."""
     chance = Random(plan.seed)
-    deck = rules(plan.options.game, plan.options.review).deck
+    deck = game_rules(plan.options.game, plan.options.review).deck
     match: Match = begin(plan.options)
     while not finished(match, deals_played):
         step = advance(match, _next_move(plan, chance, match), lambda: shuffled(deck, plan.stack, chance))

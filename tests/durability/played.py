@@ -40,12 +40,12 @@ class Clock:
 
 
 def node_on(
-    events: Store, limits: Limits | None = None, clock: Clock | None = None, monotonic: Monotonic | None = None
+    store: Store, limits: Limits | None = None, clock: Clock | None = None, monotonic: Monotonic | None = None
 ) -> Node:
-    """A server's node on that log, with shuffles that repeat."""
-    around = limits or Limits(commands_per_second=10_000)
+    """A server's node on that store, with shuffles that repeat."""
+    roomy = limits or Limits(commands_per_second=10_000)
     steady = SystemMonotonic() if monotonic is None else monotonic
-    return Node(events, ProcessWakeup(), clock or Clock(), seeded(7), around, monotonic=steady)
+    return Node(store, ProcessWakeup(), clock or Clock(), seeded(7), roomy, monotonic=steady)
 
 
 async def act(

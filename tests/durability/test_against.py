@@ -31,22 +31,22 @@ Forgery = Callable[[tuple[Entry, ...]], tuple[Entry, ...]]
 
 async def written(folder: Path) -> RoomId:
     """A store with a room in its first deal and one that nobody has filled, and the lines that its platform kept."""
-    log = await open_store(folder / LOG_FILE)
-    assert isinstance(log, SqliteStore)
-    rooms = Rooms(node_on(log))
+    store = await open_store(folder / LOG_FILE)
+    assert isinstance(store, SqliteStore)
+    rooms = Rooms(node_on(store))
     room, _ = await seated(rooms, "played"), await opened(rooms, "unfilled")
     await play(room, 3)
-    kept = await heard(log)
+    kept = await heard(store)
     (folder / "kept.jsonl").write_text("".join(f"{line(event)}\n" for event in kept))
-    await log.close()
+    await store.close()
     return room.id
 
 
-async def heard(log: SqliteStore) -> list[pb.RoomEvent]:
+async def heard(store: SqliteStore) -> list[pb.RoomEvent]:
     """What a platform is told of all that has happened."""
     looks = iter([False, True])
     found: list[pb.RoomEvent] = []
-    feed = watching.feed(log, ProcessWakeup(), "local", (START, 0), Bell(), lambda: next(looks), SystemMonotonic())
+    feed = watching.feed(store, ProcessWakeup(), "local", (START, 0), Bell(), lambda: next(looks), SystemMonotonic())
     async for happened in feed:
         assert isinstance(happened, tuple)
         found += [encode.room_event(each.entry, each.event, "") for each in happened]
@@ -69,24 +69,24 @@ def forge(folder: Path, room: RoomId, forgery: Forgery) -> None:
 
 
 async def _forge(folder: Path, room: RoomId, forgery: Forgery) -> None:
-    log = await open_store(folder / LOG_FILE)
-    assert isinstance(log, SqliteStore)
-    entries = await log.read(room)
+    store = await open_store(folder / LOG_FILE)
+    assert isinstance(store, SqliteStore)
+    entries = await store.read(room)
     assert isinstance(entries, tuple)
     opening = stored.read(entries[0].body, entries[0].rules_version)
     assert isinstance(opening, RoomOpened)
     (tag, *_) = opening_tags(opening)
-    await log.delete_rooms(tag, TimeNs(2**62), 10)
+    await store.delete_rooms(tag, TimeNs(2**62), 10)
     at = Version(0)
     for _, group in groupby(forgery(entries), key=lambda entry: (entry.actor, entry.command, entry.time)):
         found = list(group)
         one = found[0]
         tags = opening_tags(opening) if at == 0 else ()
         batch = Batch(one.time, one.actor, one.command, one.rules_version, tuple(each.body for each in found), tags)
-        appended = await log.append(room, at, batch)
+        appended = await store.append(room, at, batch)
         assert isinstance(appended, Appended)
         at = appended.version
-    await log.close()
+    await store.close()
 
 
 def another_owner(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:

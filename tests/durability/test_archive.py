@@ -22,8 +22,8 @@ from tests.durability.played import administer, node_on, opened, play, seated
 LOCAL = PlatformId("local")
 
 
-async def read_anew(log: MemoryStore, room: RoomId) -> record_pb2.MatchRecord:
-    record = match_record(await log.read(room))
+async def read_anew(store: MemoryStore, room: RoomId) -> record_pb2.MatchRecord:
+    record = match_record(await store.read(room))
     assert isinstance(record, MatchRecord), record
     return encode.match_record(record)
 
@@ -36,26 +36,26 @@ async def told(archive: Archive, room: RoomId) -> Recorded:
 
 @pytest.mark.parametrize("steps", [1, 7, 50, 200])
 async def test_a_match_that_is_asked_for_while_it_goes_on_is_told_as_if_it_were_read_anew(steps: int) -> None:
-    log = MemoryStore()
-    rooms, archive, luck = Rooms(node_on(log)), Archive(log), Random(steps)
+    store = MemoryStore()
+    rooms, archive, luck = Rooms(node_on(store)), Archive(store), Random(steps)
     room = await seated(rooms)
     read = 0
     while not isinstance(room.match, Over) and room.version < (200 if steps == 1 else 10_000):
         record = await told(archive, room.id)
-        assert record.message == await read_anew(log, room.id)
+        assert record.message == await read_anew(store, room.id)
         read += record.read
         await play(room, steps, luck)
     await administer(room, Disband())
     last = await told(archive, room.id)
-    assert last.message == await read_anew(log, room.id)
+    assert last.message == await read_anew(store, room.id)
     assert read + last.read == len(last.message.deals), "each deal was read once"
     again = await told(archive, room.id)
     assert (again.message, again.read) == (last.message, 0)
 
 
 async def test_a_room_that_nobody_filled_has_no_record() -> None:
-    log = MemoryStore()
-    rooms, archive = Rooms(node_on(log)), Archive(log)
+    store = MemoryStore()
+    rooms, archive = Rooms(node_on(store)), Archive(store)
     room = await opened(rooms)
     for _ in range(2):
         assert await archive.record(PlatformId("local"), room.id) == NoSuchRecord()
@@ -64,25 +64,25 @@ async def test_a_room_that_nobody_filled_has_no_record() -> None:
 
 
 async def test_what_is_kept_is_its_platforms_alone_and_is_gone_once_the_match_is_deleted() -> None:
-    log = MemoryStore()
-    rooms, archive = Rooms(node_on(log)), Archive(log)
+    store = MemoryStore()
+    rooms, archive = Rooms(node_on(store)), Archive(store)
     room = await seated(rooms)
     await play(room, 10_000)
     await told(archive, room.id)
     assert await archive.record(PlatformId("rival"), room.id) == NoSuchRecord()
-    assert await log.delete_rooms(ENDED, TimeNs(2**62), 10) == (room.id,)
+    assert await store.delete_rooms(ENDED, TimeNs(2**62), 10) == (room.id,)
     for _ in range(2):
         assert await archive.record(LOCAL, room.id) == NoSuchRecord()
 
 
 async def test_no_more_than_so_many_matches_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archives, "_KEPT", 2)
-    log = MemoryStore()
-    rooms, archive = Rooms(node_on(log)), Archive(log)
+    store = MemoryStore()
+    rooms, archive = Rooms(node_on(store)), Archive(store)
     names = []
     for number in range(3):
         room = await seated(rooms, f"{number}")
-        while not (await told(Archive(log), room.id)).message.deals:
+        while not (await told(Archive(store), room.id)).message.deals:
             await play(room, 5, Random(number))
         names.append(room.id)
     assert [(await told(archive, name)).read for name in names] == [1, 1, 1]

@@ -15,7 +15,7 @@ from erqiwang_core.match import Disband, Player, Running, evolve
 from erqiwang_core.notices import Led
 from erqiwang_core.options import FourPlayer, RoomOptions
 from erqiwang_core.players import Policy, RandomLegal, contest, shuffles
-from erqiwang_core.rules import rules
+from erqiwang_core.rules import game_rules
 from erqiwang_core.seats import BySeat, by_seat
 from erqiwang_core.settlement import DealSettled
 from erqiwang_core.units import Chips, Seat
@@ -39,7 +39,7 @@ from erqiwang_grpc.rpc.wire import encode
 from erqiwang_grpc.store import NOTHING, Appended, Batch, Entry, RoomId, Store, TimeNs, Version
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.store.sqlite import LOG_FILE, SqliteStore, open_store
-from erqiwang_grpc.tools.replay import Audience
+from erqiwang_grpc.tools.replay import Onlookers
 from erqiwang_grpc.v1 import record_pb2
 from tests.deals.walk import Change
 from tests.durability.played import Clock, administer, node_on, play, seated
@@ -61,15 +61,15 @@ class Folder:
 
 
 async def fill(folder: Path) -> Folder:
-    log = await open_store(folder / LOG_FILE)
-    assert isinstance(log, SqliteStore)
-    rooms = Rooms(node_on(log))
+    store = await open_store(folder / LOG_FILE)
+    assert isinstance(store, SqliteStore)
+    rooms = Rooms(node_on(store))
     over, going_on = await seated(rooms, "over"), await seated(rooms, "going on")
     await play(over, 10_000)
     await into_second_deal(going_on)
-    entries = await log.read(over.id)
+    entries = await store.read(over.id)
     assert isinstance(entries, tuple)
-    await log.close()
+    await store.close()
     return Folder(folder, over.id, going_on.id, encode.match_record(recorded(entries)))
 
 
@@ -149,8 +149,8 @@ def test_replay_waits_for_enter_after_each_step(
     assert told.count("is to act, holding") > 80
 
 
-CLOSED = Audience(None, frozenset(), sees_all=False)
-AUDITOR = Audience(None, frozenset(), sees_all=True)
+CLOSED = Onlookers(None, frozenset(), sees_all=False)
+AUDITOR = Onlookers(None, frozenset(), sees_all=True)
 
 
 @pytest.mark.parametrize("options", [RoomOptions(), RoomOptions(FourPlayer(), review=False)])
@@ -170,7 +170,7 @@ def test_replay_shows_of_a_deal_in_progress_what_the_public_may_see(options: Roo
 
 def changes(options: RoomOptions) -> Iterator[Change]:
     """A deal played by chance, up to its settlement."""
-    seats = rules(options.game, options.review).seats
+    seats = game_rules(options.game, options.review).seats
     policies: BySeat[Policy] = by_seat(seats, lambda _: RandomLegal())
     for step in contest(options, policies, Random(3), shuffles(options, Random(4))):
         match = step.before
@@ -211,18 +211,18 @@ def test_export_finds_a_match_that_the_core_decides_otherwise(
 
 
 async def rewrite_a_settlement(folder: Folder) -> None:
-    """A log whose checksums are right and whose first deal of the finished match was settled wrongly."""
-    log = await open_store(folder.path / LOG_FILE)
-    assert isinstance(log, SqliteStore)
-    entries = await log.read(folder.over)
+    """A store whose checksums are right and whose first deal of the finished match was settled wrongly."""
+    store = await open_store(folder.path / LOG_FILE)
+    assert isinstance(store, SqliteStore)
+    entries = await store.read(folder.over)
     assert isinstance(entries, tuple)
-    await log.delete_rooms(ENDED, TimeNs(2**62), 10)
+    await store.delete_rooms(ENDED, TimeNs(2**62), 10)
     at = next(number for number, entry in enumerate(entries) if is_settlement(entry))
     for group in batches((*entries[:at], doubled(entries[at]), *entries[at + 1 :])):
         first = group[0]
         batch = Batch(first.time, first.actor, first.command, first.rules_version, tuple(each.body for each in group))
-        assert isinstance(await log.append(folder.over, Version(first.version - 1), batch), Appended)
-    await log.close()
+        assert isinstance(await store.append(folder.over, Version(first.version - 1), batch), Appended)
+    await store.close()
 
 
 def is_settlement(entry: Entry) -> bool:
@@ -255,32 +255,32 @@ async def ended_matches(events: Store, clock: Clock, number: int) -> list[Room]:
 
 
 async def test_old_matches_are_deleted_whole_and_the_others_stay(tmp_path: Path) -> None:
-    log = await open_store(tmp_path / LOG_FILE)
-    assert isinstance(log, SqliteStore)
+    store = await open_store(tmp_path / LOG_FILE)
+    assert isinstance(store, SqliteStore)
     clock = Clock()
-    rooms = Rooms(node_on(log, clock=clock))
+    rooms = Rooms(node_on(store, clock=clock))
     going_on = await seated(rooms, "going on")
-    ended = await ended_matches(log, clock, 50)
-    gone = await delete_old_matches(log, TimeNs(clock() - int(9.5 * DAY)))
+    ended = await ended_matches(store, clock, 50)
+    gone = await delete_old_matches(store, TimeNs(clock() - int(9.5 * DAY)))
     assert set(gone) == {room.id for room in ended[:-9]}
     for room in (*ended, going_on):
-        assert await log.head(room.id) == (NOTHING if room.id in gone else room.version)
-    await log.close()
+        assert await store.head(room.id) == (NOTHING if room.id in gone else room.version)
+    await store.close()
 
 
 async def test_a_server_that_keeps_days_deletes_what_is_older_and_forgets_it(tmp_path: Path) -> None:
-    log, clock = MemoryStore(), Clock()
-    ended = await ended_matches(log, clock, 5)
+    store, clock = MemoryStore(), Clock()
+    ended = await ended_matches(store, clock, 5)
     opened = open_key_files(tmp_path, None, None)
     assert isinstance(opened, Opened)
-    server = Server(Settings(log, opened.files, keep_days=2.5, now=clock))
+    server = Server(Settings(store, opened.files, keep_days=2.5, now=clock))
     assert isinstance(await server.rooms.find(ended[0].id), Room)
     await server.start()
     try:
         await eventually(lambda: not server.rooms.live)
     finally:
         await server.stop(grace=0.2)
-    assert set(await log.rooms(RoomId(""), 10)) == {room.id for room in ended[-2:]}
+    assert set(await store.rooms(RoomId(""), 10)) == {room.id for room in ended[-2:]}
 
 
 def test_compact_deletes_what_is_old_and_gives_its_space_back(

@@ -37,7 +37,7 @@ async def cannot_serve(folder: Path) -> str:
 
 
 async def two_tables(folder: Path) -> tuple[Table, Table]:
-    """A log with two rooms in play, left by a server that has stopped."""
+    """A store with two rooms in play, left by a server that has stopped."""
     async with serving(folder) as server, grpc.aio.insecure_channel(server.address) as channel:
         service = server.speaking(channel)
         tables = await seated(service.platform), await seated(service.platform)
@@ -166,7 +166,7 @@ async def test_on_a_full_disk_commands_are_refused_and_go_on_once_there_is_room(
         assert await seen(service, table, 0) == before, "nothing was done, and the room can be read"
         with pytest.raises(CallRefused) as refused:
             await service.platform.create_room("bob")
-        assert refused.value.reason == "LOG_UNAVAILABLE"
+        assert refused.value.reason == "STORE_UNAVAILABLE"
         assert server.said("log unavailable") > 0
         limit_files(server, resource.RLIM_INFINITY)
         accepted = (await act(service, table, *turn, "once")).accepted
@@ -183,22 +183,22 @@ async def is_unavailable(service: Served, table: Table, seat: int, command: pb.C
     with pytest.raises(grpc.aio.AioRpcError) as refused:
         await act(service, table, seat, command, "once")
     assert refused.value.code() is grpc.StatusCode.UNAVAILABLE
-    assert refusal_of(refused.value).reason == "LOG_UNAVAILABLE"
+    assert refusal_of(refused.value).reason == "STORE_UNAVAILABLE"
 
 
 def test_a_folder_without_a_log_is_no_data_folder(tmp_path: Path) -> None:
-    with pytest.raises(data_folder.NoLog, match="is not there"):
+    with pytest.raises(data_folder.NoStore, match="is not there"):
         asyncio.run(data_folder.reader(tmp_path))
     assert list(tmp_path.iterdir()) == []
 
 
 async def one_room(folder: Path) -> str:
     """A store with a room whose match nobody began, and one that has begun."""
-    log = await open_store(folder / LOG_FILE)
-    assert isinstance(log, SqliteStore)
-    rooms = Rooms(node_on(log))
+    store = await open_store(folder / LOG_FILE)
+    assert isinstance(store, SqliteStore)
+    rooms = Rooms(node_on(store))
     room, _ = await opened(rooms, "waiting"), await seated_without_a_port(rooms, "begun")
-    await log.close()
+    await store.close()
     return room.id
 
 

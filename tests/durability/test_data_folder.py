@@ -90,9 +90,9 @@ async def test_a_loss_that_is_known_is_served(tmp_path: Path) -> None:
 
 async def test_a_first_start_that_was_cut_off_is_taken_up(tmp_path: Path) -> None:
     """After the log was made and before the keys were; nothing is missed then."""
-    log = await open_store(tmp_path / LOG_FILE)
-    assert isinstance(log, SqliteStore)
-    await log.close()
+    store = await open_store(tmp_path / LOG_FILE)
+    assert isinstance(store, SqliteStore)
+    await store.close()
     (tmp_path / LOCK).write_bytes(b"4711")
     async with serving(tmp_path) as server:
         assert server.port
@@ -137,9 +137,9 @@ async def keys_process(folder: Path, platform: str) -> asyncio.subprocess.Proces
 
 
 async def store(folder: Path) -> None:
-    log = await open_store(folder / LOG_FILE)
-    assert isinstance(log, SqliteStore)
-    await log.close()
+    store = await open_store(folder / LOG_FILE)
+    assert isinstance(store, SqliteStore)
+    await store.close()
     open_key_files(folder, None, None)
 
 

@@ -43,7 +43,7 @@ async def test_a_room_that_is_put_away_leaves_no_trace_and_comes_back_as_it_was(
     rooms = Rooms(node_on(MemoryStore(), AT_ONCE))
     room = await seated(rooms)
     await play(room, 100)
-    name, ledger, gone = room.id, room.state, weakref.ref(room)
+    name, state, gone = room.id, room.state, weakref.ref(room)
     assert rooms.put_away() == 1
     del room
     gc.collect()
@@ -51,7 +51,7 @@ async def test_a_room_that_is_put_away_leaves_no_trace_and_comes_back_as_it_was(
     assert in_memory(rooms) == set()
     again = await rooms.find(name)
     assert isinstance(again, Room)
-    assert again.state == ledger
+    assert again.state == state
     assert in_memory(rooms) == {name}
 
 
@@ -71,14 +71,14 @@ async def test_a_room_that_was_used_lately_stays() -> None:
 
 
 async def test_a_starting_server_opens_no_room_but_those_that_nobody_filled_in_time() -> None:
-    log, clock = MemoryStore(), Clock()
-    before = Rooms(node_on(log, clock=clock))
+    store, clock = MemoryStore(), Clock()
+    before = Rooms(node_on(store, clock=clock))
     for number in range(20):
         await play(await seated(before, f"over {number}"), 10_000 if number < 2 else 3)
     unfilled = await opened(before, "unfilled")
     clock.forward(before.deadline(unfilled.state) - unfilled.state.created)
     later = await opened(before, "may still be filled")
-    node = node_on(log, clock=clock)
+    node = node_on(store, clock=clock)
     rooms = Rooms(node)
     housekeeping = Housekeeping(rooms)
     await housekeeping.watch_stored()
@@ -95,17 +95,17 @@ async def test_a_starting_server_opens_no_room_but_those_that_nobody_filled_in_t
 
 @pytest.mark.parametrize(("early", "is_watched"), [(1, True), (-1, False)], ids=["just before", "just after"])
 async def test_a_starting_server_looks_back_for_a_week(early: int, is_watched: bool) -> None:
-    log, clock = MemoryStore(), Clock()
-    room = await opened(Rooms(node_on(log, clock=clock)))
+    store, clock = MemoryStore(), Clock()
+    room = await opened(Rooms(node_on(store, clock=clock)))
     clock.forward(7 * DAY - early * MINUTE)
-    rooms = Rooms(node_on(log, clock=clock))
+    rooms = Rooms(node_on(store, clock=clock))
     await Housekeeping(rooms).watch_stored()
     assert list(rooms.deadlines.due(clock())) == ([room.id] if is_watched else [])
 
 
 async def test_rooms_deleted_by_retention_are_forgotten() -> None:
-    log = MemoryStore()
-    rooms = Rooms(node_on(log))
+    store = MemoryStore()
+    rooms = Rooms(node_on(store))
     room = await seated(rooms)
     await play(room, 10_000)
     rooms.forget([room.id])

@@ -17,7 +17,7 @@ from erqiwang_grpc.commands.export import every_room
 from erqiwang_grpc.events import RoomOpened
 from erqiwang_grpc.rooms.housekeeping import Housekeeping
 from erqiwang_grpc.rooms.limits import MINUTE
-from erqiwang_grpc.rooms.refusals import LogUnavailable
+from erqiwang_grpc.rooms.refusals import StoreUnavailable
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.store import NOTHING, START, Damaged, Entry, RoomId, Version
 from erqiwang_grpc.store.memory import MemoryStore
@@ -33,7 +33,7 @@ STATES = "do do x do xx d oo d x".replace(" ", "")
 
 
 class PartlyDamaged(PassingOn):
-    """A log in which some rooms cannot be believed, while every list names them."""
+    """A store in which some rooms cannot be believed, while every list names them."""
 
     def __init__(self) -> None:
         super().__init__(MemoryStore())
@@ -57,8 +57,8 @@ class Many:
 
 @pytest.fixture
 async def many(tmp_path: Path) -> AsyncIterator[Many]:
-    log = PartlyDamaged()
-    async with served(tmp_path, events=log, limits=replace(ROOMY, rooms_scanned=3)) as service:
+    store = PartlyDamaged()
+    async with served(tmp_path, store=store, limits=replace(ROOMY, rooms_scanned=3)) as service:
         rival = Platform([service.address], service.tenant("rival"))
         rooms: list[str] = []
         for number, state in enumerate(STATES):
@@ -70,7 +70,7 @@ async def many(tmp_path: Path) -> AsyncIterator[Many]:
                     await service.platform.take_seat(room.room_id, player)
                 await service.platform.disband_room(room.room_id)
             if state == "x":
-                log.damaged.add(RoomId(room.room_id))
+                store.damaged.add(RoomId(room.room_id))
         service.kept.forget([RoomId(room) for room in rooms])  # so that each list reads what is stored
         yield Many(service, tuple(rooms))
 
@@ -135,7 +135,7 @@ TOLD_OF_A_MATCH: Final = 6
 @pytest.mark.parametrize("page", [1, 2, 3, 100])
 async def test_what_a_watcher_is_told(many: Many, page: int) -> None:
     looks = iter([False] * 400)
-    events = many.service.events
+    events = many.service.store
     feed = watching.feed(
         events, ProcessWakeup(), "local", (START, 0), Bell(), lambda: next(looks, True), SystemMonotonic(), page
     )
@@ -148,7 +148,7 @@ async def test_what_a_watcher_is_told(many: Many, page: int) -> None:
     async with asyncio.timeout(60):
         while len(told) < sum(wanted.values()):
             happened = await anext(feed)
-            assert not isinstance(happened, LogUnavailable)
+            assert not isinstance(happened, StoreUnavailable)
             told += happened
     await feed.aclose()
     assert {room: sum(each.entry.room == room for each in told) for room in wanted} == wanted
@@ -158,26 +158,26 @@ async def test_what_a_watcher_is_told(many: Many, page: int) -> None:
 
 @pytest.mark.parametrize("page", [1, 2, 3, 7, 200])
 async def test_every_room_for_an_export(page: int) -> None:
-    log = MemoryStore()
-    rooms = Rooms(node_on(log))
+    store = MemoryStore()
+    rooms = Rooms(node_on(store))
     made = [(await opened(rooms, f"{number}")).id for number in range(7)]
-    assert [room async for room in every_room(log, [], page)] == sorted(made)
-    assert [room async for room in every_room(log, ["named"], page)] == ["named"]
+    assert [room async for room in every_room(store, [], page)] == sorted(made)
+    assert [room async for room in every_room(store, ["named"], page)] == ["named"]
 
 
 @pytest.mark.parametrize("page", [1, 2, 3, 500])
 async def test_every_room_that_a_stopped_server_left_open_expires(page: int) -> None:
-    log, clock = MemoryStore(), Clock()
-    before = Rooms(node_on(log, clock=clock))
+    store, clock = MemoryStore(), Clock()
+    before = Rooms(node_on(store, clock=clock))
     unfilled = []
     for number in range(7):
         unfilled.append(await opened(before, f"unfilled {number}"))
         await seated(before, f"begun {number}")
     clock.forward(60 * MINUTE)
-    rooms = Rooms(node_on(log, clock=clock))
+    rooms = Rooms(node_on(store, clock=clock))
     housekeeping = Housekeeping(rooms)
     await housekeeping.watch_stored(page)
     await housekeeping.expire()
     assert {room.id for room in rooms.live} == {room.id for room in unfilled}, "those alone were opened"
     for room in unfilled:
-        assert await log.head(room.id) == 2
+        assert await store.head(room.id) == 2

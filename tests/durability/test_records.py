@@ -36,8 +36,8 @@ GAMES = [
 ]
 
 
-async def entries_of(log: MemoryStore, room: Room) -> tuple[Entry, ...]:
-    return await log.read(room.id)
+async def entries_of(store: MemoryStore, room: Room) -> tuple[Entry, ...]:
+    return await store.read(room.id)
 
 
 def recorded(entries: tuple[Entry, ...]) -> MatchRecord:
@@ -63,12 +63,12 @@ def is_whole(deal: DealRecord) -> None:
 
 @pytest.mark.parametrize("options", GAMES)
 async def test_a_match_is_recorded_as_it_was_played(options: RoomOptions) -> None:
-    log = MemoryStore()
-    room = await seated(Rooms(node_on(log)), options=options)
+    store = MemoryStore()
+    room = await seated(Rooms(node_on(store)), options=options)
     await play(room, 10_000)
     match = room.match
     assert isinstance(match, Over)
-    record = recorded(await entries_of(log, room))
+    record = recorded(await entries_of(store, room))
     assert [deal.settlement.scores for deal in record.deals] == list(match.account.deals)
     assert record.summary.totals == match.account.totals
     assert record.summary.settled_deals == options.deals
@@ -84,7 +84,7 @@ async def test_a_match_is_recorded_as_it_was_played(options: RoomOptions) -> Non
         assert contract is not None
         assert deal.calls == contract.calls
         is_whole(deal)
-    said = [(read(entry.body, entry.rules_version), entry.time) for entry in await entries_of(log, room)]
+    said = [(read(entry.body, entry.rules_version), entry.time) for entry in await entries_of(store, room)]
     started = [time for event, time in said if isinstance(event, DealStarted)]
     ended = [time for event, time in said if isinstance(event, DealSettled)]
     assert [(deal.started, deal.ended) for deal in record.deals] == list(zip(started, ended, strict=True))
@@ -97,11 +97,11 @@ async def test_a_match_is_recorded_as_it_was_played(options: RoomOptions) -> Non
 
 @pytest.mark.parametrize("options", GAMES)
 async def test_while_a_deal_is_in_progress_nothing_of_it_changes_the_record(options: RoomOptions) -> None:
-    log = MemoryStore()
-    room = await seated(Rooms(node_on(log)), options=options)
-    while not (isinstance(room.match, Running) and len(room.match.settled) == 1 and room.version % 40 == 0):
+    store = MemoryStore()
+    room = await seated(Rooms(node_on(store)), options=options)
+    while not (isinstance(room.match, Running) and len(room.match.by_deal) == 1 and room.version % 40 == 0):
         await play(room, 1, Random(room.version))
-    entries = await entries_of(log, room)
+    entries = await entries_of(store, room)
     said: list[bytes] = []
     for version in range(len(room.match.chairs) + 2, len(entries) + 1):
         record = recorded(entries[:version])
@@ -113,14 +113,14 @@ async def test_while_a_deal_is_in_progress_nothing_of_it_changes_the_record(opti
 
 @pytest.mark.parametrize("steps", [0, 2, 4, 5, 30, 31, 32])
 async def test_a_deal_cut_short_is_recorded_as_far_as_it_went(steps: int) -> None:
-    log = MemoryStore()
-    room = await seated(Rooms(node_on(log)))
+    store = MemoryStore()
+    room = await seated(Rooms(node_on(store)))
     await play(room, steps, Random(8))
     match = room.match
     assert isinstance(match, Running)
     assert not isinstance(match.deal, Settled)
     assert isinstance(await administer(room, Disband()), Accepted)
-    record = recorded(await entries_of(log, room))
+    record = recorded(await entries_of(store, room))
     assert record.summary.disbanded
     assert record.summary.settled_deals == 0
     (deal,) = record.deals
@@ -131,11 +131,11 @@ async def test_a_deal_cut_short_is_recorded_as_far_as_it_went(steps: int) -> Non
 
 
 async def test_a_room_that_was_never_filled_has_a_record_without_deals() -> None:
-    log = MemoryStore()
-    room = await opened(Rooms(node_on(log)))
-    assert recorded(await entries_of(log, room)).deals == ()
+    store = MemoryStore()
+    room = await opened(Rooms(node_on(store)))
+    assert recorded(await entries_of(store, room)).deals == ()
     assert isinstance(await administer(room, Disband()), Accepted)
-    record = recorded(await entries_of(log, room))
+    record = recorded(await entries_of(store, room))
     assert record.deals == ()
     assert record.summary.started is None
     assert record.summary.ended is not None
@@ -143,10 +143,10 @@ async def test_a_room_that_was_never_filled_has_a_record_without_deals() -> None
 
 @pytest.mark.parametrize("options", GAMES)
 async def test_every_decision_of_a_match_is_made_again(options: RoomOptions) -> None:
-    log = MemoryStore()
-    room = await seated(Rooms(node_on(log)), options=options)
+    store = MemoryStore()
+    room = await seated(Rooms(node_on(store)), options=options)
     await play(room, 10_000)
-    entries = await entries_of(log, room)
+    entries = await entries_of(store, room)
     assert mismatch(entries) is None
 
 

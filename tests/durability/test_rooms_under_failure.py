@@ -16,7 +16,7 @@ from erqiwang_grpc.rooms.closing import Closing
 from erqiwang_grpc.rooms.command import Accepted, SeatCommand
 from erqiwang_grpc.rooms.housekeeping import Housekeeping
 from erqiwang_grpc.rooms.limits import MINUTE
-from erqiwang_grpc.rooms.refusals import LogUnavailable, OutcomeUnknown, RoomQuarantined, StaleVersion
+from erqiwang_grpc.rooms.refusals import OutcomeUnknown, RoomQuarantined, StaleVersion, StoreUnavailable
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Room
 from erqiwang_grpc.rooms.state import State, replay
@@ -27,8 +27,8 @@ from tests.durability.played import PLAYERS, Clock, Ear, act, administer, next_c
 from tests.store.passing_on import PassingOn
 
 
-class FailingLog(PassingOn):
-    """A log that, when told to, says of an append that it does not know whether it was carried out."""
+class FailingStore(PassingOn):
+    """A store that, when told to, says of an append that it does not know whether it was carried out."""
 
     def __init__(self, below: Store) -> None:
         super().__init__(below)
@@ -44,8 +44,8 @@ class FailingLog(PassingOn):
         return Unsure("the flush failed") if self.fails_after else answer
 
 
-class SlowLog(FailingLog):
-    """A log whose appends wait until the test lets them go on."""
+class SlowStore(FailingStore):
+    """A store whose appends wait until the test lets them go on."""
 
     def __init__(self, below: Store) -> None:
         super().__init__(below)
@@ -62,17 +62,17 @@ class SlowLog(FailingLog):
         return await written
 
 
-async def stored(events: Store, room: Room) -> State:
-    entries = await events.read(room.id)
+async def stored(store: Store, room: Room) -> State:
+    entries = await store.read(room.id)
     assert isinstance(entries, tuple)
-    ledger = replay(entries)
-    assert isinstance(ledger, State)
-    return ledger
+    state = replay(entries)
+    assert isinstance(state, State)
+    return state
 
 
-async def is_as_stored(events: Store, room: Room) -> None:
+async def is_as_stored(store: Store, room: Room) -> None:
     """The law of this file: what is in memory is what is in the log, to the last field."""
-    assert room.state == await stored(events, room)
+    assert room.state == await stored(store, room)
 
 
 def asked_for(room: Room) -> tuple[Seat, Command, str]:
@@ -83,87 +83,87 @@ def asked_for(room: Room) -> tuple[Seat, Command, str]:
 
 @pytest.mark.parametrize("fails", ["fails_before", "fails_after"])
 async def test_a_command_whose_fate_is_unknown_is_told_from_the_log_when_it_is_sent_again(fails: str) -> None:
-    log = FailingLog(MemoryStore())
-    room = await seated(Rooms(node_on(log)))
+    store = FailingStore(MemoryStore())
+    room = await seated(Rooms(node_on(store)))
     await play(room, 20)
     asked = asked_for(room)
-    setattr(log, fails, True)
+    setattr(store, fails, True)
     version = room.version
-    refused = LogUnavailable() if fails == "fails_before" else OutcomeUnknown()
+    refused = StoreUnavailable() if fails == "fails_before" else OutcomeUnknown()
     assert await act(room, *asked) == refused
     assert room.version == version
-    setattr(log, fails, False)
+    setattr(store, fails, False)
     again = await act(room, *asked)
     assert isinstance(again, Accepted)
     assert again.first == version + 1
     assert again.repeated == (fails == "fails_after")
-    await is_as_stored(log, room)
+    await is_as_stored(store, room)
     await play(room, 10_000)
     assert isinstance(room.match, Over)
-    await is_as_stored(log, room)
+    await is_as_stored(store, room)
 
 
 async def test_a_command_of_another_seat_too_is_decided_on_what_was_stored_after_all() -> None:
-    log = FailingLog(MemoryStore())
-    room = await seated(Rooms(node_on(log)))
+    store = FailingStore(MemoryStore())
+    room = await seated(Rooms(node_on(store)))
     asked = asked_for(room)
-    log.fails_after = True
+    store.fails_after = True
     assert await act(room, *asked) == OutcomeUnknown()
-    log.fails_after = False
+    store.fails_after = False
     ear = Ear()
     room.attach(Seat(2), ear, None)
     version = room.version
-    other, command = next_command((await stored(log, room)).match, Random(5))
+    other, command = next_command((await stored(store, room)).match, Random(5))
     assert isinstance(await act(room, other, command), Accepted)
     assert [told.version for told in ear.told] == [version + 1, version + 2], "of both it is told as of any event"
-    await is_as_stored(log, room)
+    await is_as_stored(store, room)
 
 
 async def test_a_cancelled_caller_leaves_no_command_half_taken_in() -> None:
-    log = SlowLog(MemoryStore())
-    room = await seated(Rooms(node_on(log)))
+    store = SlowStore(MemoryStore())
+    room = await seated(Rooms(node_on(store)))
     asked = asked_for(room)
-    log.waits = True
+    store.waits = True
     caller = asyncio.create_task(act(room, *asked))
-    await log.waiting.wait()
+    await store.waiting.wait()
     caller.cancel()
     with pytest.raises(asyncio.CancelledError):
         await caller
-    log.waits = False
+    store.waits = False
     again = await act(room, *asked)
     assert isinstance(again, Accepted)
     assert again.repeated
-    await is_as_stored(log, room)
+    await is_as_stored(store, room)
     await play(room, 30)
-    await is_as_stored(log, room)
+    await is_as_stored(store, room)
 
 
 @pytest.mark.parametrize("next_player", [PLAYERS[3], None])
 async def test_a_command_that_waited_while_its_seat_was_given_away_is_nobodys(next_player: str | None) -> None:
     """Its token was good when it was looked at; by the time the room listens, another sits there, with other cards."""
-    log = SlowLog(MemoryStore())
-    room = await opened(Rooms(node_on(log)))
+    store = SlowStore(MemoryStore())
+    room = await opened(Rooms(node_on(store)))
     for seat in (0, 1):
         assert isinstance(await administer(room, TakeSeat(seat, Player(PLAYERS[seat]))), Accepted)
-    log.waits = True
+    store.waits = True
     house: list[HouseCommand] = [LeaveSeat(0)]
     if next_player is not None:
         house += [TakeSeat(0, Player(next_player)), TakeSeat(2, Player(PLAYERS[2]))]
     administered = [asyncio.create_task(administer(room, command)) for command in house]
-    await log.waiting.wait()
+    await store.waiting.wait()
     commands: list[SeatCommand] = [Bid(Points(70)), Signal(1), ShowTrumps()]
     late = [asyncio.create_task(act(room, Seat(0), command)) for command in commands]
-    log.go_on.set()
+    store.go_on.set()
     assert all(isinstance(answer, Accepted) for answer in await asyncio.gather(*administered))
     lost = SeatFree(Seat(0)) if next_player is None else SeatOccupied(Seat(0))
     assert await asyncio.gather(*late) == [lost] * 3
-    await is_as_stored(log, room)
+    await is_as_stored(store, room)
 
 
 async def test_two_nodes_that_serve_one_room_agree() -> None:
-    log = MemoryStore(shared=True)
-    room = await seated(Rooms(node_on(log)))
-    elsewhere = await Rooms(node_on(log)).find(room.id)
+    store = MemoryStore(shared=True)
+    room = await seated(Rooms(node_on(store)))
+    elsewhere = await Rooms(node_on(store)).find(room.id)
     assert isinstance(elsewhere, Room)
     here, there = room, elsewhere
     luck = Random(11)
@@ -179,26 +179,26 @@ async def test_two_nodes_that_serve_one_room_agree() -> None:
         assert second.repeated
         here, there = there, here
     for node in (here, there):
-        await is_as_stored(log, node)
+        await is_as_stored(store, node)
 
 
 async def test_who_expects_a_version_is_not_decided_on_a_later_one_that_came_in_between() -> None:
-    log = MemoryStore(shared=True)
-    room = await seated(Rooms(node_on(log)))
-    elsewhere = await Rooms(node_on(log)).find(room.id)
+    store = MemoryStore(shared=True)
+    room = await seated(Rooms(node_on(store)))
+    elsewhere = await Rooms(node_on(store)).find(room.id)
     assert isinstance(elsewhere, Room)
     retaken = await administer(elsewhere, TakeSeat(2, Player(PLAYERS[2])))
     assert isinstance(retaken, Accepted)
     seat, command = next_command(room.match, Random(5))
     answer = await act(room, seat, command, expected=room.version)
     assert answer == StaleVersion(Version(retaken.last))
-    await is_as_stored(log, room)
+    await is_as_stored(store, room)
 
 
 async def test_a_seat_that_was_taken_anew_elsewhere_loses_its_stream() -> None:
-    log = MemoryStore(shared=True)
-    room = await seated(Rooms(node_on(log)))
-    elsewhere = await Rooms(node_on(log)).find(room.id)
+    store = MemoryStore(shared=True)
+    room = await seated(Rooms(node_on(store)))
+    elsewhere = await Rooms(node_on(store)).find(room.id)
     assert isinstance(elsewhere, Room)
     ear = Ear()
     room.attach(Seat(2), ear, None)
@@ -216,35 +216,35 @@ UNFOLLOWABLE = [
 ]
 
 
-async def spoilt(log: MemoryStore, room: Room, body: bytes, rules_version: int) -> None:
+async def spoilt(store: MemoryStore, room: Room, body: bytes, rules_version: int) -> None:
     """Log what this program cannot follow, as a newer one or one with an error might."""
     batch = Batch(room.state.turn_began, Actor("seat 0 alice"), None, rules_version, (body,))
-    await log.append(room.id, room.version, batch)
+    await store.append(room.id, room.version, batch)
 
 
 @pytest.mark.parametrize(("body", "rules_version"), UNFOLLOWABLE)
 async def test_nothing_is_decided_after_what_another_node_wrote_and_this_one_cannot_follow(
     body: Callable[[], bytes], rules_version: int
 ) -> None:
-    log = MemoryStore(shared=True)
-    room = await seated(Rooms(node_on(log)))
-    await spoilt(log, room, body(), rules_version)
-    head = await log.head(room.id)
+    store = MemoryStore(shared=True)
+    room = await seated(Rooms(node_on(store)))
+    await spoilt(store, room, body(), rules_version)
+    head = await store.head(room.id)
     asked = asked_for(room)
     assert await act(room, *asked) == RoomQuarantined(head)
     assert await administer(room, LeaveSeat(1)) == RoomQuarantined(head)
-    assert await log.head(room.id) == head
+    assert await store.head(room.id) == head
 
 
 @pytest.mark.parametrize(("body", "rules_version"), UNFOLLOWABLE)
 async def test_a_quarantined_room_is_readable_and_can_be_disbanded_and_stays_so(
     body: Callable[[], bytes], rules_version: int
 ) -> None:
-    log = MemoryStore()
-    written = await seated(Rooms(node_on(log)))
+    store = MemoryStore()
+    written = await seated(Rooms(node_on(store)))
     await play(written, 12)
-    await spoilt(log, written, body(), rules_version)
-    rooms = Rooms(node_on(log))
+    await spoilt(store, written, body(), rules_version)
+    rooms = Rooms(node_on(store))
     room = await rooms.find(written.id)
     assert isinstance(room, Room)
     assert room.fault is not None
@@ -255,7 +255,7 @@ async def test_a_quarantined_room_is_readable_and_can_be_disbanded_and_stays_so(
     assert isinstance(await act(room, *asked), RoomQuarantined)
     assert isinstance(await administer(room, Disband(), "end"), Accepted)
     assert isinstance(room.match, Over)
-    later = await Rooms(node_on(log)).find(written.id)
+    later = await Rooms(node_on(store)).find(written.id)
     assert isinstance(later, Room)
     assert later.match == room.match
     assert later.version == room.version
@@ -266,32 +266,32 @@ async def test_a_quarantined_room_is_readable_and_can_be_disbanded_and_stays_so(
 
 
 async def test_a_room_created_and_looked_for_at_once_is_one_room() -> None:
-    log = SlowLog(MemoryStore())
-    rooms = Rooms(node_on(log))
-    log.waits = True
+    store = SlowStore(MemoryStore())
+    rooms = Rooms(node_on(store))
+    store.waits = True
     creating = asyncio.create_task(opened(rooms))
-    await log.waiting.wait()
-    names = await log.rooms(RoomId(""), 10)
+    await store.waiting.wait()
+    names = await store.rooms(RoomId(""), 10)
     assert isinstance(names, tuple)
     (name,) = names
     found = await rooms.find(name)
-    log.go_on.set()
+    store.go_on.set()
     assert await creating is found
     assert rooms.live == (found,)
 
 
 async def test_an_unfilled_room_is_ended_as_soon_as_the_log_takes_its_end() -> None:
-    log, clock = FailingLog(MemoryStore()), Clock()
-    node = node_on(log, clock=clock)
+    store, clock = FailingStore(MemoryStore()), Clock()
+    node = node_on(store, clock=clock)
     rooms = Rooms(node)
     housekeeping = Housekeeping(rooms)
     room = await opened(rooms)
     clock.forward(rooms.deadline(room.state) - room.state.created)
-    log.fails_before = True
+    store.fails_before = True
     await housekeeping.expire()
     assert matches.phase(room.match) is Phase.OPEN
-    log.fails_before = False
+    store.fails_before = False
     clock.forward(MINUTE)
     await housekeeping.expire()
     assert matches.phase(room.match) is Phase.OVER
-    await is_as_stored(log, room)
+    await is_as_stored(store, room)

@@ -19,7 +19,7 @@ from erqiwang_grpc.store import Actor, CommandId, CommandKey, Damaged, Entry, Ti
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.tools.torture.checking import faults
 from erqiwang_grpc.tools.torture.command import torture
-from erqiwang_grpc.tools.torture.told import Answered, Digest, RoomTold, SeatTold
+from erqiwang_grpc.tools.torture.transcript import CommandAnswer, Digest, RoomTranscript, SeatTranscript
 from tests.durability.played import PLAYERS, act, next_command, node_on, seated
 
 SECONDS = 20.0
@@ -37,17 +37,17 @@ def test_a_server_killed_at_any_moment_loses_repeats_and_invents_nothing(
     assert report.connections > 3 * TABLES, "clients came back by themselves"
 
 
-async def hear(stream: SeatStream, told: SeatTold) -> None:
+async def hear(stream: SeatStream, transcript: SeatTranscript) -> None:
     for message in (await stream.outbox.take()).messages:
-        told.hear(message)
+        transcript.hear(message)
 
 
-async def testimony() -> tuple[RoomTold, tuple[Entry, ...]]:
+async def testimony() -> tuple[RoomTranscript, tuple[Entry, ...]]:
     """A match with what its seats were told, and its log."""
-    log = MemoryStore()
-    room = await seated(Rooms(node_on(log)))
-    told = RoomTold(room.id, PLAYERS[:3], (SeatTold(), SeatTold(), SeatTold()))
-    told.house |= {"room", "seat 0", "seat 1", "seat 2"}
+    store = MemoryStore()
+    room = await seated(Rooms(node_on(store)))
+    transcript = RoomTranscript(room.id, PLAYERS[:3], (SeatTranscript(), SeatTranscript(), SeatTranscript()))
+    transcript.house |= {"room", "seat 0", "seat 1", "seat 2"}
     streams = [SeatStream(Seat(seat), 256, partial(room.audience.beginning, Seat(seat))) for seat in range(3)]
     for seat, stream in enumerate(streams):
         room.attach(Seat(seat), stream, None)
@@ -59,16 +59,16 @@ async def testimony() -> tuple[RoomTold, tuple[Entry, ...]]:
         assert key is not None
         answer = await act(room, seat, command, key.id)
         assert isinstance(answer, Accepted)
-        sent = Answered(key.id, key.fingerprint, answer.first, answer.last, repeated=False)
-        told.answers.setdefault(seat, []).append(sent)
-        for stream, heard in zip(streams, told.seats, strict=True):
+        sent = CommandAnswer(key.id, key.fingerprint, answer.first, answer.last, repeated=False)
+        transcript.answers.setdefault(seat, []).append(sent)
+        for stream, heard in zip(streams, transcript.seats, strict=True):
             await hear(stream, heard)
-    return told, await log.read(room.id)
+    return transcript, await store.read(room.id)
 
 
 async def test_where_all_is_well_there_is_nothing_to_say() -> None:
-    told, entries = await testimony()
-    assert list(faults(told, entries)) == []
+    transcript, entries = await testimony()
+    assert list(faults(transcript, entries)) == []
 
 
 def again(last: Entry) -> Entry:
@@ -113,43 +113,43 @@ SPOILT_LOGS = [
 async def test_a_log_that_is_not_what_was_told_is_noticed(
     spoil: Callable[[tuple[Entry, ...]], tuple[Entry, ...] | Damaged],
 ) -> None:
-    told, entries = await testimony()
-    assert list(faults(told, spoil(entries)))
+    transcript, entries = await testimony()
+    assert list(faults(transcript, spoil(entries)))
 
 
-def other_event(told: RoomTold) -> None:
-    told.seats[1].notices[60] = Digest(b"other")
+def other_event(transcript: RoomTranscript) -> None:
+    transcript.seats[1].notices[60] = Digest(b"other")
 
 
-def other_view(told: RoomTold) -> None:
-    version = next(iter(told.seats[2].snapshots))
-    told.seats[2].snapshots[version] = Digest(b"other")
+def other_view(transcript: RoomTranscript) -> None:
+    version = next(iter(transcript.seats[2].snapshots))
+    transcript.seats[2].snapshots[version] = Digest(b"other")
 
 
-def later_event(told: RoomTold) -> None:
-    told.seats[0].notices[10_000] = Digest(b"lost")
+def later_event(transcript: RoomTranscript) -> None:
+    transcript.seats[0].notices[10_000] = Digest(b"lost")
 
 
-def lost_command(told: RoomTold) -> None:
-    told.answers[0].append(Answered("lost", b"", 10_000, 10_001, repeated=False))
+def lost_command(transcript: RoomTranscript) -> None:
+    transcript.answers[0].append(CommandAnswer("lost", b"", 10_000, 10_001, repeated=False))
 
 
-def other_versions(told: RoomTold) -> None:
-    told.answers[0][3] = replace(told.answers[0][3], last=told.answers[0][3].last + 1)
+def other_versions(transcript: RoomTranscript) -> None:
+    transcript.answers[0][3] = replace(transcript.answers[0][3], last=transcript.answers[0][3].last + 1)
 
 
-def other_payload(told: RoomTold) -> None:
-    told.answers[0][3] = replace(told.answers[0][3], fingerprint=b"another")
+def other_payload(transcript: RoomTranscript) -> None:
+    transcript.answers[0][3] = replace(transcript.answers[0][3], fingerprint=b"another")
 
 
-def unsent_seat(told: RoomTold) -> None:
-    told.house.remove("seat 1")
+def unsent_seat(transcript: RoomTranscript) -> None:
+    transcript.house.remove("seat 1")
 
 
 @pytest.mark.parametrize(
     "spoil", [other_event, other_view, later_event, lost_command, other_versions, other_payload, unsent_seat]
 )
-async def test_a_client_that_was_told_what_is_not_logged_is_believed(spoil: Callable[[RoomTold], None]) -> None:
-    told, entries = await testimony()
-    spoil(told)
-    assert list(faults(told, entries))
+async def test_a_client_that_was_told_what_is_not_logged_is_believed(spoil: Callable[[RoomTranscript], None]) -> None:
+    transcript, entries = await testimony()
+    spoil(transcript)
+    assert list(faults(transcript, entries))

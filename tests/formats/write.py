@@ -61,7 +61,7 @@ async def until_second_deal(room: Room) -> None:
 
 
 def is_in_second_deal(match: Match) -> bool:
-    return isinstance(match, Running) and bool(match.settled) and not isinstance(match.deal, Settled)
+    return isinstance(match, Running) and bool(match.by_deal) and not isinstance(match.deal, Settled)
 
 
 async def told(reader: StoreReader) -> str:

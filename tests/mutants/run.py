@@ -71,10 +71,10 @@ def pass_in(tree: Path, tests: Sequence[str], seconds: float) -> bool:
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
     # The copy comes first: the packages that are installed are those of the tree itself. No bytecode: a mistake as long as
     # the text, planted within the same second, would be taken for what was compiled before.
-    around = {"PYTHONPATH": f"{tree}:{tree / 'core'}", "PATH": "/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {"PYTHONPATH": f"{tree}:{tree / 'core'}", "PATH": "/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1"}
     with tempfile.TemporaryFile("w+") as said:
         running = subprocess.Popen(
-            command, cwd=tree, env=around, stdout=said, stderr=subprocess.STDOUT, start_new_session=True
+            command, cwd=tree, env=environment, stdout=said, stderr=subprocess.STDOUT, start_new_session=True
         )
         try:
             ended_with = running.wait(seconds)

@@ -13,7 +13,7 @@ from erqiwang_core.naming import NameTrump, Surrender
 from erqiwang_core.options import Deck, FourPlayer, RoomOptions, ThreePlayer
 from erqiwang_core.players import Policy, RandomLegal, Sensible, Step, contest, shuffles
 from erqiwang_core.playing import CardsLed, Play, SignalKind, Signalled
-from erqiwang_core.rules import rules
+from erqiwang_core.rules import game_rules
 from erqiwang_core.seats import by_seat
 from erqiwang_core.units import Seat
 from erqiwang_core.view import turn, view
@@ -28,7 +28,7 @@ by_each_policy = pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICI
 
 def match_of(policy: Policy, room: RoomOptions, seed: int = 1) -> Iterator[Step]:
     """A match between players of one policy; it fails at the first refusal."""
-    seats = rules(room.game, room.review).seats
+    seats = game_rules(room.game, room.review).seats
     return contest(room, by_seat(seats, lambda _: policy), Random(seed), shuffles(room, Random(seed)))
 
 
@@ -115,7 +115,7 @@ def test_chance_meets_every_kind_of_action() -> None:
 )
 def test_sense_beats_chance(room: RoomOptions) -> None:
     """The same decks again with the sensible player on every seat in turn, against random ones."""
-    seats = rules(room.game, room.review).seats
+    seats = game_rules(room.game, room.review).seats
     won = 0
     for seed in range(2):
         for sensible in range(seats):

@@ -10,11 +10,11 @@ from erqiwang_core.options import ThreePlayer
 from erqiwang_core.players.declaring import best_burial, best_trump
 from erqiwang_core.players.outlook import threats
 from erqiwang_core.players.strength import Forecast, surrendered, weakness, worth
-from erqiwang_core.rules import BidRow, rules
+from erqiwang_core.rules import BidRow, game_rules
 from erqiwang_core.units import CardSet, Points
 
 HEARTS = SuitTrump(Suit.HEARTS)
-THREE = rules(ThreePlayer(), review=True)
+THREE = game_rules(ThreePlayer(), review=True)
 
 
 def cards(text: str) -> CardSet:

@@ -7,7 +7,7 @@ from erqiwang_core.match import Command, Disband, Match, Ready, Running, TakeSea
 from erqiwang_core.naming import NameTrump, Surrender
 from erqiwang_core.playing import Play
 from erqiwang_core.refusals import NotYourTurn, Phase, Refusal, WrongPhase
-from erqiwang_core.rules import rules
+from erqiwang_core.rules import game_rules
 from erqiwang_core.settlement import Settled
 from erqiwang_core.view import view
 from hypothesis import given
@@ -18,7 +18,7 @@ from tests.deals.walk import Sent, Step, advance, positions, steps, turn
 
 def refusals(plan: Plan, match: Match, command: Command) -> list[Refusal | None]:
     """What each seat would be answered; None where the command is accepted."""
-    deck = rules(plan.options.game, plan.options.review).deck
+    deck = game_rules(plan.options.game, plan.options.review).deck
     answers = [advance(match, Sent(seat, command), lambda: Shuffled(deck)) for seat in match.chairs.seats()]
     return [None if isinstance(answer, Step) else answer for answer in answers]
 

@@ -11,7 +11,7 @@ from erqiwang_grpc.archive.feed import Happened, feed
 from erqiwang_grpc.rooms.command import Accepted
 from erqiwang_grpc.rooms.housekeeping import Housekeeping
 from erqiwang_grpc.rooms.limits import Limits
-from erqiwang_grpc.rooms.refusals import LogUnavailable
+from erqiwang_grpc.rooms.refusals import StoreUnavailable
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Node, Room
 from erqiwang_grpc.shuffling import seeded
@@ -51,7 +51,7 @@ async def test_watchers_of_every_node_hear_at_once_what_any_node_does_and_of_a_d
         rooms.close()
 
 
-async def hear(watching: AsyncGenerator[tuple[Happened, ...] | LogUnavailable, None], heard: list[Happened]) -> None:
+async def hear(watching: AsyncGenerator[tuple[Happened, ...] | StoreUnavailable, None], heard: list[Happened]) -> None:
     """Everything that a watcher is told until the server leaves; never an empty message, for which time would have to pass."""
     async for happened in watching:
         assert isinstance(happened, tuple)

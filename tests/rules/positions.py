@@ -13,7 +13,7 @@ from erqiwang_core.kernel.hand import EMPTY
 from erqiwang_core.kernel.trump import SuitTrump, Trump, order
 from erqiwang_core.options import Game, ThreePlayer
 from erqiwang_core.playing import Play, Playing, begin
-from erqiwang_core.rules import rules
+from erqiwang_core.rules import game_rules
 from erqiwang_core.seats import BySeat
 from erqiwang_core.settlement import Settled, Settlement
 from erqiwang_core.units import CardSet, Points, Seat
@@ -28,7 +28,7 @@ SPADES = SuitTrump(Suit.SPADES)
 
 def dealt(held: tuple[CardSet, ...], game: Game, *, review: bool, kitty: CardSet = EMPTY) -> Dealt:
     """A deal in which the seats hold what the test says, however few cards that are."""
-    return Dealt(rules(game, review), 1, EAST, Shuffled(()), BySeat(held), kitty)
+    return Dealt(game_rules(game, review), 1, EAST, Shuffled(()), BySeat(held), kitty)
 
 
 def contract(of: Dealt, declarer: Seat, bid: int) -> Contract:

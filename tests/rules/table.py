@@ -12,7 +12,7 @@ from erqiwang_core.options import RoomOptions
 from erqiwang_core.parts import BuryAdvice, FollowAdvice, LeadAdvice
 from erqiwang_core.playing import Play
 from erqiwang_core.refusals import Refusal
-from erqiwang_core.rules import rules
+from erqiwang_core.rules import game_rules
 from erqiwang_core.units import Seat
 from erqiwang_core.view import view
 
@@ -23,7 +23,7 @@ PLAYERS = tuple(Player(name) for name in ("Anna", "Bela", "Chen", "Dora"))
 
 def shuffle(options: RoomOptions) -> Callable[[], Shuffled]:
     """A deck that lies in a well-mixed order, always the same."""
-    deck = rules(options.game, options.review).deck
+    deck = game_rules(options.game, options.review).deck
     # 37 divides neither 92 nor 108, so stepping by it meets every card once.
     mixed = tuple(deck[37 * place % len(deck)] for place in range(len(deck)))
     return lambda: Shuffled(mixed, salt=b"salt", commitment=b"commitment")

@@ -18,7 +18,7 @@ from erqiwang_core.kernel.cards import (
 )
 from erqiwang_core.kernel.hand import ALL_CARDS, EMPTY, JOKERS, cards_of, count, count_pairs, ids, kinds, pairs, points
 from erqiwang_core.options import Deck, FourPlayer, Game, ThreePlayer
-from erqiwang_core.rules import rules
+from erqiwang_core.rules import game_rules
 from erqiwang_core.units import CardId, CardSet, Seat
 
 from tests.oracle import faces as plain
@@ -91,7 +91,7 @@ def test_points_of_every_card_as_the_twin_counts_them() -> None:
     ],
 )
 def test_dealing_gives_each_seat_the_next_cards_and_leaves_the_kitty(game: Game, seats: int, hand: int) -> None:
-    told = rules(game, True)
+    told = game_rules(game, True)
     order = tuple(reversed(told.deck))
     deal = dealt(told, 1, Seat(0), Shuffled(order))
     assert len(deal.hands) == seats
@@ -101,7 +101,7 @@ def test_dealing_gives_each_seat_the_next_cards_and_leaves_the_kitty(game: Game,
 
 
 def test_a_shuffle_that_is_no_permutation_of_the_deck_is_a_bug() -> None:
-    told = rules(ThreePlayer(), True)
+    told = game_rules(ThreePlayer(), True)
     with pytest.raises(AssertionError):
         dealt(told, 1, Seat(0), Shuffled(told.deck[:-1] + told.deck[:1]))
 

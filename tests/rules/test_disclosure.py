@@ -19,7 +19,7 @@ from erqiwang_core.playing import (
     counts_open,
 )
 from erqiwang_core.refusals import NobodyIsVoid, NotInThisRoom
-from erqiwang_core.rules import rules
+from erqiwang_core.rules import game_rules
 from erqiwang_core.units import CardSet, Seat
 
 from tests.rules.positions import EAST, NORTH, SOUTH, SPADES, WEST, after, contract, dealt, endgame, in_play, play
@@ -30,7 +30,7 @@ NINE_FIXED = "BJ SJ ♠7 ♥7 ♣7 ♦7 ♠2 ♥2 ♣2"
 
 
 def told(text: str, game: Game | None = None, *, review: bool = True, trump: Trump = SPADES) -> Disclosure | None:
-    return disclosure(rules(game or ThreePlayer(), review), order(trump), cards(text))
+    return disclosure(game_rules(game or ThreePlayer(), review), order(trump), cards(text))
 
 
 @pytest.mark.parametrize(

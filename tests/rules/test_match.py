@@ -167,7 +167,7 @@ def test_the_last_ready_starts_the_next_deal() -> None:
     assert (started.number, started.first_bidder) == (2, Seat(1))
     after = dealt(ready_table(match, 2))
     assert after.deal.dealt.number == 2
-    assert after.settled == (BySeat((Chips(-2), Chips(1), Chips(1))),)
+    assert after.by_deal == (BySeat((Chips(-2), Chips(1), Chips(1))),)
 
 
 @pytest.mark.parametrize("match", [open_table(), dealt_table(), named_table(), burying_table(), played_table()])
@@ -192,7 +192,7 @@ def test_each_seat_is_advised_to_be_ready_until_it_is() -> None:
 
 def test_nobody_is_advised_to_be_ready_once_the_last_deal_is_settled() -> None:
     """The settlement and the end of the match are two events: a seat told of the first only must not be misled."""
-    match = replace(dealt(named_table()), settled=(BySeat((Chips(0),) * 3),) * 5)
+    match = replace(dealt(named_table()), by_deal=(BySeat((Chips(0),) * 3),) * 5)
     (settled, _) = asked_for(match, Surrender())
     after = evolve(match, settled)
     assert phase(after) is Phase.SETTLED
@@ -235,7 +235,7 @@ def surrender(match: Match, first: int, seats: int) -> Match:
 
 def test_the_last_deal_ends_the_match_with_the_same_command() -> None:
     match = named_table()
-    full = replace(dealt(match), settled=(BySeat((Chips(0),) * 3),) * 5)
+    full = replace(dealt(match), by_deal=(BySeat((Chips(0),) * 3),) * 5)
     events = asked(full, 0, Surrender())
     assert isinstance(events, tuple)
     settled, ended = events

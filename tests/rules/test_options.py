@@ -17,7 +17,7 @@ from erqiwang_core.options import (
     card_cost,
 )
 from erqiwang_core.roomtype import parse_roomtype, roomtype
-from erqiwang_core.rules import ChainRush, DeclarerAwards, VoidNotice, rules
+from erqiwang_core.rules import ChainRush, DeclarerAwards, VoidNotice, game_rules
 
 ALL_STRINGS = tuple("".join(bits) for bits in product("01", repeat=5))
 
@@ -89,7 +89,7 @@ def test_a_four_player_room_passes_over_joker_bonus_and_climb(deck: Deck) -> Non
 )
 def test_games(game: Game, seats: int, deck: int, choices: int) -> None:
     for review in (True, False):
-        told = rules(game, review)
+        told = game_rules(game, review)
         assert (told.seats, len(told.deck), len(told.trumps), told.review) == (seats, deck, choices, review)
         assert (NoTrump() in told.trumps) == (seats == 4)
         assert told.disclosure == (seats == 3)
@@ -97,9 +97,9 @@ def test_games(game: Game, seats: int, deck: int, choices: int) -> None:
 
 
 def test_awards_of_a_game() -> None:
-    assert rules(ThreePlayer(joker_bonus=True), True).awards == DeclarerAwards(joker_bonus=True)
-    assert rules(ThreePlayer(), True).awards == DeclarerAwards(joker_bonus=False)
-    assert rules(FourPlayer(), True).awards == ChainRush()
+    assert game_rules(ThreePlayer(joker_bonus=True), True).awards == DeclarerAwards(joker_bonus=True)
+    assert game_rules(ThreePlayer(), True).awards == DeclarerAwards(joker_bonus=False)
+    assert game_rules(FourPlayer(), True).awards == ChainRush()
 
 
 def test_countdowns_by_default() -> None:

@@ -11,7 +11,7 @@ from erqiwang_core.kernel.following import is_legal
 from erqiwang_core.kernel.shapes import Lead, classify
 from erqiwang_core.kernel.trump import SuitTrump, order
 from erqiwang_core.options import FourPlayer, Game, ThreePlayer
-from erqiwang_core.rules import rules
+from erqiwang_core.rules import game_rules
 from erqiwang_core.scoring import Made, NearShutout, Played, outcome
 from erqiwang_core.units import Points
 
@@ -94,7 +94,7 @@ def row(document: str, *titles: str) -> list[int]:
 
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_the_table_of_chips_is_the_cores(document: str) -> None:
-    regular, climb = rules(ThreePlayer(), True).rows, rules(ThreePlayer(climb=True), True).rows
+    regular, climb = game_rules(ThreePlayer(), True).rows, game_rules(ThreePlayer(climb=True), True).rows
     text = DOCUMENTS[document].replace("（爬坡）|", "（爬坡） |")
     assert row(document, "bid", "叫分") == [each.bid for each in regular]
     assert row(document, "base chips", "基础子数") == [each.base for each in regular]
@@ -113,7 +113,7 @@ def bids_without(kind: type[Played], game: Game) -> list[int]:
     grades = [Points(grade) for grade in range(0, 401, 5)]
     return [
         each.bid
-        for each in rules(game, True).rows
+        for each in game_rules(game, True).rows
         if not any(isinstance(outcome(each, grade), kind) for grade in grades)
     ]
 

@@ -2,7 +2,7 @@
 
 import pytest
 from erqiwang_core.options import Deck, FourPlayer, Game, ThreePlayer
-from erqiwang_core.rules import BidRow, rules
+from erqiwang_core.rules import BidRow, game_rules
 from erqiwang_core.scoring import (
     Disbanded,
     Made,
@@ -32,7 +32,7 @@ STEP_CLIMB = (40, 40, 40, 40, 40, 40, 20, 20, 15, 15, 10, 10, 5, 5)
 
 
 def row(game: Game, bid: int) -> BidRow:
-    return rules(game, True).row(Points(bid))
+    return game_rules(game, True).row(Points(bid))
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def row(game: Game, bid: int) -> BidRow:
     ],
 )
 def test_rows_of_the_three_player_game(game: Game, bases: tuple[int, ...], steps: tuple[int, ...]) -> None:
-    table = rules(game, True)
+    table = game_rules(game, True)
     assert table.bids == tuple(BIDS)
     assert tuple(row.base for row in table.rows) == bases
     assert tuple(row.step for row in table.rows) == steps
@@ -55,7 +55,7 @@ def test_rows_of_the_three_player_game(game: Game, bases: tuple[int, ...], steps
 
 @pytest.mark.parametrize("deck", Deck)
 def test_rows_of_the_four_player_game(deck: Deck) -> None:
-    table = rules(FourPlayer(deck), True)
+    table = game_rules(FourPlayer(deck), True)
     assert table.bids == tuple(range(120, -5, -5))
     for each in table.rows:
         unit = 1 if each.bid >= 85 else 2 if each.bid >= 45 else 4 if each.bid >= 5 else 8
@@ -261,7 +261,7 @@ def test_borders(game: Game, bid: int, borders: dict[int, tuple[Played, int]]) -
 
 @pytest.mark.parametrize("game", [REGULAR, CLIMB, FOUR])
 def test_every_grade_of_every_bid_as_the_rules_say(game: Game) -> None:
-    for chips in rules(game, True).rows:
+    for chips in game_rules(game, True).rows:
         for grade in range(0, 405, 5):
             result = outcome(chips, Points(grade))
             if grade >= chips.bid and grade:

@@ -148,7 +148,7 @@ def test_each_choice_of_trump_comes_with_the_pairs_of_its_suit(options: RoomOpti
     assert isinstance(match.deal, Naming)
     hand = cards("BJ BJ ♥7 ♥7 ♦7 ♠2 ♣5 ♣5 ♠A ♠A ♠K ♠K ♥A ♥K")
     held = Naming(match.deal.dealt, match.deal.contract, match.deal.hands.put(EAST, hand))
-    advised = view(Running(match.options, match.chairs, held, match.settled), EAST).advice.choice
+    advised = view(Running(match.options, match.chairs, held, match.by_deal), EAST).advice.choice
     assert isinstance(advised, NameAdvice)
     assert {sign(trump): pairs for trump, pairs in advised.trumps} == choices
 

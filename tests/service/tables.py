@@ -31,6 +31,7 @@ from erqiwang_grpc.client import CallRefused, Platform, SeatClient, fold, refusa
 from erqiwang_grpc.client.calls import bearer
 from erqiwang_grpc.client.servers import Options
 from erqiwang_grpc.clocks import Monotonic, SystemMonotonic
+from erqiwang_grpc.reasons import Reason
 from erqiwang_grpc.rooms.limits import Limits
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Room
@@ -97,7 +98,7 @@ class Service(Served):
     """A server that runs in this process, and can be looked at from inside."""
 
     server: Server
-    events: Store
+    store: Store
     keys: KeyFiles
     folder: Path
 
@@ -107,9 +108,9 @@ class Service(Served):
         return self.server.rooms
 
     @property
-    def store(self) -> StoreId:
+    def store_id(self) -> StoreId:
         """Which store it serves."""
-        return self.events.identity
+        return self.store.identity
 
     def room(self, room_id: str) -> Room:
         """A room that is in memory, looked at from inside."""
@@ -129,7 +130,7 @@ async def served(
     *,
     limits: Limits = ROOMY,
     shuffle: Shuffler = shuffling.shuffle,
-    events: Store | None = None,
+    store: Store | None = None,
     now: Callable[[], int] = time_ns,
     monotonic: Monotonic | None = None,
     tls: Tls | None = None,
@@ -138,10 +139,10 @@ async def served(
     """A server in this process, on a free port."""
     opened = open_key_files(folder, None, None)
     assert isinstance(opened, Opened), opened
-    log = MemoryStore() if events is None else events
+    kept = MemoryStore() if store is None else store
     server = Server(
         Settings(
-            log,
+            kept,
             opened.files,
             limits=limits,
             shuffle=shuffle,
@@ -157,7 +158,7 @@ async def served(
         address = f"127.0.0.1:{server.port}"
         async with grpc.aio.insecure_channel(address) as channel:
             key = (folder / FIRST_KEY).read_text().strip()
-            yield Service(channel, address, key, server, log, opened.files, folder)
+            yield Service(channel, address, key, server, kept, opened.files, folder)
     finally:
         await server.stop(grace=0.2)
 
@@ -303,6 +304,13 @@ def in_phase(phase: view_pb2.Phase.ValueType, deal: int = 1) -> Callable[[view_p
     return lambda view: (view.parts.progress.deal, view.parts.progress.phase) >= (deal, phase)
 
 
+def refused(error: grpc.aio.AioRpcError) -> CallRefused:
+    """How a call has ended; no server of any test gives a reason that the table does not have."""
+    ended = refusal_of(error)
+    assert not ended.reason or ended.reason in Reason.__members__, ended
+    return ended
+
+
 @final
 class RawSeat:
     """A seat's stream, message by message, without a client that would look after it."""
@@ -330,7 +338,7 @@ class RawSeat:
             try:
                 response = await asyncio.wait_for(self.call.read(), PATIENCE)
             except grpc.aio.AioRpcError as error:
-                self.refused = refusal_of(error)
+                self.refused = refused(error)
                 return None
             if not isinstance(response, pb.PlayResponse):
                 return None

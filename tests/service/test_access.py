@@ -16,10 +16,10 @@ from google.protobuf.descriptor import MethodDescriptor
 from erqiwang_grpc.auth.files import Opened, open_key_files
 from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.auth.tokens import Epoch, SeatClaims, UnixSeconds
-from erqiwang_grpc.client import CallRefused, Platform, refusal_of
+from erqiwang_grpc.client import CallRefused, Platform
 from erqiwang_grpc.store import RoomId
 from erqiwang_grpc.v1 import room_service_pb2, seat_service_pb2
-from tests.service.tables import RawSeat, Service, Table, eventually, seated, seen, step
+from tests.service.tables import RawSeat, Service, Table, eventually, refused, seated, seen, step
 
 ROOM_RPCS: Final = tuple(room_service_pb2.DESCRIPTOR.services_by_name["RoomService"].methods)
 SEAT_RPCS: Final = tuple(seat_service_pb2.DESCRIPTOR.services_by_name["SeatService"].methods)
@@ -31,7 +31,7 @@ async def called(service: Service, rpc: MethodDescriptor, credential: str | None
     metadata = None if credential is None else (("authorization", credential),)
     with pytest.raises(grpc.aio.AioRpcError) as error:
         await answer(service, rpc, metadata, request)
-    return refusal_of(error.value)
+    return refused(error.value)
 
 
 async def answer(
@@ -80,7 +80,7 @@ def another_servers(service: Service, said: dict[str, object]) -> str:
     opened = open_key_files(folder, None, None)
     assert isinstance(opened, Opened)
     stranger = Service(
-        service.channel, service.address, service.key, service.server, service.events, opened.files, folder
+        service.channel, service.address, service.key, service.server, service.store, opened.files, folder
     )
     return signed(stranger, said)
 

@@ -7,14 +7,13 @@ from typing import Final
 
 import grpc
 import pytest
-from erqiwang_core.refusals import FirstBidderMustBid
 from hypothesis import given, strategies as st
 
 from erqiwang_grpc.client import refusal_of
+from erqiwang_grpc.reasons import Reason
 from erqiwang_grpc.rooms.costs import Work
 from erqiwang_grpc.rooms.limits import Limits
 from erqiwang_grpc.rooms.rate_limit import Allowance, AtOnce, Later, Pace, TooLong
-from erqiwang_grpc.rooms.refusals import TooManyCommands
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.v1 import bidding_pb2, playing_pb2, seat_service_pb2 as pb
 from tests.durability.played import Ear
@@ -215,8 +214,8 @@ async def test_a_stream_beyond_its_allowance_is_read_slowly_told_once_a_second_a
         while (message := await next_moving(stream, clock)) is not None:
             last = message
         assert clock() - began == pytest.approx(10.0)
-        assert service.server.counters.refused == {FirstBidderMustBid: 7 + 30, TooManyCommands: 10}
-        assert last.goodbye.reason == pb.Goodbye.REASON_TOO_FAST
+        assert service.server.counters.refused == {Reason.FIRST_BIDDER_MUST_BID: 7 + 30, Reason.TOO_MANY_COMMANDS: 10}
+        assert last.goodbye.reason == pb.Goodbye.REASON_TOO_MANY_COMMANDS
         assert 1 <= last.goodbye.retry_delay.seconds < 5
         assert stream.refused is not None
         assert (stream.refused.code, stream.refused.reason) == (
@@ -319,9 +318,9 @@ async def test_a_new_stream_is_paid_for_before_it_displaces_another(tmp_path: Pa
 
 async def test_a_record_is_paid_for_by_the_deals_that_are_read_and_a_settled_deal_is_read_once(tmp_path: Path) -> None:
     clock = HandMonotonic()
-    log = MemoryStore()
+    store = MemoryStore()
     limits = Limits(commands_per_second=2)
-    async with served(tmp_path, limits=limits, events=log, monotonic=clock) as service:
+    async with served(tmp_path, limits=limits, store=store, monotonic=clock) as service:
         table = await seated(service.platform)
         for settled in (1, 2):
             while (await service.platform.record(table.room_id)).summary.settled_deals < settled:
@@ -334,7 +333,7 @@ async def test_a_record_is_paid_for_by_the_deals_that_are_read_and_a_settled_dea
             told: pb.GetRecordResponse = await service.seats.GetRecord(pb.GetRecordRequest(), metadata=metadata)
             assert len(told.record.deals) == 2
         assert await retry_after(service.seats.GetRecord(pb.GetRecordRequest(), metadata=metadata)) == 1.0
-    async with served(tmp_path, limits=limits, events=log, monotonic=clock) as again:
+    async with served(tmp_path, limits=limits, store=store, monotonic=clock) as again:
         metadata = table.metadata(0)
         told = await again.seats.GetRecord(pb.GetRecordRequest(), metadata=metadata)
         owed = Work.RECORD.units + 2 * Work.DEAL.units - 4

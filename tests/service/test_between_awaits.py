@@ -91,24 +91,24 @@ async def test_a_room_that_is_put_away_before_attach_is_found_anew(service: Serv
 
 
 async def test_a_room_with_an_append_under_way_is_not_put_away(tmp_path: Path) -> None:
-    log = HoldingLog(MemoryStore())
-    async with served(tmp_path, events=log) as service:
+    store = HoldingLog(MemoryStore())
+    async with served(tmp_path, store=store) as service:
         table = await seated(service.platform)
         room = service.room(table.room_id)
-        log.holds_appends = True
+        store.holds_appends = True
         acting = asyncio.create_task(act(service, table, 0, BID))
-        await log.held.wait()
+        await store.held.wait()
         room.touched = LONG_AGO
         assert service.kept.put_away() == 0
         assert service.room(table.room_id) is room
-        log.go_on.set()
+        store.go_on.set()
         assert (await acting).accepted.first_version == room.version
         room.touched = LONG_AGO
         assert service.kept.put_away() == 1, "nothing keeps it any longer"
 
 
-class TellingLog(PassingOn):
-    """A log that has something done right behind an append, before anything else that waits for it."""
+class TellingStore(PassingOn):
+    """A store that has something done right behind an append, before anything else that waits for it."""
 
     def __init__(self) -> None:
         super().__init__(MemoryStore())
@@ -127,14 +127,14 @@ class TellingLog(PassingOn):
 
 async def test_a_room_for_which_a_command_waits_is_not_put_away() -> None:
     """The one before it is done and the lock is free, but the next in line has not been woken yet."""
-    log = TellingLog()
-    rooms = Rooms(node_on(log, AT_ONCE))
+    store = TellingStore()
+    rooms = Rooms(node_on(store, AT_ONCE))
     room = await seated_in_memory(rooms)
     put_away: list[int] = []
-    log.behind = lambda: put_away.append(rooms.put_away())
+    store.behind = lambda: put_away.append(rooms.put_away())
     commands = [asyncio.create_task(act_in_memory(room, Seat(0), Bid(Points(70)))) for _ in range(2)]
-    await log.held.wait()
-    log.go_on.set()
+    await store.held.wait()
+    store.go_on.set()
     await asyncio.gather(*commands)
     assert put_away == [0]
     assert rooms.live == (room,)
@@ -144,18 +144,18 @@ async def test_a_room_for_which_a_command_waits_is_not_put_away() -> None:
 
 
 async def test_a_room_that_is_filled_while_its_end_waits_is_not_ended() -> None:
-    log, clock = HoldingLog(MemoryStore()), Clock()
-    rooms = Rooms(node_on(log, clock=clock))
+    store, clock = HoldingLog(MemoryStore()), Clock()
+    rooms = Rooms(node_on(store, clock=clock))
     room = await opened(rooms)
     for seat in (0, 1):
         assert isinstance(await administer(room, TakeSeat(seat, Player(PLAYERS[seat]))), Accepted)
-    log.holds_appends = True
+    store.holds_appends = True
     last = asyncio.create_task(administer(room, TakeSeat(2, Player(PLAYERS[2]))))
-    await log.held.wait()
+    await store.held.wait()
     clock.forward(rooms.deadline(room.state) - room.state.created)
     expiring = asyncio.create_task(Housekeeping(rooms).expire())
     await asyncio.sleep(0)  # one turn of the loop brings it to the room's lock
-    log.go_on.set()
+    store.go_on.set()
     assert isinstance(await last, Accepted)
     await expiring
     assert isinstance(room.match, Running)
@@ -164,14 +164,14 @@ async def test_a_room_that_is_filled_while_its_end_waits_is_not_ended() -> None:
 
 async def test_a_seat_is_taken_that_another_was_faster_to_take(tmp_path: Path) -> None:
     """Who asks for any seat gets the next free one, and is told that the room is full where there is none."""
-    log = HoldingLog(MemoryStore())
-    async with served(tmp_path, events=log) as service:
+    store = HoldingLog(MemoryStore())
+    async with served(tmp_path, store=store) as service:
         platform = service.platform
         room_id = (await platform.create_room("alice")).room_id
-        log.holds_appends = True
+        store.holds_appends = True
         taking = [asyncio.create_task(platform.take_seat(room_id, player)) for player in PLAYERS]
-        await log.held.wait()
-        log.go_on.set()
+        await store.held.wait()
+        store.go_on.set()
         outcomes = await asyncio.gather(*taking, return_exceptions=True)
         refused = [outcome for outcome in outcomes if isinstance(outcome, Exception)]
         seats = [outcome.seat for outcome in outcomes if not isinstance(outcome, BaseException)]
@@ -189,9 +189,9 @@ def batch(number: int) -> Batch:
 async def test_a_commit_between_head_and_tail_of_a_read_is_seen_whole_or_not_at_all(tmp_path: Path) -> None:
     """Read one after the other without being of one moment, the two would not agree: the room would seem damaged."""
     room = RoomId("room")
-    log = await open_store(tmp_path / LOG_FILE)
-    assert isinstance(log, SqliteStore), log
-    assert isinstance(await log.append(room, NOTHING, batch(1)), Appended)
+    store = await open_store(tmp_path / LOG_FILE)
+    assert isinstance(store, SqliteStore), store
+    assert isinstance(await store.append(room, NOTHING, batch(1)), Appended)
     reading, go_on = Event(), Event()
 
     def hold(statement: str) -> None:
@@ -199,16 +199,16 @@ async def test_a_commit_between_head_and_tail_of_a_read_is_seen_whole_or_not_at_
             reading.set()
             assert go_on.wait(PATIENCE)
 
-    for db in log._connections:  # where else could a test come between the two statements
+    for db in store._connections:  # where else could a test come between the two statements
         db.set_trace_callback(hold)
-    read = asyncio.create_task(log.read(room))
+    read = asyncio.create_task(store.read(room))
     assert await asyncio.to_thread(reading.wait, PATIENCE)
-    assert isinstance(await log.append(room, Version(1), batch(2)), Appended)
+    assert isinstance(await store.append(room, Version(1), batch(2)), Appended)
     go_on.set()
     entries = await read
     assert isinstance(entries, tuple), entries
     assert [entry.version for entry in entries] == [1]
-    again = await log.read(room)
+    again = await store.read(room)
     assert isinstance(again, tuple)
     assert [entry.version for entry in again] == [1, 2]
-    await log.close()
+    await store.close()

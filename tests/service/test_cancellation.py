@@ -33,9 +33,9 @@ class Cancellable(Protocol):
     def cancel(self) -> bool: ...
 
 
-async def given_up(log: HoldingLog, call: Cancellable) -> None:
+async def given_up(store: HoldingLog, call: Cancellable) -> None:
     """Cancel the call while the log holds what it asked for, and see to it that the server has noticed."""
-    await log.held.wait()
+    await store.held.wait()
     tasks = len(asyncio.all_tasks())
     call.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -45,16 +45,16 @@ async def given_up(log: HoldingLog, call: Cancellable) -> None:
 
 
 async def test_a_command_whose_caller_gives_up_is_told_to_the_others(tmp_path: Path) -> None:
-    log = HoldingLog(MemoryStore())
-    async with served(tmp_path, events=log) as service:
+    store = HoldingLog(MemoryStore())
+    async with served(tmp_path, store=store) as service:
         table = await seated(service.platform)
         before = await seen(service, table, 0)
         listening = [RawSeat(service, token) for token in table.tokens]
         for stream in listening:
             await stream.attach()
-        log.holds_appends = True
-        await given_up(log, service.seats.Act(pb.ActRequest(command=BID), metadata=table.metadata(0)))
-        log.go_on.set()
+        store.holds_appends = True
+        await given_up(store, service.seats.Act(pb.ActRequest(command=BID), metadata=table.metadata(0)))
+        store.go_on.set()
         for stream in listening:
             notice = (await stream.hear("notice")).notice
             assert (notice.version, notice.bid_made.points) == (before.version + 1, 70)
@@ -82,28 +82,28 @@ async def disband(service: Service, room_id: str) -> Cancellable:
 async def test_what_a_platform_gives_up_waiting_for_is_told_to_the_seats(
     tmp_path: Path, ask: Callable[[Service, str], Awaitable[Cancellable]], causes: list[str]
 ) -> None:
-    log = HoldingLog(MemoryStore())
-    async with served(tmp_path, events=log) as service:
+    store = HoldingLog(MemoryStore())
+    async with served(tmp_path, store=store) as service:
         platform = service.platform
         room_id = (await platform.create_room("alice")).room_id
         seats = [await platform.take_seat(room_id, player) for player in ("alice", "bob")]
         stream = RawSeat(service, seats[1].token)
         await stream.attach()
-        log.holds_appends = True
-        await given_up(log, await ask(service, room_id))
-        log.go_on.set()
+        store.holds_appends = True
+        await given_up(store, await ask(service, room_id))
+        store.go_on.set()
         assert [(await stream.hear("notice")).notice.WhichOneof("cause") for _ in causes] == causes
 
 
 async def test_a_room_whose_creator_gives_up_is_opened_and_expires(tmp_path: Path) -> None:
-    log = HoldingLog(MemoryStore())
+    store = HoldingLog(MemoryStore())
     clock = time_ns()
-    async with served(tmp_path, events=log, now=lambda: clock) as service:
-        log.holds_appends = True
+    async with served(tmp_path, store=store, now=lambda: clock) as service:
+        store.holds_appends = True
         request = room_pb.CreateRoomRequest(command_id="mine", owner="alice")
-        await given_up(log, service.rooms.CreateRoom(request, metadata=bearer(service.key)))
+        await given_up(store, service.rooms.CreateRoom(request, metadata=bearer(service.key)))
         assert service.kept.live == ()
-        log.go_on.set()
+        store.go_on.set()
         await eventually(lambda: len(service.kept.live) == 1)
         again = await service.rooms.CreateRoom(request, metadata=bearer(service.key))
         room = service.room(again.room.room_id)
@@ -114,34 +114,34 @@ async def test_a_room_whose_creator_gives_up_is_opened_and_expires(tmp_path: Pat
 
 
 async def test_a_room_that_is_being_opened_is_opened_for_the_others_too() -> None:
-    log = HoldingLog(MemoryStore())
-    stored = await seated_in_memory(Rooms(node_on(log)))
-    rooms = Rooms(node_on(log))
-    log.holds_reads = True
+    store = HoldingLog(MemoryStore())
+    stored = await seated_in_memory(Rooms(node_on(store)))
+    rooms = Rooms(node_on(store))
+    store.holds_reads = True
     finding = [asyncio.create_task(rooms.find(stored.id)) for _ in range(4)]
-    await log.held.wait()
+    await store.held.wait()
     finding[0].cancel()
-    log.go_on.set()
+    store.go_on.set()
     outcomes = await asyncio.gather(*finding, return_exceptions=True)
     assert isinstance(outcomes[0], asyncio.CancelledError)
     (room,) = rooms.live
     assert outcomes[1:] == [room] * 3
-    assert log.reads == 1, "one read serves all who wait"
+    assert store.reads == 1, "one read serves all who wait"
     assert room.state == stored.state
 
 
 async def test_a_room_whose_only_finder_gives_up_is_in_memory_and_keeps_its_deadline(tmp_path: Path) -> None:
-    log = HoldingLog(MemoryStore())
+    store = HoldingLog(MemoryStore())
     clock = time_ns()
-    async with served(tmp_path, events=log, now=lambda: clock) as service:
+    async with served(tmp_path, store=store, now=lambda: clock) as service:
         room_id = (await service.platform.create_room("alice")).room_id
         service.room(room_id).touched = float("-inf")
         assert service.kept.put_away() == 1
-        log.holds_reads = True
+        store.holds_reads = True
         request = room_pb.GetRoomRequest(room_id=room_id)
-        await given_up(log, service.rooms.GetRoom(request, metadata=bearer(service.key)))
-        log.holds_reads = False
-        log.go_on.set()
+        await given_up(store, service.rooms.GetRoom(request, metadata=bearer(service.key)))
+        store.holds_reads = False
+        store.go_on.set()
         await eventually(lambda: [room.id for room in service.kept.live] == [room_id])
         clock += ROOMY.fill_minutes * MINUTE
         await service.server.housekeeping.expire()

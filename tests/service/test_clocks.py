@@ -36,7 +36,7 @@ PASS: Final = pb.Command(pass_bid=bidding_pb2.PassBid())
 
 
 class Counting(PassingOn):
-    """A log that counts how often a room is read."""
+    """A store that counts how often a room is read."""
 
     def __init__(self) -> None:
         super().__init__(MemoryStore())
@@ -87,9 +87,9 @@ async def test_a_wall_clock_that_jumps_by_an_hour_changes_nothing_for_who_plays(
 
 
 async def test_a_rooms_times_never_run_backwards(tmp_path: Path) -> None:
-    wall, log = HandWall(), MemoryStore()
+    wall, store = HandWall(), MemoryStore()
     began = wall.at
-    async with served(tmp_path, events=log, now=wall) as service:
+    async with served(tmp_path, store=store, now=wall) as service:
         table = await seated(service.platform)
         wall.at -= HOUR
         stream = RawSeat(service, table.tokens[0])
@@ -103,7 +103,7 @@ async def test_a_rooms_times_never_run_backwards(tmp_path: Path) -> None:
         assert (await stream.hear("notice")).notice.time.ToNanoseconds() == began + SECOND
     # Another server, whose clock is behind, opens the room from its log and goes on from there.
     wall.at -= 2 * HOUR
-    async with served(tmp_path, events=log, now=wall) as service:
+    async with served(tmp_path, store=store, now=wall) as service:
         await step(service, table)
         await service.platform.disband_room(table.room_id)
         watching = service.platform.watch()
@@ -149,10 +149,10 @@ async def test_a_seat_token_lives_a_day_on_the_wall_clock(tmp_path: Path, second
 @pytest.mark.parametrize(("early", "ends"), [(1, False), (0, True)], ids=["just before", "at"])
 async def test_a_room_that_was_put_away_unfilled_expires_on_the_wall_clock(early: int, ends: bool) -> None:
     wall, clock = HandWall(), HandMonotonic()
-    log = MemoryStore()
+    store = MemoryStore()
     limits = Limits(fill_minutes=30)
-    around = replace(node_on(log, limits, monotonic=clock), now=wall)
-    rooms = Rooms(around)
+    node = replace(node_on(store, limits, monotonic=clock), now=wall)
+    rooms = Rooms(node)
     room = await opened(rooms)
     clock.forward(30.1)
     assert rooms.put_away() == 1
@@ -166,8 +166,8 @@ async def test_a_room_that_was_put_away_unfilled_expires_on_the_wall_clock(early
 
 async def test_a_room_that_is_opened_again_and_again_waits_for_one_deadline() -> None:
     wall, clock = HandWall(), HandMonotonic()
-    log = Counting()
-    rooms = Rooms(replace(node_on(log, monotonic=clock), now=wall))
+    store = Counting()
+    rooms = Rooms(replace(node_on(store, monotonic=clock), now=wall))
     room = await opened(rooms)
     for _ in range(10):
         clock.forward(31)
@@ -176,23 +176,23 @@ async def test_a_room_that_is_opened_again_and_again_waits_for_one_deadline() ->
     assert len(rooms.deadlines) == 1
     clock.forward(31)
     rooms.put_away()
-    before = log.reads
+    before = store.reads
     wall.at += 31 * MINUTE
     await Housekeeping(rooms).expire()
-    assert log.reads == before + 1
+    assert store.reads == before + 1
 
 
 async def test_a_match_that_has_begun_and_was_put_away_is_not_opened_again_at_its_rooms_deadline() -> None:
     wall, clock = HandWall(), HandMonotonic()
-    log = Counting()
-    rooms = Rooms(replace(node_on(log, monotonic=clock), now=wall))
+    store = Counting()
+    rooms = Rooms(replace(node_on(store, monotonic=clock), now=wall))
     await seated_room(rooms)
     clock.forward(601)
     assert rooms.put_away() == 1
-    before = log.reads
+    before = store.reads
     wall.at += HOUR
     await Housekeeping(rooms).expire()
-    assert (log.reads, rooms.live) == (before, ())
+    assert (store.reads, rooms.live) == (before, ())
 
 
 # Rooms that nobody uses

@@ -21,7 +21,7 @@ STORE: Final = StoreId("0123456789abcdef")
 OTHER: Final = StoreId("fedcba9876543210")
 COUNTS: Final = st.integers(0, 2**63 - 1)
 NO_COUNTS: Final = ("-1", "+1", " 1", "1_0", "１", str(2**63), "9" * 30, "9" * 10_000)
-"""What is no number of a log, though Python reads some of it as one."""
+"""What is no number of a store, though Python reads some of it as one."""
 
 
 @given(COUNTS, COUNTS)
@@ -62,18 +62,18 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 
 
 async def list_rooms(service: Service, number: str) -> object:
-    request = pb.ListRoomsRequest(page_token=forged(f"{service.store}.1.{number}.1.room"))
+    request = pb.ListRoomsRequest(page_token=forged(f"{service.store_id}.1.{number}.1.room"))
     return await service.rooms.ListRooms(request, metadata=bearer(service.key))
 
 
 async def list_match_records(service: Service, number: str) -> object:
-    request = pb.ListMatchRecordsRequest(page_token=forged(f"{service.store}.1.{number}.1.room"))
+    request = pb.ListMatchRecordsRequest(page_token=forged(f"{service.store_id}.1.{number}.1.room"))
     return await service.rooms.ListMatchRecords(request, metadata=bearer(service.key))
 
 
 async def watch_rooms(service: Service, number: str) -> object:
     return await service.rooms.WatchRooms(
-        pb.WatchRoomsRequest(cursor=f"{service.store}-{number}-0"), metadata=bearer(service.key)
+        pb.WatchRoomsRequest(cursor=f"{service.store_id}-{number}-0"), metadata=bearer(service.key)
     ).read()
 
 

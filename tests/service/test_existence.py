@@ -121,16 +121,16 @@ def request_about(rpc: str, room_id: str) -> Message:
 
 
 async def opened(path: Path) -> SqliteStore:
-    log = await open_store(path)
-    assert isinstance(log, SqliteStore), log
-    return log
+    store = await open_store(path)
+    assert isinstance(store, SqliteStore), store
+    return store
 
 
-async def without_first_event(log: SqliteStore) -> str:
+async def without_first_event(store: SqliteStore) -> str:
     """A room of the platform whose first event was logged by something else."""
     batch = Batch(TimeNs(time_ns()), Actor("platform"), None, RULES_VERSION, (b"\xff",), (created("local"),))
     room = RoomId("unreadable")
-    assert isinstance(await log.append(room, NOTHING, batch), Appended)
+    assert isinstance(await store.append(room, NOTHING, batch), Appended)
     return room
 
 
@@ -138,12 +138,12 @@ async def without_first_event(log: SqliteStore) -> str:
 async def rooms(folder: Path) -> AsyncIterator[Rooms]:
     """Rooms in every state, as a server finds them that was started on what another left."""
     path = folder / LOG_FILE
-    log = await opened(path)
-    async with served(folder, events=log) as service:
+    store = await opened(path)
+    async with served(folder, store=store) as service:
         platform = service.platform
         gone = await seated(platform)
         await platform.disband_room(gone.room_id)
-        assert await log.delete_rooms(ENDED, TimeNs(time_ns()), 10) == (gone.room_id,)
+        assert await store.delete_rooms(ENDED, TimeNs(time_ns()), 10) == (gone.room_id,)
         gathering = await platform.create_room("alice")
         seat = await platform.take_seat(gathering.room_id, "alice")
         tables = {
@@ -153,23 +153,23 @@ async def rooms(folder: Path) -> AsyncIterator[Rooms]:
             "absent": Table("nowhere", gone.tokens),
             "deleted": gone,
             "gathering": Table(gathering.room_id, (seat.token,)),
-            "unreadable first event": Table(await without_first_event(log), gone.tokens),
+            "unreadable first event": Table(await without_first_event(store), gone.tokens),
         }
         await platform.disband_room(tables["over"].room_id)
         apart = RoomId(tables["quarantined"].room_id)
         garbage = Batch(TimeNs(time_ns()), Actor("seat 0 alice"), None, RULES_VERSION, (b"\xff\xff",))
-        assert isinstance(await log.append(apart, service.room(apart).version, garbage), Appended)
-    await log.close()
+        assert isinstance(await store.append(apart, service.room(apart).version, garbage), Appended)
+    await store.close()
     db = sqlite3.connect(path, isolation_level=None)
     for state, statement in DAMAGE.items():
         assert db.execute(statement, (tables[state].room_id,)).rowcount == 1
     db.close()
-    log = await opened(path)
+    store = await opened(path)
     try:
-        async with served(folder, events=log) as service:
+        async with served(folder, store=store) as service:
             yield Rooms(service, tables, service.tenant("rival"))
     finally:
-        await log.close()
+        await store.close()
 
 
 def test_every_rpc_and_every_state_is_asked() -> None:

@@ -36,8 +36,8 @@ ASKING: Final = {name: rpc for name, rpc in RPCS.items() if rpc.name != "QuoteRo
 """Every rpc that asks the log, and so meets its error; a quote asks nothing of anybody."""
 
 
-class ErringLog(PassingOn):
-    """A log that, when told to, raises what no log should."""
+class ErringStore(PassingOn):
+    """A store that, when told to, raises what no store should."""
 
     def __init__(self) -> None:
         super().__init__(MemoryStore())
@@ -77,16 +77,16 @@ def needs_a_room(rpc: MethodDescriptor) -> bool:
 async def test_nothing_of_an_error_is_told(
     tmp_path: Path, rpc: MethodDescriptor, caplog: pytest.LogCaptureFixture
 ) -> None:
-    log = ErringLog()
-    async with served(tmp_path, events=log) as service:
+    store = ErringStore()
+    async with served(tmp_path, store=store) as service:
         table = await seated(service.platform)
         service.room(table.room_id).touched = float("-inf")
         assert service.kept.put_away() == 1
         metadata = table.metadata(0) if rpc in SEAT_RPCS else bearer(service.key)
-        log.errs = True
+        store.errs = True
         with caplog.at_level(logging.ERROR), pytest.raises(grpc.aio.AioRpcError) as error:
             await answer(service, rpc, metadata, request(rpc, table))
-        log.errs = False
+        store.errs = False
         refused = refusal_of(error.value)
         assert (refused.code, refused.reason) == (grpc.StatusCode.INTERNAL, "FAILED")
         assert SECRET not in repr(error.value)

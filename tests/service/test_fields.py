@@ -237,15 +237,15 @@ async def test_any_moment_bounds_a_list_of_matches(service: Service) -> None:
 
 
 async def test_any_moment_bounds_a_list_of_matches_in_a_file(tmp_path: Path) -> None:
-    log = await open_store(tmp_path / LOG_FILE)
-    assert isinstance(log, SqliteStore), log
-    async with served(tmp_path, events=log) as service:
+    store = await open_store(tmp_path / LOG_FILE)
+    assert isinstance(store, SqliteStore), store
+    async with served(tmp_path, store=store) as service:
         await is_bounded_by_any_moment(service)
-    await log.close()
+    await store.close()
 
 
 async def is_bounded_by_any_moment(service: Service) -> None:
-    """The first and the last that a timestamp can name are beyond what a log can count."""
+    """The first and the last that a timestamp can name are beyond what a store can count."""
     table = await seated(service.platform)
     await service.platform.disband_room(table.room_id)
     year_1, year_9999 = Timestamp(seconds=-62_135_596_800), Timestamp(seconds=253_402_300_799, nanos=999_999_999)

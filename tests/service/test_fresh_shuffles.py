@@ -6,16 +6,16 @@ import sys
 from pathlib import Path
 
 from erqiwang_core.options import FourPlayer, ThreePlayer
-from erqiwang_core.rules import rules
+from erqiwang_core.rules import game_rules
 
 from erqiwang_grpc import shuffling
 from tests.service.tables import Service, attached, play_all, seated
 
 PROGRAM = """
 from erqiwang_core.options import ThreePlayer
-from erqiwang_core.rules import rules
+from erqiwang_core.rules import game_rules
 from erqiwang_grpc.shuffling import shuffle
-print(shuffle(rules(ThreePlayer(), True)).commitment.hex())
+print(shuffle(game_rules(ThreePlayer(), True)).commitment.hex())
 """
 
 
@@ -35,7 +35,7 @@ async def test_every_deal_of_a_server_is_shuffled_afresh(service: Service) -> No
 
 def test_every_shuffle_is_another_one() -> None:
     for game in (ThreePlayer(), FourPlayer()):
-        made = [shuffling.shuffle(rules(game, review=True)) for _ in range(200)]
+        made = [shuffling.shuffle(game_rules(game, review=True)) for _ in range(200)]
         assert len({each.salt for each in made}) == len({each.order for each in made}) == 200
         # A card that never leaves its place, or a salt of which a part stands still, would be no shuffle.
         assert all(len({each.order[place] for each in made}) > 40 for place in range(len(made[0].order)))

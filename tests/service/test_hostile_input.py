@@ -15,7 +15,7 @@ from google.protobuf.message_factory import GetMessageClass
 from erqiwang_grpc.client.calls import bearer
 from erqiwang_grpc.shuffling import seeded
 from erqiwang_grpc.v1 import room_pb2, seat_service_pb2 as pb, view_pb2
-from tests.service.tables import RawSeat, Service, Table, act, acting, policy, seated, seen, served, step
+from tests.service.tables import RawSeat, Service, Table, act, acting, policy, refused, seated, seen, served, step
 from tests.service.test_access import ROOM_RPCS, RPCS, SEAT_RPCS, answer
 
 EDGES: Final = (0, 1, 2, 3, 5, 7, 8, 53, 54, 69, 70, 91, 107, 108, 255, 2**31 - 1, 2**32 - 1)
@@ -71,7 +71,7 @@ async def code(service: Service, rpc: MethodDescriptor, table: Table, request: b
         async with asyncio.timeout(0.5 if rpc.server_streaming else 20):
             await answer(service, rpc, metadata, request)
     except grpc.aio.AioRpcError as error:
-        return error.code()
+        return refused(error).code
     except TimeoutError:
         assert rpc.server_streaming, "a stream may well have nothing to say"
     return grpc.StatusCode.OK

@@ -39,14 +39,14 @@ NOT_UNDERSTOOD: Final = {
 """What a mistaken version may have logged: a bid after the bidding is over, or something else altogether."""
 
 
-async def with_a_broken_end(log: MemoryStore, service: Service, body: bytes) -> Table:
+async def with_a_broken_end(store: MemoryStore, service: Service, body: bytes) -> Table:
     """A table in play whose log goes on with something that cannot be followed, put away so that it must be replayed."""
     table = await seated(service.platform)
     async with attached(service, table) as seats:
         await play_all(seats, until=in_phase(view_pb2.PHASE_PLAYING))
     room = service.room(table.room_id)
     batch = Batch(TimeNs(1), Actor("seat 0 alice"), None, RULES_VERSION, (body,))
-    assert isinstance(await log.append(RoomId(table.room_id), room.version, batch), Appended)
+    assert isinstance(await store.append(RoomId(table.room_id), room.version, batch), Appended)
     room.touched = float("-inf")
     assert service.kept.put_away() == 1
     return table
@@ -54,11 +54,11 @@ async def with_a_broken_end(log: MemoryStore, service: Service, body: bytes) -> 
 
 @pytest.mark.parametrize("body", NOT_UNDERSTOOD.values(), ids=NOT_UNDERSTOOD)
 async def test_a_room_that_cannot_be_followed(tmp_path: Path, body: bytes) -> None:
-    log = MemoryStore()
-    async with served(tmp_path, events=log) as service:
+    store = MemoryStore()
+    async with served(tmp_path, store=store) as service:
         platform = service.platform
         other = await seated(platform)
-        table = await with_a_broken_end(log, service, body)
+        table = await with_a_broken_end(store, service, body)
         room = await platform.room(table.room_id)
         assert (room.quarantined, room.state) == (True, room_pb2.ROOM_STATE_PLAYING)
         view = (await seen(service, table, 0)).view

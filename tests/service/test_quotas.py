@@ -10,9 +10,9 @@ import pytest
 
 from erqiwang_grpc.client import CallRefused, Created, Platform, refusal_of
 from erqiwang_grpc.client.calls import bearer
+from erqiwang_grpc.reasons import Reason
 from erqiwang_grpc.rooms.costs import Work
 from erqiwang_grpc.rooms.limits import MINUTE, Limits
-from erqiwang_grpc.rooms.refusals import QuotaReached
 from erqiwang_grpc.store import AppendAnswer, Batch, RoomId, Unavailable, Version
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.v1 import refusal_pb2, room_service_pb2 as pb
@@ -77,14 +77,14 @@ async def test_a_quota_is_set_by_its_flag(tmp_path: Path) -> None:
 
 async def test_rooms_opened_at_once_do_not_slip_past_the_quota(tmp_path: Path) -> None:
     """None of them is stored before all have asked."""
-    log = HoldingLog(MemoryStore())
-    async with served(tmp_path, events=log, limits=replace(ROOMY, platform_rooms=3)) as service:
-        log.holds_appends = True
+    store = HoldingLog(MemoryStore())
+    async with served(tmp_path, store=store, limits=replace(ROOMY, platform_rooms=3)) as service:
+        store.holds_appends = True
         creating = [
             asyncio.create_task(service.platform.create_room("alice", command_id=f"{number}")) for number in range(20)
         ]
         await eventually(lambda: sum(task.done() for task in creating) == 17)
-        log.go_on.set()
+        store.go_on.set()
         answers = await asyncio.gather(*creating, return_exceptions=True)
         assert sum(isinstance(answer, Created) for answer in answers) == 3
 
@@ -124,7 +124,7 @@ async def test_a_room_that_failed_to_open_is_not_counted(tmp_path: Path) -> None
 
 
 class Full(PassingOn):
-    """A log that takes nothing for a while."""
+    """A store that takes nothing for a while."""
 
     is_full = True
 
@@ -133,13 +133,13 @@ class Full(PassingOn):
 
 
 async def test_a_room_that_the_log_did_not_take_is_not_counted(tmp_path: Path) -> None:
-    log = Full(MemoryStore())
-    async with served(tmp_path, events=log, limits=replace(ROOMY, platform_rooms=1)) as service:
+    store = Full(MemoryStore())
+    async with served(tmp_path, store=store, limits=replace(ROOMY, platform_rooms=1)) as service:
         for number in range(3):
             refused = await refusal_to(service.platform.create_room("alice", command_id=f"{number}"))
-            assert refused.reason == "LOG_UNAVAILABLE"
+            assert refused.reason == "STORE_UNAVAILABLE"
             assert service.kept.open == 0
-        log.is_full = False
+        store.is_full = False
         await service.platform.create_room("alice", command_id="9")
 
 
@@ -207,13 +207,13 @@ async def test_a_platform_that_calls_meets_its_quota_while_another_calls(tmp_pat
 
 
 async def test_a_list_is_paid_for_by_the_rooms_that_are_read_for_it(tmp_path: Path) -> None:
-    clock, log = HandMonotonic(), MemoryStore()
+    clock, store = HandMonotonic(), MemoryStore()
     limits = replace(ROOMY, platform_calls_per_second=10)
-    async with served(tmp_path, events=log) as before:
+    async with served(tmp_path, store=store) as before:
         for number in range(8):
             table = await seated(before.platform, command_id=f"{number}")
             await before.platform.disband_room(table.room_id)
-    async with served(tmp_path, events=log, limits=limits, monotonic=clock) as service:
+    async with served(tmp_path, store=store, limits=limits, monotonic=clock) as service:
         assert len(await service.platform.rooms()) == 8
         owed = Work.CALL.units + 8 * Work.ROW.units - 20
         assert await wait_for_a_list(service) == pytest.approx((owed + 1) / 10)
@@ -225,13 +225,13 @@ async def test_a_list_is_paid_for_by_the_rooms_that_are_read_for_it(tmp_path: Pa
 
 
 async def test_a_record_is_paid_for_by_the_deals_that_are_read_for_it(tmp_path: Path) -> None:
-    clock, log = HandMonotonic(), MemoryStore()
-    async with served(tmp_path, events=log) as before:
+    clock, store = HandMonotonic(), MemoryStore()
+    async with served(tmp_path, store=store) as before:
         table = await seated(before.platform)
         while (await before.platform.record(table.room_id)).summary.settled_deals < 2:
             await step(before, table)
     limits = replace(ROOMY, platform_calls_per_second=10)
-    async with served(tmp_path, events=log, limits=limits, monotonic=clock) as service:
+    async with served(tmp_path, store=store, limits=limits, monotonic=clock) as service:
         assert len((await service.platform.record(table.room_id)).deals) == 2
         anew = Work.RECORD.units + 2 * Work.DEAL.units
         for _ in range(int((20 - anew) / Work.RECORD.units)):
@@ -250,11 +250,11 @@ async def wait_for_a_list(service: Service) -> float:
 
 
 async def test_the_client_waits_as_it_is_asked_to_and_has_the_whole_list(tmp_path: Path) -> None:
-    log = MemoryStore()
-    async with served(tmp_path, events=log) as before:
+    store = MemoryStore()
+    async with served(tmp_path, store=store) as before:
         for number in range(40):
             await before.platform.create_room("alice", command_id=f"{number}")
-    async with served(tmp_path, events=log, limits=replace(ROOMY, platform_calls_per_second=50)) as service:
+    async with served(tmp_path, store=store, limits=replace(ROOMY, platform_calls_per_second=50)) as service:
         # The first list leaves more than a second's worth to be paid, so the second one is refused at first.
         assert [len(await service.platform.rooms()) for _ in range(2)] == [40, 40]
-        assert service.server.counters.refused[QuotaReached] > 0
+        assert service.server.counters.refused[Reason.QUOTA_REACHED] > 0

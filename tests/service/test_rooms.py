@@ -150,12 +150,12 @@ async def test_a_room_that_nobody_fills_expires(tmp_path: Path) -> None:
 
 async def test_a_room_expires_though_the_server_was_restarted(tmp_path: Path) -> None:
     clock = time_ns()
-    log = MemoryStore()
-    async with served(tmp_path, events=log, now=lambda: clock) as first:
+    store = MemoryStore()
+    async with served(tmp_path, store=store, now=lambda: clock) as first:
         waiting = await first.platform.create_room("alice")
         full = await seated(first.platform)
     clock += ROOMY.fill_minutes * MINUTE
-    async with served(tmp_path, events=log, now=lambda: clock) as second:
+    async with served(tmp_path, store=store, now=lambda: clock) as second:
         # Nobody asks for it: the server's own housekeeping finds it.
         await eventually(lambda: [(room.id, room.version) for room in second.kept.live] == [(waiting.room_id, 2)])
         assert (await second.platform.room(waiting.room_id)).state == room_pb2.ROOM_STATE_EXPIRED

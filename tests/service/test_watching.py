@@ -127,8 +127,8 @@ async def test_another_platforms_events_are_not_told(service: Service) -> None:
     assert stolen == [room.room_id] * 2, "another's cursor is a place in time and nothing more"
 
 
-class CountingLog(PassingOn):
-    """A log that counts how often somebody asks for what is new."""
+class CountingStore(PassingOn):
+    """A store that counts how often somebody asks for what is new."""
 
     def __init__(self) -> None:
         super().__init__(MemoryStore())
@@ -147,8 +147,8 @@ async def said(watching: grpc.aio.UnaryStreamCall[pb.WatchRoomsRequest, pb.Watch
 
 
 async def test_what_happens_elsewhere_costs_a_watcher_little_and_is_nothing_to_be_told(tmp_path: Path) -> None:
-    log = CountingLog()
-    async with served(tmp_path, events=log) as service:
+    store = CountingStore()
+    async with served(tmp_path, store=store) as service:
         rival = Platform([service.address], service.tenant("rival"))
         await service.platform.create_room("alice", command_id="first")
         began = monotonic()
@@ -160,4 +160,4 @@ async def test_what_happens_elsewhere_costs_a_watcher_little_and_is_nothing_to_b
         heard.append(await said(watching))
         seconds = monotonic() - began
         assert heard == [1, 1], "a message without events is for silence alone"
-        assert log.looks <= 4 + seconds / 0.05
+        assert store.looks <= 4 + seconds / 0.05

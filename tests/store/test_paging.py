@@ -157,9 +157,9 @@ async def test_a_starting_server_is_not_held_up_by_a_damaged_index(tmp_path: Pat
     db.close()
     log = await open_store(path)
     assert isinstance(log, SqliteStore), log
-    around = node_on(log)
+    node = node_on(log)
     clock = TimeNs(FIRST_TIME + 10_000_000_000)
-    rooms = Rooms(type(around)(log, around.wakeup, lambda: clock, around.shuffle, around.limits))
+    rooms = Rooms(type(node)(log, node.wakeup, lambda: clock, node.shuffle, node.limits))
     async with asyncio.timeout(60):
         await Housekeeping(rooms).watch_stored(page=1)
     await log.close()

@@ -14,7 +14,7 @@ from erqiwang_core.notices import cause
 from erqiwang_core.options import Deck, FourPlayer, Game, RoomOptions, ThreePlayer
 from erqiwang_core.playing import Reply, Signalled, TrumpsShown
 from erqiwang_core.refusals import IllegalFollow, IllegalLead, Refusal, code
-from erqiwang_core.rules import rules
+from erqiwang_core.rules import game_rules
 from erqiwang_core.units import Seat
 from erqiwang_core.view import view
 
@@ -44,7 +44,7 @@ def render(script: Script) -> str:
 
 
 def _given(script: Script) -> Iterator[str]:
-    table = rules(script.options.game, script.options.review)
+    table = game_rules(script.options.game, script.options.review)
     start = dealt(table, 1, Seat(0), script.shuffled)
     yield f"table: {_table(script.options)}"
     for seat, hand in start.hands.items():

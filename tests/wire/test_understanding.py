@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 from erqiwang_core.options import RoomOptions
-from erqiwang_core.rules import rules
+from erqiwang_core.rules import game_rules
 from erqiwang_core.units import Seat
 from hypothesis import given
 
@@ -15,7 +15,7 @@ from tests.deals.plans import examples
 from tests.wire.arbitrary import messages
 
 OPTIONS = RoomOptions()
-RULES = rules(OPTIONS.game, OPTIONS.review)
+RULES = game_rules(OPTIONS.game, OPTIONS.review)
 NEW_TRUMP = card_pb2.Trump.ValueType(6)
 EMPTY_FIELD_200 = bytes([0xC2, 0x0C, 0])
 PLAIN = ("no_such_seat", "not_a_card", "stale_version", "no_such_room", "invalid_option")

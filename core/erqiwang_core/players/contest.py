@@ -10,7 +10,7 @@ from erqiwang_core.dealing import Shuffled
 from erqiwang_core.match import Command, Event, Match, Over, Player, Shuffle, TakeSeat
 from erqiwang_core.options import RoomOptions
 from erqiwang_core.players.policy import Policy
-from erqiwang_core.rules import rules
+from erqiwang_core.rules import game_rules
 from erqiwang_core.seats import BySeat
 from erqiwang_core.units import Seat
 from erqiwang_core.view import turn, view
@@ -30,7 +30,7 @@ class Step:
 
 def shuffles(options: RoomOptions, random: Random) -> Shuffle:
     """The decks of a match, each shuffled by `random` when its deal starts."""
-    deck = rules(options.game, options.review).deck
+    deck = game_rules(options.game, options.review).deck
     return lambda: Shuffled(tuple(random.sample(deck, len(deck))))
 
 

@@ -6,14 +6,14 @@ from erqiwang_core.kernel.trick import Trick
 from erqiwang_core.kernel.trump import Group, Order, order
 from erqiwang_core.parts import Agreed, View
 from erqiwang_core.refusals import Phase
-from erqiwang_core.rules import Rules, rules
+from erqiwang_core.rules import Rules, game_rules
 from erqiwang_core.seats import seats_after
 from erqiwang_core.units import CardSet, Seat
 
 
 def rules_of(view: View) -> Rules:
     """The rules of the match."""
-    return rules(view.options.game, view.options.review)
+    return game_rules(view.options.game, view.options.review)
 
 
 def may_signal(view: View) -> bool:

@@ -1,5 +1,5 @@
 """The wire: between the values of the core and the messages of `erqiwang.v1`.
 
-`encode` is the server's way out and `decode` its way in; `read` is a client's way in. `rulings` says of every refusal
-what its reason is called and which codes it has, `status` makes a gRPC status of it, and `fold` keeps a view up to date.
+`encode` is the server's way out, `requests` its way in, and `decode` a client's way in. `status` makes a gRPC status of a
+refusal, or of another reason why a call ends; `errors_doc` writes `docs/errors.md`.
 """

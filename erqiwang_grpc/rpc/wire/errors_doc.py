@@ -1,75 +1,99 @@
-"""The page of all errors, made from the one table of them: `python -m erqiwang_grpc.rpc.wire.errors_doc > docs/errors.md`."""
+"""The page of all errors, made from the table of reasons: `python -m erqiwang_grpc.rpc.wire.errors_doc > docs/errors.md`."""
 
 import sys
 from typing import Final
 
+from erqiwang_core.refusals import Code
 from google.protobuf.descriptor import FieldDescriptor
 
+from erqiwang_grpc.reasons import BARE, Reason, Retry
 from erqiwang_grpc.rooms.bounds import choice_fault
-from erqiwang_grpc.rpc.wire.rulings import RULINGS, Ruling, sentence
+from erqiwang_grpc.rooms.closing import Closing
+from erqiwang_grpc.rooms.refusals import sentence
 from erqiwang_grpc.rpc.wire.status import DOMAIN
 from erqiwang_grpc.v1 import refusal_pb2
 
 _EXAMPLE: Final = choice_fault("choice.options.deals", 7, (0, 6, 12))
 _INTRODUCTION: Final = f"""# Errors
 
-Made from `erqiwang_grpc/rpc/wire/rulings.py` by `python -m erqiwang_grpc.rpc.wire.errors_doc`; a test compares.
+Made from `erqiwang_grpc/reasons.py` by `python -m erqiwang_grpc.rpc.wire.errors_doc`; a test compares.
 
-A refused command has changed nothing, with one exception: of `outcome_unknown` only sending it again tells. On a stream it is answered by a `Refused` message to its sender alone, and the
-stream stays open. A unary call ends with the status below; among its details are `google.rpc.ErrorInfo` (`reason` is the
-name below in upper case, `domain` is `{DOMAIN}`, `metadata` is what the reason says, as text), the whole `Refusal`, and,
-where the same command may well stand later, `google.rpc.RetryInfo`. Where the server knows when it will, as with a spent
-allowance, that says so instead of the usual delay below.
+Whatever this server answers in place of what was asked for has one of the reasons below. A status tells it in
+`google.rpc.ErrorInfo`: `reason` is the name below, `domain` is `{DOMAIN}`. Where a delay stands below, the status has
+a `google.rpc.RetryInfo` too, and a `Goodbye` its `retry_delay`: drawn anew for each client between the two, so that not
+all come back at once.
 
-`reason` is the member of `Refusal.reason` that is set, a message whose fields are named under "says". `code` is the packet
-protocol's `errcode`.
+## Refused commands
+
+A refused command has changed nothing, with one exception: of `OUTCOME_UNKNOWN` only sending it again tells. On a
+stream it is answered by a `Refused` message to its sender alone, and the stream stays open. A unary call ends with the
+status; among its details is then the whole `Refusal`, and `metadata` of the `ErrorInfo` holds what it says, as text.
+Where the server knows when the same may be sent again, as with a spent allowance, it names that in place of the delay below.
+
+The member of `Refusal.reason` that is set is the name in lower case, a message whose fields stand under "says".
+`code` is the packet protocol's `errcode`.
 
 `invalid_field` names the field by its path in the request, what was given, and the least and the most that are taken, in a
 unit: the value itself, bytes of the text in UTF-8 (not characters: a Chinese one takes three), items, or seconds. Where only some
 values are taken, `allowed` lists them. Its message says the same:
 {sentence(_EXAMPLE)}
 
-| reason | says | code | status | retry after | meaning |
+| reason | says | code | status | retry after | when | what to do |
+| --- | --- | --- | --- | --- | --- | --- |
+"""
+_ENDS: Final = """
+## What ends a call or a stream
+
+The conversation cannot go on, whatever was asked for. Where the row says "goodbye", an attached stream of a seat has a
+`Goodbye` of that name as its last message, which counts if the status is lost.
+
+| reason | goodbye | status | retry after | when | what to do |
 | --- | --- | --- | --- | --- | --- |
 """
+_BARE: Final = """
+## What has no reason
 
-_ENDINGS: Final = """
-What ends a stream or a call without a refusal; `ErrorInfo` holds the same reason:
+gRPC itself ends a call with these, before the server sees it or in its place; they have no details. The services of reflection and
+channelz answer a question that they cannot answer as their own protocols say.
 
-| reason | status | why | what to do |
-| --- | --- | --- | --- |
-| `CREDENTIAL_MISSING` | `UNAUTHENTICATED` | the call has no `authorization` | send `authorization: Bearer <key or token>` |
-| `CREDENTIAL_MALFORMED` | `UNAUTHENTICATED` | `authorization` holds no platform key, or no seat token, whichever the rpc takes | look at what is sent: cut short, or the other of the two |
-| `CREDENTIAL_WRONG` | `UNAUTHENTICATED` | a key or token that this server never gave out, or takes no more | get a new one |
-| `CREDENTIAL_EXPIRED` | `UNAUTHENTICATED` | the seat token has come to its end | ask the platform for a fresh one |
-| `UNSEATED` | `UNAUTHENTICATED` | the seat was left, or taken again with a fresh token | use the fresh token |
-| `DISPLACED` | `ABORTED` | a newer stream of the same seat has taken over | leave it: do not reconnect by yourself |
-| `DRAINING` | `UNAVAILABLE` | the server is leaving | reconnect after the delay it names |
-| `NOT_ATTACHED` | `INVALID_ARGUMENT` | the stream did not begin with `Attach` | mend the client |
-| `MALFORMED` | `INVALID_ARGUMENT` | what was sent on the stream is no message of this protocol | mend the client |
-| `TOO_MANY_COMMANDS` | `RESOURCE_EXHAUSTED` | a stream was sent more than the seat's allowance for 10 seconds | reconnect after the delay it names, and send less |
-| `TOO_MANY_STREAMS` | `RESOURCE_EXHAUSTED` | the server holds as many streams as it takes, of all seats or of this one | reconnect after the delay it names |
-| | `UNKNOWN` | what was sent in a unary call is no message of this protocol | mend the client |
-| | `RESOURCE_EXHAUSTED` | a message is longer than the server takes | mend the client |
-| `FAILED` | `INTERNAL` | an error of the server outside of any command; nothing is lost | try again, and tell the operator |
+| status | when | what to do |
+| --- | --- | --- |
 """
+_CLOSINGS: Final = frozenset(closing.value for closing in Closing)
 
 
 def page() -> str:
     """The whole page, in Markdown."""
-    return _INTRODUCTION + "".join(_row(row) for row in RULINGS.values()) + _ENDINGS
+    refusals = [_refusal(why, code) for why in Reason if (code := why.value.code) is not None]
+    endings = [_ending(why) for why in Reason if why.value.code is None or why in _CLOSINGS]
+    bare = [f"| `{row.status.name}` | {row.when} | {row.then} |\n" for row in BARE]
+    return "".join((_INTRODUCTION, *refusals, _ENDS, *endings, _BARE, *bare))
 
 
-def _row(row: Ruling) -> str:
-    code = f"{row.code.value} {row.code.name}"
-    wait = "" if row.retry_after is None else f"{row.retry_after} s"
-    told = ", ".join(f"`{name}`" for name in _told(row.reason))
-    return f"| `{row.reason}` | {told} | {code} | `{row.status.name}` | {wait} | {row.sentence} |\n"
+def _refusal(why: Reason, code: Code) -> str:
+    row = why.value
+    says = ", ".join(f"`{name}`" for name in _says(why))
+    return (
+        f"| `{why.name}` | {says} | {code.value} {code.name} | `{row.status.name}` | {_delay(row.retry)} "
+        f"| {row.when} | {row.then} |\n"
+    )
 
 
-def _told(reason: str) -> list[str]:
+def _ending(why: Reason) -> str:
+    row = why.value
+    goodbye = "goodbye" if row.goodbye else ""
+    return f"| `{why.name}` | {goodbye} | `{row.status.name}` | {_delay(row.retry)} | {row.when} | {row.then} |\n"
+
+
+def _delay(retry: Retry | None) -> str:
+    if retry is None:
+        return ""
+    return f"{retry.least:g} s" if retry.least == retry.most else f"{retry.least:g} to {retry.most:g} s"
+
+
+def _says(why: Reason) -> list[str]:
     """What a refusal says beside its reason: the fields of its message."""
-    field: FieldDescriptor = refusal_pb2.Refusal.DESCRIPTOR.fields_by_name[reason]
+    field: FieldDescriptor = refusal_pb2.Refusal.DESCRIPTOR.fields_by_name[why.name.lower()]
     assert field.message_type is not None, "every reason is a message"
     return [each.name for each in field.message_type.fields]
 

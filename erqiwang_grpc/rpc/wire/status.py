@@ -1,7 +1,8 @@
-"""Status: a refusal as what ends a unary call."""
+"""Status: what a call ends with in place of an answer."""
 
 from collections.abc import Iterable
 from math import ceil
+from random import uniform
 from typing import Final
 
 from google.protobuf.any_pb2 import Any
@@ -11,29 +12,45 @@ from google.protobuf.message import Message
 from google.rpc.error_details_pb2 import ErrorInfo, RetryInfo
 from google.rpc.status_pb2 import Status
 
-from erqiwang_grpc.rooms.refusals import QuotaReached, Refused, TooManyCommands
+from erqiwang_grpc.reasons import Reason, Retry
+from erqiwang_grpc.rooms.refusals import QuotaReached, Refused, TooManyCommands, reason
 from erqiwang_grpc.rpc.wire import encode
-from erqiwang_grpc.rpc.wire.rulings import ruling
 from erqiwang_grpc.v1 import refusal_pb2
 
 DOMAIN: Final = "erqiwang"
 
 
-def status(refused: Refused) -> Status:
-    """The status of a refused unary call: its code, its reason as `ErrorInfo`, and the whole refusal as a detail.
+def refused_status(refused: Refused) -> Status:
+    """The status of a refused unary call: its reason as `ErrorInfo`, and the whole refusal as a detail.
 
     Where it is worth while to send the same again, a `RetryInfo` says when.
     """
-    row = ruling(refused)
-    number: int = row.status.value[0]
-    refusal = encode.refusal(refused)
-    info = ErrorInfo(reason=row.reason.upper(), domain=DOMAIN, metadata=metadata(refusal))
-    details: list[Message] = [info, refusal]
-    wait = refused.wait if isinstance(refused, TooManyCommands | QuotaReached) else row.retry_after
-    if wait is not None:
-        # Rounded up: who comes back a moment early is refused again.
-        details.append(RetryInfo(retry_delay=_duration(wait)))
-    return Status(code=number, message=refusal.message, details=[_packed(detail) for detail in details])
+    why, refusal = reason(refused), encode.refusal(refused)
+    retry = why.value.retry
+    if isinstance(refused, TooManyCommands | QuotaReached):
+        retry = Retry(refused.wait, refused.wait)
+    return _status(why, refusal.message, retry, metadata(refusal), refusal)
+
+
+def ended_status(why: Reason, said: str = "") -> Status:
+    """The status of a call that cannot go on; `said` is a whole sentence that says more exactly what has happened."""
+    row = why.value
+    return _status(why, f"{said or row.when} {row.then}", row.retry, {})
+
+
+def _status(why: Reason, message: str, retry: Retry | None, said: dict[str, str], *details: Message) -> Status:
+    told: list[Message] = [ErrorInfo(reason=why.name, domain=DOMAIN, metadata=said), *details]
+    if retry is not None:
+        told.append(RetryInfo(retry_delay=drawn(retry)))
+    return Status(code=why.value.status, message=message, details=[_packed(detail) for detail in told])
+
+
+def drawn(retry: Retry) -> Duration:
+    """A delay of one client's own."""
+    delay = Duration()
+    # Rounded up: who comes back a moment early is refused again.
+    delay.FromMilliseconds(ceil(1000 * uniform(retry.least, retry.most)))
+    return delay
 
 
 def metadata(refusal: refusal_pb2.Refusal) -> dict[str, str]:
@@ -41,10 +58,10 @@ def metadata(refusal: refusal_pb2.Refusal) -> dict[str, str]:
 
     An enum is told by its name. Lists are told but for cards, of which the refusal itself tells.
     """
-    reason = refusal.WhichOneof("reason")
-    assert reason is not None, "a refusal has a reason"
-    told: Message = getattr(refusal, reason)
-    kind = refusal_pb2.Refusal.DESCRIPTOR.fields_by_name[reason].message_type
+    member = refusal.WhichOneof("reason")
+    assert member is not None, "a refusal has a reason"
+    told: Message = getattr(refusal, member)
+    kind = refusal_pb2.Refusal.DESCRIPTOR.fields_by_name[member].message_type
     assert kind is not None, "every reason is a message"
     return {field.name: text for field in kind.fields if (text := _text(field, getattr(told, field.name)))}
 
@@ -63,12 +80,6 @@ def _text(field: FieldDescriptor, value: object) -> str:
 def _name(field: FieldDescriptor, value: object) -> str:
     named = field.enum_type.values_by_number if field.enum_type is not None else {}
     return named[value].name if isinstance(value, int) and value in named else str(value)
-
-
-def _duration(seconds: float) -> Duration:
-    delay = Duration()
-    delay.FromMilliseconds(ceil(1000 * seconds))
-    return delay
 
 
 def _packed(detail: Message) -> Any:

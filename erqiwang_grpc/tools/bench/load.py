@@ -22,7 +22,7 @@ from google.protobuf import json_format
 from erqiwang_grpc.client import Platform
 from erqiwang_grpc.client.calls import bearer
 from erqiwang_grpc.rpc.server import calm_the_collector
-from erqiwang_grpc.tools.bench.seats import Metadata, Reply, attach, reply, request
+from erqiwang_grpc.tools.bench.scripted_seat import Metadata, Reply, attach, reply, request
 from erqiwang_grpc.v1 import room_pb2, seat_service_pb2 as pb, seat_service_pb2_grpc as rpc
 
 _AT_ONCE: Final = 50

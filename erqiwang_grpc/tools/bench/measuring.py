@@ -13,7 +13,7 @@ from typing import Final, Literal, TypeAlias, final
 
 import grpc
 from erqiwang_core.options import RoomOptions
-from erqiwang_core.rules import rules
+from erqiwang_core.rules import game_rules
 from google.protobuf import json_format
 
 from erqiwang_grpc.auth.files import FIRST_KEY
@@ -50,7 +50,7 @@ class Plan:
     @property
     def seats(self) -> int:
         """How many seats a room has."""
-        return rules(self.options.game, self.options.review).seats
+        return game_rules(self.options.game, self.options.review).seats
 
     @property
     def idle_rooms(self) -> int:

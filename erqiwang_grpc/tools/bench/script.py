@@ -11,7 +11,7 @@ from typing import final
 
 import grpc
 
-from erqiwang_grpc.tools.bench.seats import Metadata, attach, reply, request
+from erqiwang_grpc.tools.bench.scripted_seat import Metadata, attach, reply, request
 from erqiwang_grpc.v1 import seat_service_pb2 as pb, seat_service_pb2_grpc as rpc
 
 

@@ -23,7 +23,7 @@ class Attached:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Happened:
+class Noticed:
     """An event."""
 
     version: int
@@ -46,11 +46,11 @@ class Present:
     seats: tuple[bool, ...]
 
 
-Heard: TypeAlias = Attached | Happened | Signalled | TrumpsShown | RefusedTo | Present
+Heard: TypeAlias = Attached | Noticed | Signalled | TrumpsShown | RefusedTo | Present
 
 
 @final
-class Listener:
+class Hearing:
     """One seat's client, heard one message at a time."""
 
     def __init__(self, client: SeatClient) -> None:
@@ -84,7 +84,7 @@ class Listener:
             heard = await self.next()
             if heard is None:
                 raise ConnectionError("the stream has ended")
-            if isinstance(heard, Happened) and heard.version == version:
+            if isinstance(heard, Noticed) and heard.version == version:
                 return heard.cause
 
     def _take(self, message: pb.SeatMessage) -> Heard | None:
@@ -97,7 +97,7 @@ class Listener:
                 told = read.notice(message.notice, self.view.options)
                 self._view = notices.fold(self.view, told)
                 self.version = message.notice.version
-                return Happened(self.version, told.cause)
+                return Noticed(self.version, told.cause)
             case "signal_received":
                 return read.aside(message.signal_received, self.view.seat)
             case "trumps_shown":

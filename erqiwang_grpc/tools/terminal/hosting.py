@@ -15,7 +15,7 @@ from erqiwang_core.options import RoomOptions
 from erqiwang_core.parts import View
 from erqiwang_core.players import Policy
 from erqiwang_core.playing import Signal, Signalled, TrumpsShown
-from erqiwang_core.rules import rules
+from erqiwang_core.rules import game_rules
 
 from erqiwang_grpc.auth.files import FIRST_KEY, Opened, open_key_files
 from erqiwang_grpc.client import Platform, SeatClient, Seated
@@ -25,7 +25,7 @@ from erqiwang_grpc.rpc.wire import encode
 from erqiwang_grpc.rpc.wire.encode.commands import command
 from erqiwang_grpc.shuffling import seeded
 from erqiwang_grpc.store.memory import MemoryStore
-from erqiwang_grpc.tools.terminal.hearing import Attached, Happened, Heard, Listener, Present, RefusedTo
+from erqiwang_grpc.tools.terminal.hearing import Attached, Heard, Hearing, Noticed, Present, RefusedTo
 
 PLAYERS: Final = ("Anna", "Bao", "Chen", "Dora")
 
@@ -66,7 +66,7 @@ async def hosted(options: RoomOptions, seed: int, players: tuple[str, ...] = PLA
 
 async def _room(address: str, platform: Platform, options: RoomOptions, players: tuple[str, ...]) -> Hosted:
     room = (await platform.create_room(players[0], encode.room_options(options))).room
-    seats = rules(options.game, options.review).seats
+    seats = game_rules(options.game, options.review).seats
     taken = [await platform.take_seat(room.room_id, player) for player in players[:seats]]
     return Hosted(address, platform, room.room_id, tuple(taken))
 
@@ -89,7 +89,7 @@ class Signalling:
         return signal
 
 
-async def play_along(seat: Listener, policy: Policy, random: Random, pause: float) -> None:
+async def play_along(seat: Hearing, policy: Policy, random: Random, pause: float) -> None:
     """Play a seat by a policy, each action `pause` seconds after its turn has come, until the stream ends."""
     signalling = Signalling(policy, random)
     while (heard := await seat.next()) is not None:
@@ -102,13 +102,13 @@ async def play_along(seat: Listener, policy: Policy, random: Random, pause: floa
 
 def _is_news(heard: Heard) -> bool:
     match heard:
-        case Attached() | Happened():
+        case Attached() | Noticed():
             return True
         case Signalled() | TrumpsShown() | RefusedTo() | Present():
             return False
 
 
-async def _act(seat: Listener, policy: Policy, random: Random, pause: float) -> None:
+async def _act(seat: Hearing, policy: Policy, random: Random, pause: float) -> None:
     chosen = policy.act(seat.view, random)
     if chosen is not None:
         await asyncio.sleep(pause)

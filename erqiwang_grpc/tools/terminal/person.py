@@ -17,12 +17,12 @@ from rich.text import Text
 
 from erqiwang_grpc.names import printable
 from erqiwang_grpc.rpc.wire.encode.commands import command
-from erqiwang_grpc.tools.terminal.asking import HELP, Look, NotUnderstood, Quit, Typed, question, typed
-from erqiwang_grpc.tools.terminal.cards import cards, trump_of
-from erqiwang_grpc.tools.terminal.hearing import Attached, Happened, Heard, Listener, Present, RefusedTo
+from erqiwang_grpc.tools.terminal.card_text import cards, trump_of
+from erqiwang_grpc.tools.terminal.hearing import Attached, Heard, Hearing, Noticed, Present, RefusedTo
 from erqiwang_grpc.tools.terminal.keyboard import Keyboard
-from erqiwang_grpc.tools.terminal.names import name, names
-from erqiwang_grpc.tools.terminal.refusals import explained
+from erqiwang_grpc.tools.terminal.questions import HELP, Look, Quit, Typed, Unclear, question, typed
+from erqiwang_grpc.tools.terminal.refusal_text import explained
+from erqiwang_grpc.tools.terminal.seat_names import name, names
 from erqiwang_grpc.tools.terminal.telling import Teller, trick
 from erqiwang_grpc.v1 import playing_pb2
 
@@ -42,7 +42,7 @@ class Ending(Enum):
 class Person:
     """One seat at the terminal."""
 
-    def __init__(self, seat: Listener, console: Console) -> None:
+    def __init__(self, seat: Hearing, console: Console) -> None:
         self._seat = seat
         self._console = console
         self._teller = Teller(console)
@@ -112,7 +112,7 @@ class Person:
             case Attached():
                 self._asked_at = 0
                 self._teller.begin((view,))
-            case Happened(cause=cause):
+            case Noticed(cause=cause):
                 self._teller.tell(cause, (view,))
             case Signalled(sender, signal):
                 self._teller.signalled(sender, signal, view)
@@ -133,7 +133,7 @@ class Person:
         if isinstance(meant, Quit):
             self._say("You leave the table.")
             return meant
-        if isinstance(meant, NotUnderstood):
+        if isinstance(meant, Unclear):
             self._say(f"{meant.why[:1].upper()}{meant.why[1:]}.")
             self._ask()
         elif isinstance(meant, Look):

@@ -22,10 +22,10 @@ from rich.text import Text
 
 from erqiwang_grpc.names import printable
 from erqiwang_grpc.tools import wording
-from erqiwang_grpc.tools.terminal.cards import cards, trump_name, trump_of
+from erqiwang_grpc.tools.terminal.card_text import cards, trump_name, trump_of
 from erqiwang_grpc.tools.terminal.lines import Lines
-from erqiwang_grpc.tools.terminal.names import name, names
-from erqiwang_grpc.tools.terminal.settlements import account, settlement
+from erqiwang_grpc.tools.terminal.seat_names import name, names
+from erqiwang_grpc.tools.terminal.settlement_text import account, settlement
 
 SIGNALS: Final = {
     SignalKind.CAN_BEAT: "can beat 踩",

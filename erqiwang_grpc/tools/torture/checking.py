@@ -9,19 +9,19 @@ from erqiwang_core import notices, view as views
 from erqiwang_core.match import Player
 from erqiwang_core.units import Seat
 
-from erqiwang_grpc.archive import audit as redeciding
+from erqiwang_grpc.archive import audit
 from erqiwang_grpc.events.actor import PLATFORM, SeatActor, read as read_actor, stored
 from erqiwang_grpc.events.history import RoomLog, read
 from erqiwang_grpc.rooms.state import opened
 from erqiwang_grpc.rpc.wire import encode
 from erqiwang_grpc.store import Damaged, Entry
-from erqiwang_grpc.tools.torture.told import Answered, RoomTold, SeatTold, digest
+from erqiwang_grpc.tools.torture.transcript import CommandAnswer, RoomTranscript, SeatTranscript, digest
 
 
-def faults(told: RoomTold, entries: tuple[Entry, ...] | Damaged) -> Iterator[str]:
+def faults(transcript: RoomTranscript, entries: tuple[Entry, ...] | Damaged) -> Iterator[str]:
     """Everything in which a room's whole log is not what its clients were told; nothing where all is well."""
-    yield from told.faults
-    for seat, heard in enumerate(told.seats):
+    yield from transcript.faults
+    for seat, heard in enumerate(transcript.seats):
         yield from (f"seat {seat} {fault}" for fault in heard.faults)
     if isinstance(entries, Damaged):
         yield f"the log is damaged at version {entries.version}: {entries.why}"
@@ -29,22 +29,22 @@ def faults(told: RoomTold, entries: tuple[Entry, ...] | Damaged) -> Iterator[str
     if not entries:
         yield "the log does not hold the room"
         return
-    wrong = redeciding.mismatch(entries)
+    wrong = audit.mismatch(entries)
     if wrong is not None:
         yield f"version {wrong.version}: {wrong.why}"
         return
-    yield from _faulty_commands(told, entries)
-    log = read(entries)
-    assert isinstance(log, RoomLog), "every decision in it was made again"
-    for number, heard in enumerate(told.seats):
-        yield from _faulty_seat(log, Seat(number), heard)
+    yield from _faulty_commands(transcript, entries)
+    history = read(entries)
+    assert isinstance(history, RoomLog), "every decision in it was made again"
+    for number, heard in enumerate(transcript.seats):
+        yield from _faulty_seat(history, Seat(number), heard)
 
 
-def _faulty_commands(told: RoomTold, entries: tuple[Entry, ...]) -> Iterator[str]:
+def _faulty_commands(transcript: RoomTranscript, entries: tuple[Entry, ...]) -> Iterator[str]:
     """Whether the log holds what was sent and accepted, all of it once, and nothing else."""
     answers = {
-        (stored(SeatActor(Seat(seat), Player(told.players[seat]))), answer.command_id): answer
-        for seat, sent in told.answers.items()
+        (stored(SeatActor(Seat(seat), Player(transcript.players[seat]))), answer.command_id): answer
+        for seat, sent in transcript.answers.items()
         for answer in sent
     }
     for (actor, command), group in groupby(entries, key=lambda entry: (entry.actor, entry.command)):
@@ -53,7 +53,7 @@ def _faulty_commands(told: RoomTold, entries: tuple[Entry, ...]) -> Iterator[str
         if command is None:
             yield f"versions {first} to {last} were sent by nobody"
         elif actor == stored(PLATFORM):
-            if command.id not in told.house:
+            if command.id not in transcript.house:
                 yield f"versions {first} to {last} were not sent by the platform"
         else:
             answer = answers.pop((actor, command.id), None)
@@ -64,14 +64,14 @@ def _faulty_commands(told: RoomTold, entries: tuple[Entry, ...]) -> Iterator[str
     yield from (f"versions {lost.first} to {lost.last} were accepted and are lost" for lost in answers.values())
 
 
-def _is_told(answer: Answered, first: int, last: int, fingerprint: bytes) -> bool:
+def _is_told(answer: CommandAnswer, first: int, last: int, fingerprint: bytes) -> bool:
     return (answer.first, answer.last, answer.fingerprint) == (first, last, fingerprint)
 
 
-def _faulty_seat(log: RoomLog, seat: Seat, heard: SeatTold) -> Iterator[str]:
+def _faulty_seat(history: RoomLog, seat: Seat, heard: SeatTranscript) -> Iterator[str]:
     """Whether a seat was told what the log says, each version of it that it was told."""
-    state = opened(log.opened, log.opening.time)
-    for logged in log.later:
+    state = opened(history.opened, history.opening.time)
+    for logged in history.later:
         before, time = state.match, logged.entry.time
         state.take(logged.event, time, read_actor(logged.entry.actor))
         version = state.version
@@ -80,8 +80,10 @@ def _faulty_seat(log: RoomLog, seat: Seat, heard: SeatTold) -> Iterator[str]:
             if digest(encode.notice(notice, version, time, state.turn_began)) != heard.notices[version]:
                 yield f"version {version}: seat {seat} was told another {type(logged.event).__name__}"
         if version in heard.snapshots:
-            view = encode.view(views.view(state.match, seat), log.opening.room, state.turn_began)
+            view = encode.view(views.view(state.match, seat), history.opening.room, state.turn_began)
             if digest(view) != heard.snapshots[version]:
                 yield f"version {version}: seat {seat} was shown another view"
-    told = {*heard.notices, *heard.snapshots}
-    yield from (f"version {lost}: seat {seat} was told of it, and it is lost" for lost in told if lost > state.version)
+    versions = {*heard.notices, *heard.snapshots}
+    yield from (
+        f"version {lost}: seat {seat} was told of it, and it is lost" for lost in versions if lost > state.version
+    )

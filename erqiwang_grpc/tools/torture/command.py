@@ -17,7 +17,7 @@ from erqiwang_grpc.commands.arguments import Subparsers
 from erqiwang_grpc.store import RoomId, StoreReader
 from erqiwang_grpc.tools.torture.checking import faults
 from erqiwang_grpc.tools.torture.tables import Load, keep_playing
-from erqiwang_grpc.tools.torture.told import RoomTold
+from erqiwang_grpc.tools.torture.transcript import RoomTranscript
 from erqiwang_grpc.tools.torture.victim import Victim, VictimFailed
 
 PROVEN: Final = 0
@@ -47,7 +47,9 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument("--minutes", type=float, default=1.0, help="how long (default: 1)")
     parser.add_argument("--tables", type=int, default=200, help="rooms played at once (default: 200)")
     parser.add_argument("--seed", type=int, help="of the kills and the plays (default: another one each time)")
-    parser.add_argument("--keep", type=Path, help="folder for the log, which is left there (default: a temporary one)")
+    parser.add_argument(
+        "--keep", type=Path, help="folder for the store, which is left there (default: a temporary one)"
+    )
     parser.set_defaults(run=run)
 
 
@@ -94,7 +96,7 @@ def run(arguments: Namespace) -> int:
 
 async def torture(folder: Path, seconds: float, tables: int, seed: int) -> Report:
     """Play on a server that is killed, for so many seconds; then check every room. Faults go to standard error."""
-    luck, report, rooms = Random(seed), Report(seed), list[RoomTold]()
+    luck, report, rooms = Random(seed), Report(seed), list[RoomTranscript]()
     victim = Victim(folder)
     await victim.start()
     key = (folder / FIRST_KEY).read_text().strip()
@@ -125,26 +127,26 @@ async def _kill_for(seconds: float, victim: Victim, luck: Random, report: Report
         report.slowest_start = max(report.slowest_start, await victim.start())
 
 
-async def _check(folder: Path, rooms: list[RoomTold], report: Report) -> None:
+async def _check(folder: Path, rooms: list[RoomTranscript], report: Report) -> None:
     """Hold every room's log against what was told."""
-    log = await data_folder.reader(folder)
+    store = await data_folder.reader(folder)
     try:
-        known = {told.room for told in rooms}
-        for room in await _stored_rooms(log):
+        known = {transcript.room for transcript in rooms}
+        for room in await _stored_rooms(store):
             if room not in known:
                 _blame(report, f"room {room} was opened by nobody")
-        for told in rooms:
-            entries = await log.read(told.room)
-            for fault in faults(told, entries):
-                _blame(report, f"room {told.room}: {fault}")
+        for transcript in rooms:
+            entries = await store.read(transcript.room)
+            for fault in faults(transcript, entries):
+                _blame(report, f"room {transcript.room}: {fault}")
             report.events += len(entries) if isinstance(entries, tuple) else 0
-            _count(told, report)
+            _count(transcript, report)
     finally:
-        await log.close()
+        await store.close()
 
 
-async def _stored_rooms(log: StoreReader) -> tuple[RoomId, ...]:
-    rooms = await log.rooms(RoomId(""), _MOST_ROOMS)
+async def _stored_rooms(store: StoreReader) -> tuple[RoomId, ...]:
+    rooms = await store.rooms(RoomId(""), _MOST_ROOMS)
     assert isinstance(rooms, tuple), rooms
     return rooms
 
@@ -154,10 +156,10 @@ def _blame(report: Report, fault: str) -> None:
     print(fault, file=sys.stderr)
 
 
-def _count(told: RoomTold, report: Report) -> None:
-    answers = [answer for sent in told.answers.values() for answer in sent]
+def _count(transcript: RoomTranscript, report: Report) -> None:
+    answers = [answer for sent in transcript.answers.values() for answer in sent]
     report.rooms += 1
     report.commands += len(answers)
     report.found_in_the_log += sum(answer.repeated for answer in answers)
-    report.connections += sum(seat.connections for seat in told.seats)
-    report.notices += sum(len(seat.notices) for seat in told.seats)
+    report.connections += sum(seat.connections for seat in transcript.seats)
+    report.notices += sum(len(seat.notices) for seat in transcript.seats)

@@ -22,7 +22,7 @@ from erqiwang_grpc.rooms.refusals import NoCommand
 from erqiwang_grpc.rpc.wire import decode as read, encode, requests
 from erqiwang_grpc.rpc.wire.encode.commands import command
 from erqiwang_grpc.store import RoomId
-from erqiwang_grpc.tools.torture.told import Answered, RoomTold, SeatTold
+from erqiwang_grpc.tools.torture.transcript import CommandAnswer, RoomTranscript, SeatTranscript
 from erqiwang_grpc.v1 import seat_service_pb2 as pb, view_pb2
 
 T = TypeVar("T")
@@ -56,7 +56,7 @@ class Load:
     """How fast a lost connection comes back."""
     key: str
     stopping: asyncio.Event
-    rooms: list[RoomTold]
+    rooms: list[RoomTranscript]
     """Every room that was opened, with what was told in it."""
 
 
@@ -67,8 +67,8 @@ async def keep_playing(load: Load, luck: Random) -> None:
 
 
 async def _play_table(load: Load, options: RoomOptions, luck: Random) -> None:
-    told, seats = await _open(load, options)
-    load.rooms.append(told)
+    transcript, seats = await _open(load, options)
+    load.rooms.append(transcript)
     async with AsyncExitStack() as stack:
         clients = [
             await stack.enter_async_context(
@@ -83,13 +83,13 @@ async def _play_table(load: Load, options: RoomOptions, luck: Random) -> None:
             for seat in seats
         ]
         listening = [
-            asyncio.create_task(_listen(client, seat)) for client, seat in zip(clients, told.seats, strict=True)
+            asyncio.create_task(_listen(client, seat)) for client, seat in zip(clients, transcript.seats, strict=True)
         ]
-        await asyncio.gather(*(_play(load, told, seat, client, luck) for seat, client in enumerate(clients)))
+        await asyncio.gather(*(_play(load, transcript, seat, client, luck) for seat, client in enumerate(clients)))
     await asyncio.gather(*listening)
 
 
-async def _open(load: Load, options: RoomOptions) -> tuple[RoomTold, list[Seated]]:
+async def _open(load: Load, options: RoomOptions) -> tuple[RoomTranscript, list[Seated]]:
     """A room with every seat taken, and its seats."""
     created = uuid4().hex
     async with Platform([load.address], load.key, options=load.options) as platform:
@@ -97,14 +97,16 @@ async def _open(load: Load, options: RoomOptions) -> tuple[RoomTold, list[Seated
             lambda: platform.create_room(PLAYERS[0], encode.room_options(options), command_id=created)
         )
         players = PLAYERS[: len(opened.room.seats)]
-        told = RoomTold(RoomId(opened.room_id), players, tuple(SeatTold() for _ in players), house={created})
-        return told, [await _take_seat(platform, told, seat) for seat in range(len(players))]
+        transcript = RoomTranscript(
+            RoomId(opened.room_id), players, tuple(SeatTranscript() for _ in players), house={created}
+        )
+        return transcript, [await _take_seat(platform, transcript, seat) for seat in range(len(players))]
 
 
-async def _take_seat(platform: Platform, told: RoomTold, seat: int) -> Seated:
+async def _take_seat(platform: Platform, transcript: RoomTranscript, seat: int) -> Seated:
     seating = uuid4().hex
-    told.house.add(seating)
-    return await _insisting(lambda: platform.take_seat(told.room, told.players[seat], seat, seating))
+    transcript.house.add(seating)
+    return await _insisting(lambda: platform.take_seat(transcript.room, transcript.players[seat], seat, seating))
 
 
 async def _insisting(call: Callable[[], Awaitable[T]]) -> T:
@@ -118,12 +120,12 @@ async def _insisting(call: Callable[[], Awaitable[T]]) -> T:
         await asyncio.sleep(_RETRY_SECONDS)
 
 
-async def _listen(client: SeatClient, seat: SeatTold) -> None:
+async def _listen(client: SeatClient, seat: SeatTranscript) -> None:
     async for message in client.messages():
         seat.hear(message)
 
 
-async def _play(load: Load, told: RoomTold, seat: int, client: SeatClient, luck: Random) -> None:
+async def _play(load: Load, transcript: RoomTranscript, seat: int, client: SeatClient, luck: Random) -> None:
     """Act whenever the seat is asked to, and keep every answer."""
     while await _is_asked(load, client):
         if luck.random() < _DROPPED:
@@ -133,9 +135,9 @@ async def _play(load: Load, told: RoomTold, seat: int, client: SeatClient, luck:
         said = command(chosen)
         answer = await client.act(said)
         if not isinstance(answer, pb.Accepted):
-            told.faults.append(f"a legal command of seat {seat} was not accepted: {answer}")
+            transcript.faults.append(f"a legal command of seat {seat} was not accepted: {answer}")
             return
-        told.answers.setdefault(seat, []).append(_answered(said, answer))
+        transcript.answers.setdefault(seat, []).append(_answered(said, answer))
 
 
 async def _is_asked(load: Load, client: SeatClient) -> bool:
@@ -156,9 +158,9 @@ def _is_over(view: view_pb2.View) -> bool:
     return view.parts.progress.phase == view_pb2.PHASE_OVER
 
 
-def _answered(said: pb.Command, answer: pb.Accepted) -> Answered:
+def _answered(said: pb.Command, answer: pb.Accepted) -> CommandAnswer:
     command = requests.command(said)
     assert not isinstance(command, NoCommand), "the client sends commands"
     key = command_key(answer.command_id, command)
     assert key is not None, "the client gives every command an id"
-    return Answered(key.id, key.fingerprint, answer.first_version, answer.last_version, answer.repeated_command)
+    return CommandAnswer(key.id, key.fingerprint, answer.first_version, answer.last_version, answer.repeated_command)

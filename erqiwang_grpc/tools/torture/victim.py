@@ -63,7 +63,7 @@ class Victim:
         await process.wait()
 
     async def kill_in_a_commit(self, patience: float) -> bool:
-        """Kill it while it writes its log; where it wrote nothing for so many seconds, kill it all the same.
+        """Kill it while it writes its store; where it wrote nothing for so many seconds, kill it all the same.
 
         Whether it was writing: the kill follows the first byte that reaches the file, before the flush can have ended.
         """

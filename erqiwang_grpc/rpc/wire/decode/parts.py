@@ -30,7 +30,7 @@ from erqiwang_core.parts import (
     Turn,
     View,
 )
-from erqiwang_core.rules import Rules, rules
+from erqiwang_core.rules import Rules, game_rules
 from erqiwang_core.seats import BySeat
 from erqiwang_core.units import CardId, Chips, Points, Seat
 
@@ -71,7 +71,7 @@ def view(message: view_pb2.View) -> View:
 
 
 def _rules(options: RoomOptions) -> Rules:
-    return rules(options.game, options.review)
+    return game_rules(options.game, options.review)
 
 
 def parts(message: view_pb2.Parts, options: RoomOptions) -> tuple[Part, ...]:

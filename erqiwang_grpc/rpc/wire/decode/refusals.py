@@ -39,7 +39,6 @@ from erqiwang_grpc.rooms.refusals import (
     ForeignCursor,
     InvalidCursor,
     InvalidField,
-    LogUnavailable,
     NoCommand,
     NoSuchRecord,
     NoSuchRoom,
@@ -49,6 +48,7 @@ from erqiwang_grpc.rooms.refusals import (
     RoomFull,
     RoomQuarantined,
     StaleVersion,
+    StoreUnavailable,
     TooManyCommands,
     TooManyRooms,
 )
@@ -129,8 +129,8 @@ def refusal(message: refusal_pb2.Refusal) -> Refused:
             return RoomQuarantined(Version(message.room_quarantined.version))
         case "too_many_commands":
             return TooManyCommands(message.too_many_commands.per_second)
-        case "log_unavailable":
-            return LogUnavailable()
+        case "store_unavailable":
+            return StoreUnavailable()
         case "invalid_field":
             return _invalid_field(message.invalid_field)
         case "too_many_rooms":

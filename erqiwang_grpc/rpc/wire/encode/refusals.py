@@ -33,7 +33,6 @@ from erqiwang_grpc.rooms.refusals import (
     ForeignCursor,
     InvalidCursor,
     InvalidField,
-    LogUnavailable,
     NoCommand,
     NoSuchRecord,
     NoSuchRoom,
@@ -43,11 +42,13 @@ from erqiwang_grpc.rooms.refusals import (
     RoomFull,
     RoomQuarantined,
     StaleVersion,
+    StoreUnavailable,
     TooManyCommands,
     TooManyRooms,
+    reason,
+    sentence,
 )
 from erqiwang_grpc.rpc.wire.numbers import GROUPS, PHASES, QUOTAS, UNITS
-from erqiwang_grpc.rpc.wire.rulings import ruling, sentence
 from erqiwang_grpc.v1 import refusal_pb2
 
 _LOWEST_INT32 = -(2**31)
@@ -57,88 +58,89 @@ _HIGHEST_UINT32 = 2**32 - 1
 
 def refusal(refused: Refused) -> refusal_pb2.Refusal:
     """The refusal as its sender is told it."""
-    message = _reason(refused)
-    row = ruling(refused)
-    message.code = refusal_pb2.Code.ValueType(row.code)
+    message = _told(refused)
+    code = reason(refused).value.code
+    assert code is not None, "a refusal has a code"
+    message.code = refusal_pb2.Code.ValueType(code)
     message.message = sentence(refused)
     return message
 
 
-def _reason(refused: Refused) -> refusal_pb2.Refusal:
-    reason = refusal_pb2.Refusal
+def _told(refused: Refused) -> refusal_pb2.Refusal:
+    said = refusal_pb2.Refusal
     match refused:
         case WrongPhase(phase):
-            return reason(wrong_phase=reason.WrongPhase(phase=PHASES[phase]))
+            return said(wrong_phase=said.WrongPhase(phase=PHASES[phase]))
         case NoSuchSeat(seat):
-            return reason(no_such_seat=reason.NoSuchSeat(seat=_uint32(seat)))
+            return said(no_such_seat=said.NoSuchSeat(seat=_uint32(seat)))
         case NotYourTurn(turn):
-            return reason(not_your_turn=reason.NotYourTurn(turn=turn))
+            return said(not_your_turn=said.NotYourTurn(turn=turn))
         case SeatOccupied(seat):
-            return reason(seat_occupied=reason.SeatOccupied(seat=seat))
+            return said(seat_occupied=said.SeatOccupied(seat=seat))
         case SeatFree(seat):
-            return reason(seat_free=reason.SeatFree(seat=seat))
+            return said(seat_free=said.SeatFree(seat=seat))
         case SeatedElsewhere(seat):
-            return reason(seated_elsewhere=reason.SeatedElsewhere(seat=seat))
+            return said(seated_elsewhere=said.SeatedElsewhere(seat=seat))
         case NotABid(points):
-            return reason(not_a_bid=reason.NotABid(points=_uint32(points)))
+            return said(not_a_bid=said.NotABid(points=_uint32(points)))
         case NotATrump(trump):
-            return reason(not_a_trump=reason.NotATrump(trump=_int32(trump)))
+            return said(not_a_trump=said.NotATrump(trump=_int32(trump)))
         case NotASignal(signal):
-            return reason(not_a_signal=reason.NotASignal(signal=_int32(signal)))
+            return said(not_a_signal=said.NotASignal(signal=_int32(signal)))
         case NotACard(card):
-            return reason(not_a_card=reason.NotACard(card=_uint32(card)))
+            return said(not_a_card=said.NotACard(card=_uint32(card)))
         case RepeatedCard(card):
-            return reason(repeated_card=reason.RepeatedCard(card=card))
+            return said(repeated_card=said.RepeatedCard(card=card))
         case CardNotHeld(card):
-            return reason(card_not_held=reason.CardNotHeld(card=card))
+            return said(card_not_held=said.CardNotHeld(card=card))
         case WrongNumberOfCards(expected, given):
-            return reason(wrong_number_of_cards=reason.WrongNumberOfCards(expected=expected, given=given))
+            return said(wrong_number_of_cards=said.WrongNumberOfCards(expected=expected, given=given))
         case FirstBidderMustBid(opening):
-            return reason(first_bidder_must_bid=reason.FirstBidderMustBid(opening=opening))
+            return said(first_bidder_must_bid=said.FirstBidderMustBid(opening=opening))
         case BidNotLower(standing):
-            return reason(bid_not_lower=reason.BidNotLower(standing=standing))
+            return said(bid_not_lower=said.BidNotLower(standing=standing))
         case SurrenderNotAllowed(bid):
-            return reason(surrender_not_allowed=reason.SurrenderNotAllowed(bid=bid))
+            return said(surrender_not_allowed=said.SurrenderNotAllowed(bid=bid))
         case IllegalLead(fault, legal):
             return _illegal_lead(fault, legal)
         case IllegalFollow():
             return _illegal_follow(refused)
         case DeclarerMayNotSignal():
-            return reason(declarer_may_not_signal=reason.DeclarerMayNotSignal())
+            return said(declarer_may_not_signal=said.DeclarerMayNotSignal())
         case NotInThisRoom():
-            return reason(not_in_this_room=reason.NotInThisRoom())
+            return said(not_in_this_room=said.NotInThisRoom())
         case NobodyIsVoid():
-            return reason(nobody_is_void=reason.NobodyIsVoid())
+            return said(nobody_is_void=said.NobodyIsVoid())
         case NoSuchRoom():
-            return reason(no_such_room=reason.NoSuchRoom())
+            return said(no_such_room=said.NoSuchRoom())
         case CommandIdReused():
-            return reason(command_id_reused=reason.CommandIdReused())
+            return said(command_id_reused=said.CommandIdReused())
         case StaleVersion(version):
-            return reason(stale_version=reason.StaleVersion(version=version))
+            return said(stale_version=said.StaleVersion(version=version))
         case NoCommand():
-            return reason(no_command=reason.NoCommand())
+            return said(no_command=said.NoCommand())
         case RoomQuarantined(version):
-            return reason(room_quarantined=reason.RoomQuarantined(version=version))
+            return said(room_quarantined=said.RoomQuarantined(version=version))
         case TooManyCommands(per_second):
-            return reason(too_many_commands=reason.TooManyCommands(per_second=per_second))
-        case LogUnavailable():
-            return reason(log_unavailable=reason.LogUnavailable())
+            return said(too_many_commands=said.TooManyCommands(per_second=per_second))
+        case StoreUnavailable():
+            return said(store_unavailable=said.StoreUnavailable())
         case InvalidField():
-            return reason(invalid_field=_invalid_field(refused))
+            return said(invalid_field=_invalid_field(refused))
         case TooManyRooms(limit):
-            return reason(too_many_rooms=reason.TooManyRooms(limit=limit))
+            return said(too_many_rooms=said.TooManyRooms(limit=limit))
         case QuotaReached(quota, limit):
-            return reason(quota_reached=reason.QuotaReached(quota=QUOTAS[quota], limit=limit))
+            return said(quota_reached=said.QuotaReached(quota=QUOTAS[quota], limit=limit))
         case NoSuchRecord():
-            return reason(no_such_record=reason.NoSuchRecord())
+            return said(no_such_record=said.NoSuchRecord())
         case InvalidCursor(path):
-            return reason(invalid_cursor=reason.InvalidCursor(field=path))
+            return said(invalid_cursor=said.InvalidCursor(field=path))
         case RoomFull(seats):
-            return reason(room_full=reason.RoomFull(seats=seats))
+            return said(room_full=said.RoomFull(seats=seats))
         case ForeignCursor():
-            return reason(foreign_cursor=reason.ForeignCursor())
+            return said(foreign_cursor=said.ForeignCursor())
         case OutcomeUnknown():
-            return reason(outcome_unknown=reason.OutcomeUnknown())
+            return said(outcome_unknown=said.OutcomeUnknown())
 
 
 def _invalid_field(refused: InvalidField) -> refusal_pb2.Refusal.InvalidField:

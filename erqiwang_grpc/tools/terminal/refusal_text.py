@@ -37,7 +37,6 @@ from erqiwang_grpc.rooms.refusals import (
     ForeignCursor,
     InvalidCursor,
     InvalidField,
-    LogUnavailable,
     NoCommand,
     NoSuchRecord,
     NoSuchRoom,
@@ -47,13 +46,14 @@ from erqiwang_grpc.rooms.refusals import (
     RoomFull,
     RoomQuarantined,
     StaleVersion,
+    StoreUnavailable,
     TooManyCommands,
     TooManyRooms,
+    sentence,
 )
-from erqiwang_grpc.rpc.wire.rulings import ruling, sentence
 from erqiwang_grpc.tools import wording
-from erqiwang_grpc.tools.terminal.cards import cards, trump_of
-from erqiwang_grpc.tools.terminal.names import name
+from erqiwang_grpc.tools.terminal.card_text import cards, trump_of
+from erqiwang_grpc.tools.terminal.seat_names import name
 
 _PHASES: Final = {
     Phase.OPEN: "seats are still free",
@@ -103,8 +103,8 @@ def explained(refused: Refused, view: View) -> Text:
             return Text("Trumps are shown once a seat holds none, and every seat still holds one.")
         case TooManyCommands(per_second):
             return Text(f"Too fast: {per_second} commands a second are taken.")
-        case StaleVersion() | LogUnavailable() | RoomQuarantined():
-            return Text(f"{ruling(refused).sentence} Try again in a moment.")
+        case StaleVersion() | StoreUnavailable() | RoomQuarantined():
+            return Text(f"{sentence(refused)} Try again in a moment.")
         case (
             NoSuchSeat()
             | NotACard()

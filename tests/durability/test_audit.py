@@ -8,7 +8,7 @@ import pytest
 from erqiwang_core.match import DealStarted, Event, MatchEnded, SeatReady
 from erqiwang_core.options import FourPlayer, RoomOptions
 from erqiwang_core.playing import CardsFollowed, CardsLed
-from erqiwang_core.rules import rules
+from erqiwang_core.rules import game_rules
 from erqiwang_core.settlement import DealSettled
 from erqiwang_core.units import CardSet, Chips, Points, Seat
 
@@ -24,10 +24,10 @@ OTHER = CommandKey(CommandId("other"), b"")
 
 
 async def match_of(options: RoomOptions, seed: int) -> tuple[Entry, ...]:
-    log = MemoryStore()
-    room = await seated(Rooms(node_on(log)), options=options)
+    store = MemoryStore()
+    room = await seated(Rooms(node_on(store)), options=options)
     await play(room, 10_000, Random(seed))
-    return await log.read(room.id)
+    return await store.read(room.id)
 
 
 def changed(event: Event) -> Iterator[Event]:
@@ -49,7 +49,9 @@ def changed(event: Event) -> Iterator[Event]:
             first, second, *others = shuffled.order
             yield replace(event, shuffled=replace(shuffled, order=(second, first, *others)))
             yield replace(event, shuffled=replace(shuffled, salt=bytes(32)))
-            yield replace(event, first_bidder=Seat((event.first_bidder + 1) % rules(event.game, event.review).seats))
+            yield replace(
+                event, first_bidder=Seat((event.first_bidder + 1) % game_rules(event.game, event.review).seats)
+            )
         case MatchEnded(account):
             yield MatchEnded(replace(account, disbanded=not account.disbanded), None)
         case _:
@@ -59,10 +61,10 @@ def changed(event: Event) -> Iterator[Event]:
 @pytest.mark.parametrize("options", [RoomOptions(), RoomOptions(FourPlayer(), review=False)])
 async def test_whatever_is_changed_in_a_log_is_found_where_it_is(options: RoomOptions) -> None:
     entries = await match_of(options, 5)
-    log = read(entries)
-    assert isinstance(log, RoomLog)
+    store = read(entries)
+    assert isinstance(store, RoomLog)
     tried: set[type[Event]] = set()
-    for logged in log.later:
+    for logged in store.later:
         if logged.entry.version > 200 and type(logged.event) in tried:
             continue
         for other in changed(logged.event):
@@ -83,9 +85,9 @@ async def test_what_is_missing_between_two_decisions_is_found() -> None:
 
 async def test_one_decision_logged_as_two_is_found() -> None:
     entries = await match_of(RoomOptions(), 6)
-    log = read(entries)
-    assert isinstance(log, RoomLog)
-    second = next(logged.entry for logged in log.later if isinstance(logged.event, DealStarted))
+    store = read(entries)
+    assert isinstance(store, RoomLog)
+    second = next(logged.entry for logged in store.later if isinstance(logged.event, DealStarted))
     for other in (replace(second, command=OTHER), replace(second, actor=Actor("seat 2 carol"))):
         found = mismatch((*entries[: second.version - 1], other, *entries[second.version :]))
         assert found is not None
@@ -94,9 +96,9 @@ async def test_one_decision_logged_as_two_is_found() -> None:
 
 async def test_what_older_rules_decided_is_followed_and_not_decided_again() -> None:
     entries = await match_of(RoomOptions(), 6)
-    log = read(entries)
-    assert isinstance(log, RoomLog)
-    ready = next(logged.entry for logged in log.later if isinstance(logged.event, SeatReady))
+    store = read(entries)
+    assert isinstance(store, RoomLog)
+    ready = next(logged.entry for logged in store.later if isinstance(logged.event, SeatReady))
     older = tuple(replace(entry, rules_version=0) if entry.version > ready.version else entry for entry in entries)
     assert mismatch(older) is None
 

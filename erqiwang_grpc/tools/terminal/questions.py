@@ -1,4 +1,4 @@
-"""Asking a person: what there is to do, and what a typed line says to it."""
+"""Questions to a person: what there is to do, and what a typed line says to it."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -17,9 +17,9 @@ from erqiwang_core.units import CardId, CardSet
 from rich.text import Text
 
 from erqiwang_grpc.tools import wording
-from erqiwang_grpc.tools.terminal.cards import cards, marked, trump_name, trump_of
+from erqiwang_grpc.tools.terminal.card_text import cards, marked, trump_name, trump_of
 from erqiwang_grpc.tools.terminal.chinese import in_english, number as number_in
-from erqiwang_grpc.tools.terminal.refusals import not_now
+from erqiwang_grpc.tools.terminal.refusal_text import not_now
 
 HELP: Final = """\
 Cards: s7 or ♠7, h10, dK, cA, 黑桃7; BJ and SJ (大王, 小王) are the jokers;
@@ -57,13 +57,13 @@ class Quit(Enum):
 
 @final
 @dataclass(frozen=True, slots=True)
-class NotUnderstood:
+class Unclear:
     """A line that says nothing, in words for whoever typed it."""
 
     why: str
 
 
-Typed: TypeAlias = Command | Request | Look | Quit | NotUnderstood
+Typed: TypeAlias = Command | Request | Look | Quit | Unclear
 
 _SIGNALS: Final = {
     "1": SignalKind.CAN_BEAT,
@@ -93,7 +93,7 @@ def typed(line: str, view: View) -> Typed:
         case ["signal", which] if which in _SIGNALS:
             return Signal(_SIGNALS[which])
         case ["signal", *_]:
-            return NotUnderstood("signal 1 (can beat), 2 (no points) or 3 (points)")
+            return Unclear("signal 1 (can beat), 2 (no points) or 3 (points)")
         case _:
             return _chosen(line, view)
 
@@ -101,14 +101,12 @@ def typed(line: str, view: View) -> Typed:
 def _chosen(line: str, view: View) -> Typed:
     choice = view.advice.choice
     if choice is None:
-        return NotUnderstood(
-            not_now(view) if line and _kinds(line) else "it is not your turn; help says what else there is"
-        )
+        return Unclear(not_now(view) if line and _kinds(line) else "it is not your turn; help says what else there is")
     if not line:
         return suggestion(choice)
     kind, kinds = _kind(choice), _kinds(line)
     if kinds and kind not in kinds:
-        return NotUnderstood(not_now(view))
+        return Unclear(not_now(view))
     match choice:
         case CallAdvice():
             return _call(line)
@@ -121,7 +119,7 @@ def _chosen(line: str, view: View) -> Typed:
         case FollowAdvice(size, must, _, _):
             return _play(line, view, must, size)
         case ReadyAdvice():
-            return NotUnderstood("the deal is settled: ready, or Enter alone, goes on to the next")
+            return Unclear("the deal is settled: ready, or Enter alone, goes on to the next")
 
 
 def suggestion(choice: Choice) -> Command:
@@ -180,42 +178,42 @@ def _call(line: str) -> Typed:
     points = number_in(line)
     if points is not None:
         return Bid(points)
-    return NotUnderstood(f"{line!r} is no bid: type a number of points, or pass")
+    return Unclear(f"{line!r} is no bid: type a number of points, or pass")
 
 
 def _name(line: str) -> Typed:
     if line.lower() == _SURRENDER:
         return Surrender()
     trump = read_trump(line)
-    return NotUnderstood(wording.unreadable(trump)) if isinstance(trump, UnreadableTrump) else NameTrump(number(trump))
+    return Unclear(wording.unreadable(trump)) if isinstance(trump, UnreadableTrump) else NameTrump(number(trump))
 
 
 def _bury(line: str, view: View, size: int) -> Typed:
     chosen = _cards(line, view)
-    if isinstance(chosen, NotUnderstood):
+    if isinstance(chosen, Unclear):
         return chosen
     if count(chosen) != size:
-        return NotUnderstood(f"{wording.number_of(count(chosen), 'card')} named, and {size} are to be buried")
+        return Unclear(f"{wording.number_of(count(chosen), 'card')} named, and {size} are to be buried")
     return Bury(ids(chosen))
 
 
 def _play(line: str, view: View, must: CardSet, size: int) -> Typed:
     """A play of the cards named; with fewer than `size` of them, the `must` beside them are meant as well."""
     chosen = _cards(line, view)
-    if isinstance(chosen, NotUnderstood):
+    if isinstance(chosen, Unclear):
         return chosen
     return Play(ids(union(chosen, must) if count(chosen) < size else chosen))
 
 
-def _cards(line: str, view: View) -> CardSet | NotUnderstood:
+def _cards(line: str, view: View) -> CardSet | Unclear:
     named = read(line)
     if not isinstance(named, int):
-        return NotUnderstood(wording.unreadable(named))
+        return Unclear(wording.unreadable(named))
     held = held_copies(view.hand.cards, named)
     if within(held, view.hand.cards):
         return held
     missing = CardSet(held & ~view.hand.cards)
-    return NotUnderstood(f"you do not hold {cards(missing).plain}")
+    return Unclear(f"you do not hold {cards(missing).plain}")
 
 
 def held_copies(hand: CardSet, named: CardSet) -> CardSet:

@@ -22,7 +22,7 @@ def digest(message: Message) -> Digest:
 
 @final
 @dataclass(slots=True)
-class SeatTold:
+class SeatTranscript:
     """What one seat's client was told, over all its connections."""
 
     notices: dict[int, Digest] = field(default_factory=dict)
@@ -64,7 +64,7 @@ class SeatTold:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Answered:
+class CommandAnswer:
     """A command that was sent and accepted."""
 
     command_id: str
@@ -77,13 +77,13 @@ class Answered:
 
 @final
 @dataclass(slots=True)
-class RoomTold:
+class RoomTranscript:
     """What all clients of a room were told."""
 
     room: RoomId
     players: tuple[str, ...]
-    seats: tuple[SeatTold, ...]
-    answers: dict[int, list[Answered]] = field(default_factory=dict)
+    seats: tuple[SeatTranscript, ...]
+    answers: dict[int, list[CommandAnswer]] = field(default_factory=dict)
     """By the seat that sent the command."""
     house: set[str] = field(default_factory=set)
     """The ids of the platform's commands."""

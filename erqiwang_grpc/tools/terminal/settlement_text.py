@@ -14,8 +14,8 @@ from rich.text import Text
 
 from erqiwang_grpc.shuffling import opens
 from erqiwang_grpc.tools import wording
-from erqiwang_grpc.tools.terminal.cards import cards, trump_name
-from erqiwang_grpc.tools.terminal.names import name
+from erqiwang_grpc.tools.terminal.card_text import cards, trump_name
+from erqiwang_grpc.tools.terminal.seat_names import name
 
 _AWARDS: Final = {
     AwardKind.JOKERS: "jokers",
