@@ -30,7 +30,7 @@ _LOST: Final = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED, grpc.Sta
 class Created:
     """A room that was opened."""
 
-    room: room_pb2.Room
+    room: pb.Room
     cost: room_pb2.CardCost
     """What the platform charges for it."""
     command_id: str
@@ -47,7 +47,7 @@ class Created:
 class Seated:
     """A seat that was taken."""
 
-    room: room_pb2.Room
+    room: pb.Room
     """The room as it stands."""
     seat: int
     token: str = field(repr=False)
@@ -120,7 +120,7 @@ class Platform:
         )
         return Seated(taken.room, taken.seat, taken.seat_token, taken.token_expire_time, request.command_id)
 
-    async def leave_seat(self, room_id: str, seat: int, command_id: str | None = None) -> room_pb2.Room:
+    async def leave_seat(self, room_id: str, seat: int, command_id: str | None = None) -> pb.Room:
         """Free a seat before the match starts."""
         request = pb.LeaveSeatRequest(room_id=room_id, seat=seat, command_id=command_id or uuid4().hex)
         left = await self._answer(
@@ -136,7 +136,7 @@ class Platform:
             request.command_id,
         )
 
-    async def room(self, room_id: str) -> room_pb2.Room:
+    async def room(self, room_id: str) -> pb.Room:
         """Look at a room."""
         request = pb.GetRoomRequest(room_id=room_id)
         found = await self._answer(
@@ -144,9 +144,9 @@ class Platform:
         )
         return found.room
 
-    async def rooms(self, state: room_pb2.RoomState.ValueType = room_pb2.ROOM_STATE_UNSPECIFIED) -> list[room_pb2.Room]:
+    async def rooms(self, state: room_pb2.RoomState.ValueType = room_pb2.ROOM_STATE_UNSPECIFIED) -> list[pb.Room]:
         """All the platform's rooms, the newest first."""
-        found: list[room_pb2.Room] = []
+        found: list[pb.Room] = []
         request = pb.ListRoomsRequest(page_size=200, state=state)
         while True:
             page = await self._page(

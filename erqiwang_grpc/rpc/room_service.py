@@ -140,7 +140,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         self, platform: PlatformId, size: int, before: Mark | None, state: room_pb2.RoomState.ValueType
     ) -> tuple[pb.ListRoomsResponse | LogUnavailable, int]:
         """The page, and how many rooms were read from the log for it."""
-        found: list[room_pb2.Room] = []
+        found: list[pb.Room] = []
         scanned = read = 0
         while len(found) < size and scanned < self._node.limits.rooms_scanned:
             wanted = size - len(found)
@@ -159,7 +159,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         token = page_token(self._node.store.identity, before) if before else ""
         return pb.ListRoomsResponse(rooms=found, next_page_token=token), read
 
-    async def _listed(self, room_id: RoomId) -> room_pb2.Room | None:
+    async def _listed(self, room_id: RoomId) -> pb.Room | None:
         """A room of a list; None for one that is damaged.
 
         One whose match has ended is neither followed nor kept in memory for that: most that are stored have.
@@ -401,7 +401,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         task.add_done_callback(self._working.discard)
         return await asyncio.shield(task)
 
-    def _status(self, room: Room) -> room_pb2.Room:
+    def _status(self, room: Room) -> pb.Room:
         return room_status.status(room, self._rooms.deadline(room.state))
 
 

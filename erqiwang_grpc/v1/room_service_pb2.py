@@ -25,10 +25,11 @@ _sym_db = _symbol_database.Default()
 from erqiwang_grpc.v1 import record_pb2 as erqiwang_dot_v1_dot_record__pb2
 from erqiwang_grpc.v1 import room_pb2 as erqiwang_dot_v1_dot_room__pb2
 from erqiwang_grpc.v1 import settlement_pb2 as erqiwang_dot_v1_dot_settlement__pb2
+from erqiwang_grpc.v1 import view_pb2 as erqiwang_dot_v1_dot_view__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1e\x65rqiwang/v1/room_service.proto\x12\x0b\x65rqiwang.v1\x1a\x18\x65rqiwang/v1/record.proto\x1a\x16\x65rqiwang/v1/room.proto\x1a\x1c\x65rqiwang/v1/settlement.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"W\n\nRoomChoice\x12+\n\x07options\x18\x01 \x01(\x0b\x32\x18.erqiwang.v1.RoomOptionsH\x00\x12\x12\n\x08roomtype\x18\x02 \x01(\tH\x00\x42\x08\n\x06\x63hoice\"_\n\x11\x43reateRoomRequest\x12\x12\n\ncommand_id\x18\x01 \x01(\t\x12\r\n\x05owner\x18\x02 \x01(\t\x12\'\n\x06\x63hoice\x18\x03 \x01(\x0b\x32\x17.erqiwang.v1.RoomChoice\"Z\n\x12\x43reateRoomResponse\x12\x1f\n\x04room\x18\x01 \x01(\x0b\x32\x11.erqiwang.v1.Room\x12#\n\x04\x63ost\x18\x02 \x01(\x0b\x32\x15.erqiwang.v1.CardCost\"!\n\x0eGetRoomRequest\x12\x0f\n\x07room_id\x18\x01 \x01(\t\"2\n\x0fGetRoomResponse\x12\x1f\n\x04room\x18\x01 \x01(\x0b\x32\x11.erqiwang.v1.Room\"`\n\x10ListRoomsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\r\x12\x12\n\npage_token\x18\x02 \x01(\t\x12%\n\x05state\x18\x03 \x01(\x0e\x32\x16.erqiwang.v1.RoomState\"N\n\x11ListRoomsResponse\x12 \n\x05rooms\x18\x01 \x03(\x0b\x32\x11.erqiwang.v1.Room\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\";\n\x10QuoteRoomRequest\x12\'\n\x06\x63hoice\x18\x01 \x01(\x0b\x32\x17.erqiwang.v1.RoomChoice\"V\n\x11QuoteRoomResponse\x12#\n\x04\x63ost\x18\x01 \x01(\x0b\x32\x15.erqiwang.v1.CardCost\x12\r\n\x05\x64\x65\x61ls\x18\x02 \x01(\r\x12\r\n\x05seats\x18\x03 \x01(\r\"b\n\x0fTakeSeatRequest\x12\x0f\n\x07room_id\x18\x01 \x01(\t\x12\x0e\n\x06player\x18\x02 \x01(\t\x12\x11\n\x04seat\x18\x03 \x01(\rH\x00\x88\x01\x01\x12\x12\n\ncommand_id\x18\x04 \x01(\tB\x07\n\x05_seat\"\xa2\x01\n\x10TakeSeatResponse\x12\x1f\n\x04room\x18\x01 \x01(\x0b\x32\x11.erqiwang.v1.Room\x12\x0c\n\x04seat\x18\x02 \x01(\r\x12\x12\n\nseat_token\x18\x03 \x01(\t\x12\x35\n\x11token_expire_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x14\n\x0clast_version\x18\x05 \x01(\x04\"E\n\x10LeaveSeatRequest\x12\x0f\n\x07room_id\x18\x01 \x01(\t\x12\x0c\n\x04seat\x18\x02 \x01(\r\x12\x12\n\ncommand_id\x18\x03 \x01(\t\"4\n\x11LeaveSeatResponse\x12\x1f\n\x04room\x18\x01 \x01(\x0b\x32\x11.erqiwang.v1.Room\"9\n\x12\x44isbandRoomRequest\x12\x0f\n\x07room_id\x18\x01 \x01(\t\x12\x12\n\ncommand_id\x18\x02 \x01(\t\"]\n\x13\x44isbandRoomResponse\x12\x1f\n\x04room\x18\x01 \x01(\x0b\x32\x11.erqiwang.v1.Room\x12%\n\x07\x61\x63\x63ount\x18\x02 \x01(\x0b\x32\x14.erqiwang.v1.Account\"#\n\x11WatchRoomsRequest\x12\x0e\n\x06\x63ursor\x18\x01 \x01(\t\"\x8f\x03\n\tRoomEvent\x12\x0e\n\x06\x63ursor\x18\x01 \x01(\t\x12\x0f\n\x07room_id\x18\x02 \x01(\t\x12\x0f\n\x07version\x18\x03 \x01(\x04\x12(\n\x04time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12+\n\x07\x63reated\x18\n \x01(\x0b\x32\x18.erqiwang.v1.RoomCreatedH\x00\x12,\n\nseat_taken\x18\x0b \x01(\x0b\x32\x16.erqiwang.v1.SeatTakenH\x00\x12*\n\tseat_left\x18\x0c \x01(\x0b\x32\x15.erqiwang.v1.SeatLeftH\x00\x12\x30\n\x0c\x64\x65\x61l_started\x18\r \x01(\x0b\x32\x18.erqiwang.v1.DealStartedH\x00\x12\x30\n\x0c\x64\x65\x61l_settled\x18\x0e \x01(\x0b\x32\x18.erqiwang.v1.DealSettledH\x00\x12\x32\n\rmatch_settled\x18\x0f \x01(\x0b\x32\x19.erqiwang.v1.MatchSettledH\x00\x42\x07\n\x05\x65vent\"G\n\x0bRoomCreated\x12\r\n\x05owner\x18\x01 \x01(\t\x12)\n\x07options\x18\x02 \x01(\x0b\x32\x18.erqiwang.v1.RoomOptions\"H\n\x0b\x44\x65\x61lSettled\x12\x0c\n\x04\x64\x65\x61l\x18\x01 \x01(\r\x12+\n\nsettlement\x18\x02 \x01(\x0b\x32\x17.erqiwang.v1.Settlement\"F\n\x0cMatchSettled\x12%\n\x07\x61\x63\x63ount\x18\x01 \x01(\x0b\x32\x14.erqiwang.v1.Account\x12\x0f\n\x07\x65xpired\x18\x02 \x01(\x08\"<\n\x12WatchRoomsResponse\x12&\n\x06\x65vents\x18\x01 \x03(\x0b\x32\x16.erqiwang.v1.RoomEvent\"(\n\x15GetMatchRecordRequest\x12\x0f\n\x07room_id\x18\x01 \x01(\t\"B\n\x16GetMatchRecordResponse\x12(\n\x06record\x18\x01 \x01(\x0b\x32\x18.erqiwang.v1.MatchRecord\"\xa6\x01\n\x17ListMatchRecordsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\r\x12\x12\n\npage_token\x18\x02 \x01(\t\x12\x0e\n\x06player\x18\x03 \x01(\t\x12)\n\x05since\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12)\n\x05until\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"_\n\x18ListMatchRecordsResponse\x12*\n\x07matches\x18\x01 \x03(\x0b\x32\x19.erqiwang.v1.MatchSummary\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t2\xae\x06\n\x0bRoomService\x12M\n\nCreateRoom\x12\x1e.erqiwang.v1.CreateRoomRequest\x1a\x1f.erqiwang.v1.CreateRoomResponse\x12\x44\n\x07GetRoom\x12\x1b.erqiwang.v1.GetRoomRequest\x1a\x1c.erqiwang.v1.GetRoomResponse\x12J\n\tListRooms\x12\x1d.erqiwang.v1.ListRoomsRequest\x1a\x1e.erqiwang.v1.ListRoomsResponse\x12J\n\tQuoteRoom\x12\x1d.erqiwang.v1.QuoteRoomRequest\x1a\x1e.erqiwang.v1.QuoteRoomResponse\x12G\n\x08TakeSeat\x12\x1c.erqiwang.v1.TakeSeatRequest\x1a\x1d.erqiwang.v1.TakeSeatResponse\x12J\n\tLeaveSeat\x12\x1d.erqiwang.v1.LeaveSeatRequest\x1a\x1e.erqiwang.v1.LeaveSeatResponse\x12P\n\x0b\x44isbandRoom\x12\x1f.erqiwang.v1.DisbandRoomRequest\x1a .erqiwang.v1.DisbandRoomResponse\x12O\n\nWatchRooms\x12\x1e.erqiwang.v1.WatchRoomsRequest\x1a\x1f.erqiwang.v1.WatchRoomsResponse0\x01\x12Y\n\x0eGetMatchRecord\x12\".erqiwang.v1.GetMatchRecordRequest\x1a#.erqiwang.v1.GetMatchRecordResponse\x12_\n\x10ListMatchRecords\x12$.erqiwang.v1.ListMatchRecordsRequest\x1a%.erqiwang.v1.ListMatchRecordsResponseB\x02P\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1e\x65rqiwang/v1/room_service.proto\x12\x0b\x65rqiwang.v1\x1a\x18\x65rqiwang/v1/record.proto\x1a\x16\x65rqiwang/v1/room.proto\x1a\x1c\x65rqiwang/v1/settlement.proto\x1a\x16\x65rqiwang/v1/view.proto\x1a\x1fgoogle/protobuf/timestamp.proto\";\n\nSeatStatus\x12\x0c\n\x04seat\x18\x01 \x01(\r\x12\x0e\n\x06player\x18\x02 \x01(\t\x12\x0f\n\x07present\x18\x03 \x01(\x08\"\x8c\x04\n\x04Room\x12\x0f\n\x07room_id\x18\x01 \x01(\t\x12%\n\x05state\x18\x02 \x01(\x0e\x32\x16.erqiwang.v1.RoomState\x12\x13\n\x0bquarantined\x18\x03 \x01(\x08\x12\r\n\x05owner\x18\x04 \x01(\t\x12)\n\x07options\x18\x05 \x01(\x0b\x32\x18.erqiwang.v1.RoomOptions\x12&\n\x05seats\x18\x06 \x03(\x0b\x32\x17.erqiwang.v1.SeatStatus\x12\x0c\n\x04\x64\x65\x61l\x18\x07 \x01(\r\x12\x0e\n\x06totals\x18\x08 \x03(\x11\x12\x0f\n\x07version\x18\t \x01(\x04\x12/\n\x0b\x63reate_time\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nstart_time\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x0c \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x65xpire_time\x18\r \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12!\n\x05phase\x18\x0e \x01(\x0e\x32\x12.erqiwang.v1.Phase\x12\x0e\n\x06to_act\x18\x0f \x03(\r\x12\x33\n\x0flast_event_time\x18\x10 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"W\n\nRoomChoice\x12+\n\x07options\x18\x01 \x01(\x0b\x32\x18.erqiwang.v1.RoomOptionsH\x00\x12\x12\n\x08roomtype\x18\x02 \x01(\tH\x00\x42\x08\n\x06\x63hoice\"_\n\x11\x43reateRoomRequest\x12\x12\n\ncommand_id\x18\x01 \x01(\t\x12\r\n\x05owner\x18\x02 \x01(\t\x12\'\n\x06\x63hoice\x18\x03 \x01(\x0b\x32\x17.erqiwang.v1.RoomChoice\"Z\n\x12\x43reateRoomResponse\x12\x1f\n\x04room\x18\x01 \x01(\x0b\x32\x11.erqiwang.v1.Room\x12#\n\x04\x63ost\x18\x02 \x01(\x0b\x32\x15.erqiwang.v1.CardCost\"!\n\x0eGetRoomRequest\x12\x0f\n\x07room_id\x18\x01 \x01(\t\"2\n\x0fGetRoomResponse\x12\x1f\n\x04room\x18\x01 \x01(\x0b\x32\x11.erqiwang.v1.Room\"`\n\x10ListRoomsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\r\x12\x12\n\npage_token\x18\x02 \x01(\t\x12%\n\x05state\x18\x03 \x01(\x0e\x32\x16.erqiwang.v1.RoomState\"N\n\x11ListRoomsResponse\x12 \n\x05rooms\x18\x01 \x03(\x0b\x32\x11.erqiwang.v1.Room\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\";\n\x10QuoteRoomRequest\x12\'\n\x06\x63hoice\x18\x01 \x01(\x0b\x32\x17.erqiwang.v1.RoomChoice\"V\n\x11QuoteRoomResponse\x12#\n\x04\x63ost\x18\x01 \x01(\x0b\x32\x15.erqiwang.v1.CardCost\x12\r\n\x05\x64\x65\x61ls\x18\x02 \x01(\r\x12\r\n\x05seats\x18\x03 \x01(\r\"b\n\x0fTakeSeatRequest\x12\x0f\n\x07room_id\x18\x01 \x01(\t\x12\x0e\n\x06player\x18\x02 \x01(\t\x12\x11\n\x04seat\x18\x03 \x01(\rH\x00\x88\x01\x01\x12\x12\n\ncommand_id\x18\x04 \x01(\tB\x07\n\x05_seat\"\xa2\x01\n\x10TakeSeatResponse\x12\x1f\n\x04room\x18\x01 \x01(\x0b\x32\x11.erqiwang.v1.Room\x12\x0c\n\x04seat\x18\x02 \x01(\r\x12\x12\n\nseat_token\x18\x03 \x01(\t\x12\x35\n\x11token_expire_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x14\n\x0clast_version\x18\x05 \x01(\x04\"E\n\x10LeaveSeatRequest\x12\x0f\n\x07room_id\x18\x01 \x01(\t\x12\x0c\n\x04seat\x18\x02 \x01(\r\x12\x12\n\ncommand_id\x18\x03 \x01(\t\"4\n\x11LeaveSeatResponse\x12\x1f\n\x04room\x18\x01 \x01(\x0b\x32\x11.erqiwang.v1.Room\"9\n\x12\x44isbandRoomRequest\x12\x0f\n\x07room_id\x18\x01 \x01(\t\x12\x12\n\ncommand_id\x18\x02 \x01(\t\"]\n\x13\x44isbandRoomResponse\x12\x1f\n\x04room\x18\x01 \x01(\x0b\x32\x11.erqiwang.v1.Room\x12%\n\x07\x61\x63\x63ount\x18\x02 \x01(\x0b\x32\x14.erqiwang.v1.Account\"#\n\x11WatchRoomsRequest\x12\x0e\n\x06\x63ursor\x18\x01 \x01(\t\"\x8f\x03\n\tRoomEvent\x12\x0e\n\x06\x63ursor\x18\x01 \x01(\t\x12\x0f\n\x07room_id\x18\x02 \x01(\t\x12\x0f\n\x07version\x18\x03 \x01(\x04\x12(\n\x04time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12+\n\x07\x63reated\x18\n \x01(\x0b\x32\x18.erqiwang.v1.RoomCreatedH\x00\x12,\n\nseat_taken\x18\x0b \x01(\x0b\x32\x16.erqiwang.v1.SeatTakenH\x00\x12*\n\tseat_left\x18\x0c \x01(\x0b\x32\x15.erqiwang.v1.SeatLeftH\x00\x12\x30\n\x0c\x64\x65\x61l_started\x18\r \x01(\x0b\x32\x18.erqiwang.v1.DealStartedH\x00\x12\x30\n\x0c\x64\x65\x61l_settled\x18\x0e \x01(\x0b\x32\x18.erqiwang.v1.DealSettledH\x00\x12\x32\n\rmatch_settled\x18\x0f \x01(\x0b\x32\x19.erqiwang.v1.MatchSettledH\x00\x42\x07\n\x05\x65vent\"G\n\x0bRoomCreated\x12\r\n\x05owner\x18\x01 \x01(\t\x12)\n\x07options\x18\x02 \x01(\x0b\x32\x18.erqiwang.v1.RoomOptions\"H\n\x0b\x44\x65\x61lSettled\x12\x0c\n\x04\x64\x65\x61l\x18\x01 \x01(\r\x12+\n\nsettlement\x18\x02 \x01(\x0b\x32\x17.erqiwang.v1.Settlement\"F\n\x0cMatchSettled\x12%\n\x07\x61\x63\x63ount\x18\x01 \x01(\x0b\x32\x14.erqiwang.v1.Account\x12\x0f\n\x07\x65xpired\x18\x02 \x01(\x08\"<\n\x12WatchRoomsResponse\x12&\n\x06\x65vents\x18\x01 \x03(\x0b\x32\x16.erqiwang.v1.RoomEvent\"(\n\x15GetMatchRecordRequest\x12\x0f\n\x07room_id\x18\x01 \x01(\t\"B\n\x16GetMatchRecordResponse\x12(\n\x06record\x18\x01 \x01(\x0b\x32\x18.erqiwang.v1.MatchRecord\"\xa6\x01\n\x17ListMatchRecordsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\r\x12\x12\n\npage_token\x18\x02 \x01(\t\x12\x0e\n\x06player\x18\x03 \x01(\t\x12)\n\x05since\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12)\n\x05until\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"_\n\x18ListMatchRecordsResponse\x12*\n\x07matches\x18\x01 \x03(\x0b\x32\x19.erqiwang.v1.MatchSummary\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t2\xae\x06\n\x0bRoomService\x12M\n\nCreateRoom\x12\x1e.erqiwang.v1.CreateRoomRequest\x1a\x1f.erqiwang.v1.CreateRoomResponse\x12\x44\n\x07GetRoom\x12\x1b.erqiwang.v1.GetRoomRequest\x1a\x1c.erqiwang.v1.GetRoomResponse\x12J\n\tListRooms\x12\x1d.erqiwang.v1.ListRoomsRequest\x1a\x1e.erqiwang.v1.ListRoomsResponse\x12J\n\tQuoteRoom\x12\x1d.erqiwang.v1.QuoteRoomRequest\x1a\x1e.erqiwang.v1.QuoteRoomResponse\x12G\n\x08TakeSeat\x12\x1c.erqiwang.v1.TakeSeatRequest\x1a\x1d.erqiwang.v1.TakeSeatResponse\x12J\n\tLeaveSeat\x12\x1d.erqiwang.v1.LeaveSeatRequest\x1a\x1e.erqiwang.v1.LeaveSeatResponse\x12P\n\x0b\x44isbandRoom\x12\x1f.erqiwang.v1.DisbandRoomRequest\x1a .erqiwang.v1.DisbandRoomResponse\x12O\n\nWatchRooms\x12\x1e.erqiwang.v1.WatchRoomsRequest\x1a\x1f.erqiwang.v1.WatchRoomsResponse0\x01\x12Y\n\x0eGetMatchRecord\x12\".erqiwang.v1.GetMatchRecordRequest\x1a#.erqiwang.v1.GetMatchRecordResponse\x12_\n\x10ListMatchRecords\x12$.erqiwang.v1.ListMatchRecordsRequest\x1a%.erqiwang.v1.ListMatchRecordsResponseB\x02P\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -36,56 +37,60 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'erqiwang.v1.room_service_pb
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'P\001'
-  _globals['_ROOMCHOICE']._serialized_start=160
-  _globals['_ROOMCHOICE']._serialized_end=247
-  _globals['_CREATEROOMREQUEST']._serialized_start=249
-  _globals['_CREATEROOMREQUEST']._serialized_end=344
-  _globals['_CREATEROOMRESPONSE']._serialized_start=346
-  _globals['_CREATEROOMRESPONSE']._serialized_end=436
-  _globals['_GETROOMREQUEST']._serialized_start=438
-  _globals['_GETROOMREQUEST']._serialized_end=471
-  _globals['_GETROOMRESPONSE']._serialized_start=473
-  _globals['_GETROOMRESPONSE']._serialized_end=523
-  _globals['_LISTROOMSREQUEST']._serialized_start=525
-  _globals['_LISTROOMSREQUEST']._serialized_end=621
-  _globals['_LISTROOMSRESPONSE']._serialized_start=623
-  _globals['_LISTROOMSRESPONSE']._serialized_end=701
-  _globals['_QUOTEROOMREQUEST']._serialized_start=703
-  _globals['_QUOTEROOMREQUEST']._serialized_end=762
-  _globals['_QUOTEROOMRESPONSE']._serialized_start=764
-  _globals['_QUOTEROOMRESPONSE']._serialized_end=850
-  _globals['_TAKESEATREQUEST']._serialized_start=852
-  _globals['_TAKESEATREQUEST']._serialized_end=950
-  _globals['_TAKESEATRESPONSE']._serialized_start=953
-  _globals['_TAKESEATRESPONSE']._serialized_end=1115
-  _globals['_LEAVESEATREQUEST']._serialized_start=1117
-  _globals['_LEAVESEATREQUEST']._serialized_end=1186
-  _globals['_LEAVESEATRESPONSE']._serialized_start=1188
-  _globals['_LEAVESEATRESPONSE']._serialized_end=1240
-  _globals['_DISBANDROOMREQUEST']._serialized_start=1242
-  _globals['_DISBANDROOMREQUEST']._serialized_end=1299
-  _globals['_DISBANDROOMRESPONSE']._serialized_start=1301
-  _globals['_DISBANDROOMRESPONSE']._serialized_end=1394
-  _globals['_WATCHROOMSREQUEST']._serialized_start=1396
-  _globals['_WATCHROOMSREQUEST']._serialized_end=1431
-  _globals['_ROOMEVENT']._serialized_start=1434
-  _globals['_ROOMEVENT']._serialized_end=1833
-  _globals['_ROOMCREATED']._serialized_start=1835
-  _globals['_ROOMCREATED']._serialized_end=1906
-  _globals['_DEALSETTLED']._serialized_start=1908
-  _globals['_DEALSETTLED']._serialized_end=1980
-  _globals['_MATCHSETTLED']._serialized_start=1982
-  _globals['_MATCHSETTLED']._serialized_end=2052
-  _globals['_WATCHROOMSRESPONSE']._serialized_start=2054
-  _globals['_WATCHROOMSRESPONSE']._serialized_end=2114
-  _globals['_GETMATCHRECORDREQUEST']._serialized_start=2116
-  _globals['_GETMATCHRECORDREQUEST']._serialized_end=2156
-  _globals['_GETMATCHRECORDRESPONSE']._serialized_start=2158
-  _globals['_GETMATCHRECORDRESPONSE']._serialized_end=2224
-  _globals['_LISTMATCHRECORDSREQUEST']._serialized_start=2227
-  _globals['_LISTMATCHRECORDSREQUEST']._serialized_end=2393
-  _globals['_LISTMATCHRECORDSRESPONSE']._serialized_start=2395
-  _globals['_LISTMATCHRECORDSRESPONSE']._serialized_end=2490
-  _globals['_ROOMSERVICE']._serialized_start=2493
-  _globals['_ROOMSERVICE']._serialized_end=3307
+  _globals['_SEATSTATUS']._serialized_start=184
+  _globals['_SEATSTATUS']._serialized_end=243
+  _globals['_ROOM']._serialized_start=246
+  _globals['_ROOM']._serialized_end=770
+  _globals['_ROOMCHOICE']._serialized_start=772
+  _globals['_ROOMCHOICE']._serialized_end=859
+  _globals['_CREATEROOMREQUEST']._serialized_start=861
+  _globals['_CREATEROOMREQUEST']._serialized_end=956
+  _globals['_CREATEROOMRESPONSE']._serialized_start=958
+  _globals['_CREATEROOMRESPONSE']._serialized_end=1048
+  _globals['_GETROOMREQUEST']._serialized_start=1050
+  _globals['_GETROOMREQUEST']._serialized_end=1083
+  _globals['_GETROOMRESPONSE']._serialized_start=1085
+  _globals['_GETROOMRESPONSE']._serialized_end=1135
+  _globals['_LISTROOMSREQUEST']._serialized_start=1137
+  _globals['_LISTROOMSREQUEST']._serialized_end=1233
+  _globals['_LISTROOMSRESPONSE']._serialized_start=1235
+  _globals['_LISTROOMSRESPONSE']._serialized_end=1313
+  _globals['_QUOTEROOMREQUEST']._serialized_start=1315
+  _globals['_QUOTEROOMREQUEST']._serialized_end=1374
+  _globals['_QUOTEROOMRESPONSE']._serialized_start=1376
+  _globals['_QUOTEROOMRESPONSE']._serialized_end=1462
+  _globals['_TAKESEATREQUEST']._serialized_start=1464
+  _globals['_TAKESEATREQUEST']._serialized_end=1562
+  _globals['_TAKESEATRESPONSE']._serialized_start=1565
+  _globals['_TAKESEATRESPONSE']._serialized_end=1727
+  _globals['_LEAVESEATREQUEST']._serialized_start=1729
+  _globals['_LEAVESEATREQUEST']._serialized_end=1798
+  _globals['_LEAVESEATRESPONSE']._serialized_start=1800
+  _globals['_LEAVESEATRESPONSE']._serialized_end=1852
+  _globals['_DISBANDROOMREQUEST']._serialized_start=1854
+  _globals['_DISBANDROOMREQUEST']._serialized_end=1911
+  _globals['_DISBANDROOMRESPONSE']._serialized_start=1913
+  _globals['_DISBANDROOMRESPONSE']._serialized_end=2006
+  _globals['_WATCHROOMSREQUEST']._serialized_start=2008
+  _globals['_WATCHROOMSREQUEST']._serialized_end=2043
+  _globals['_ROOMEVENT']._serialized_start=2046
+  _globals['_ROOMEVENT']._serialized_end=2445
+  _globals['_ROOMCREATED']._serialized_start=2447
+  _globals['_ROOMCREATED']._serialized_end=2518
+  _globals['_DEALSETTLED']._serialized_start=2520
+  _globals['_DEALSETTLED']._serialized_end=2592
+  _globals['_MATCHSETTLED']._serialized_start=2594
+  _globals['_MATCHSETTLED']._serialized_end=2664
+  _globals['_WATCHROOMSRESPONSE']._serialized_start=2666
+  _globals['_WATCHROOMSRESPONSE']._serialized_end=2726
+  _globals['_GETMATCHRECORDREQUEST']._serialized_start=2728
+  _globals['_GETMATCHRECORDREQUEST']._serialized_end=2768
+  _globals['_GETMATCHRECORDRESPONSE']._serialized_start=2770
+  _globals['_GETMATCHRECORDRESPONSE']._serialized_end=2836
+  _globals['_LISTMATCHRECORDSREQUEST']._serialized_start=2839
+  _globals['_LISTMATCHRECORDSREQUEST']._serialized_end=3005
+  _globals['_LISTMATCHRECORDSRESPONSE']._serialized_start=3007
+  _globals['_LISTMATCHRECORDSRESPONSE']._serialized_end=3102
+  _globals['_ROOMSERVICE']._serialized_start=3105
+  _globals['_ROOMSERVICE']._serialized_end=3919
 # @@protoc_insertion_point(module_scope)

@@ -14,6 +14,7 @@ from collections import abc as _abc
 from erqiwang_grpc.v1 import record_pb2 as _record_pb2
 from erqiwang_grpc.v1 import room_pb2 as _room_pb2
 from erqiwang_grpc.v1 import settlement_pb2 as _settlement_pb2
+from erqiwang_grpc.v1 import view_pb2 as _view_pb2
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
@@ -28,6 +29,140 @@ else:
     from typing_extensions import TypeAlias as _TypeAlias, Never as _Never
 
 DESCRIPTOR: _descriptor.FileDescriptor
+
+@_typing.final
+class SeatStatus(_message.Message):
+    """A seat as the platform sees it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SEAT_FIELD_NUMBER: _builtins.int
+    PLAYER_FIELD_NUMBER: _builtins.int
+    PRESENT_FIELD_NUMBER: _builtins.int
+    seat: _builtins.int
+    """The seat, from 0."""
+    player: _builtins.str
+    """Who sits there; empty where nobody does."""
+    present: _builtins.bool
+    """Whether a stream is attached that was heard of lately."""
+    def __init__(
+        self,
+        *,
+        seat: _builtins.int = ...,
+        player: _builtins.str = ...,
+        present: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["player", b"player", "present", b"present", "seat", b"seat"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SeatStatus: _TypeAlias = SeatStatus  # noqa: Y015
+
+@_typing.final
+class Room(_message.Message):
+    """A room as the platform sees it: nothing that any seat hides."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ROOM_ID_FIELD_NUMBER: _builtins.int
+    STATE_FIELD_NUMBER: _builtins.int
+    QUARANTINED_FIELD_NUMBER: _builtins.int
+    OWNER_FIELD_NUMBER: _builtins.int
+    OPTIONS_FIELD_NUMBER: _builtins.int
+    SEATS_FIELD_NUMBER: _builtins.int
+    DEAL_FIELD_NUMBER: _builtins.int
+    TOTALS_FIELD_NUMBER: _builtins.int
+    VERSION_FIELD_NUMBER: _builtins.int
+    CREATE_TIME_FIELD_NUMBER: _builtins.int
+    START_TIME_FIELD_NUMBER: _builtins.int
+    END_TIME_FIELD_NUMBER: _builtins.int
+    EXPIRE_TIME_FIELD_NUMBER: _builtins.int
+    PHASE_FIELD_NUMBER: _builtins.int
+    TO_ACT_FIELD_NUMBER: _builtins.int
+    LAST_EVENT_TIME_FIELD_NUMBER: _builtins.int
+    room_id: _builtins.str
+    """Its id, given by the service."""
+    state: _room_pb2.RoomState.ValueType
+    """Where it stands."""
+    quarantined: _builtins.bool
+    """Set apart because of an error: readable and disbandable, resumed once mended."""
+    owner: _builtins.str
+    """The player who opened it and, where the owner pays, pays."""
+    deal: _builtins.int
+    """The deal in progress or last settled, from 1; 0 before the first."""
+    version: _builtins.int
+    """How many events it has logged."""
+    phase: _view_pb2.Phase.ValueType
+    """Where its match stands."""
+    @_builtins.property
+    def options(self) -> _room_pb2.RoomOptions:
+        """Its options."""
+
+    @_builtins.property
+    def seats(self) -> _containers.RepeatedCompositeFieldContainer[Global___SeatStatus]:
+        """Its seats, seat 0 first."""
+
+    @_builtins.property
+    def totals(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """Accumulated scores in chips, seat 0 first."""
+
+    @_builtins.property
+    def create_time(self) -> _timestamp_pb2.Timestamp:
+        """When it was created."""
+
+    @_builtins.property
+    def start_time(self) -> _timestamp_pb2.Timestamp:
+        """When its last seat was taken; absent before."""
+
+    @_builtins.property
+    def end_time(self) -> _timestamp_pb2.Timestamp:
+        """When its match ended; absent before."""
+
+    @_builtins.property
+    def expire_time(self) -> _timestamp_pb2.Timestamp:
+        """When it expires if it is not full by then; absent once it is."""
+
+    @_builtins.property
+    def to_act(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """The seats that the match waits for, lowest first: the one whose turn it is, or, once a deal is settled, those that are not
+        ready for the next. Empty before the first deal and after the match.
+        """
+
+    @_builtins.property
+    def last_event_time(self) -> _timestamp_pb2.Timestamp:
+        """When its last event was logged. A match that waits for a seat since long is found by this and by `to_act`; presence and
+        signals are no events.
+        """
+
+    def __init__(
+        self,
+        *,
+        room_id: _builtins.str = ...,
+        state: _room_pb2.RoomState.ValueType = ...,
+        quarantined: _builtins.bool = ...,
+        owner: _builtins.str = ...,
+        options: _room_pb2.RoomOptions | None = ...,
+        seats: _abc.Iterable[Global___SeatStatus] | None = ...,
+        deal: _builtins.int = ...,
+        totals: _abc.Iterable[_builtins.int] | None = ...,
+        version: _builtins.int = ...,
+        create_time: _timestamp_pb2.Timestamp | None = ...,
+        start_time: _timestamp_pb2.Timestamp | None = ...,
+        end_time: _timestamp_pb2.Timestamp | None = ...,
+        expire_time: _timestamp_pb2.Timestamp | None = ...,
+        phase: _view_pb2.Phase.ValueType = ...,
+        to_act: _abc.Iterable[_builtins.int] | None = ...,
+        last_event_time: _timestamp_pb2.Timestamp | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "end_time", b"end_time", "expire_time", b"expire_time", "last_event_time", b"last_event_time", "options", b"options", "start_time", b"start_time"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "deal", b"deal", "end_time", b"end_time", "expire_time", b"expire_time", "last_event_time", b"last_event_time", "options", b"options", "owner", b"owner", "phase", b"phase", "quarantined", b"quarantined", "room_id", b"room_id", "seats", b"seats", "start_time", b"start_time", "state", b"state", "to_act", b"to_act", "totals", b"totals", "version", b"version"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Room: _TypeAlias = Room  # noqa: Y015
 
 @_typing.final
 class RoomChoice(_message.Message):
@@ -105,7 +240,7 @@ class CreateRoomResponse(_message.Message):
     ROOM_FIELD_NUMBER: _builtins.int
     COST_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def room(self) -> _room_pb2.Room:
+    def room(self) -> Global___Room:
         """As it stands."""
 
     @_builtins.property
@@ -115,7 +250,7 @@ class CreateRoomResponse(_message.Message):
     def __init__(
         self,
         *,
-        room: _room_pb2.Room | None = ...,
+        room: Global___Room | None = ...,
         cost: _room_pb2.CardCost | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["cost", b"cost", "room", b"room"]  # noqa: Y015
@@ -156,13 +291,13 @@ class GetRoomResponse(_message.Message):
 
     ROOM_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def room(self) -> _room_pb2.Room:
+    def room(self) -> Global___Room:
         """As it stands."""
 
     def __init__(
         self,
         *,
-        room: _room_pb2.Room | None = ...,
+        room: Global___Room | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["room", b"room"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
@@ -215,13 +350,13 @@ class ListRoomsResponse(_message.Message):
     next_page_token: _builtins.str
     """For the next page; empty on the last."""
     @_builtins.property
-    def rooms(self) -> _containers.RepeatedCompositeFieldContainer[_room_pb2.Room]:
+    def rooms(self) -> _containers.RepeatedCompositeFieldContainer[Global___Room]:
         """The newest first."""
 
     def __init__(
         self,
         *,
-        rooms: _abc.Iterable[_room_pb2.Room] | None = ...,
+        rooms: _abc.Iterable[Global___Room] | None = ...,
         next_page_token: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
@@ -344,7 +479,7 @@ class TakeSeatResponse(_message.Message):
     (`Attach.last_version`): so it is told of the deal that began meanwhile, also where this seat began it.
     """
     @_builtins.property
-    def room(self) -> _room_pb2.Room:
+    def room(self) -> Global___Room:
         """The room as it stands."""
 
     @_builtins.property
@@ -354,7 +489,7 @@ class TakeSeatResponse(_message.Message):
     def __init__(
         self,
         *,
-        room: _room_pb2.Room | None = ...,
+        room: Global___Room | None = ...,
         seat: _builtins.int = ...,
         seat_token: _builtins.str = ...,
         token_expire_time: _timestamp_pb2.Timestamp | None = ...,
@@ -406,13 +541,13 @@ class LeaveSeatResponse(_message.Message):
 
     ROOM_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def room(self) -> _room_pb2.Room:
+    def room(self) -> Global___Room:
         """As it stands."""
 
     def __init__(
         self,
         *,
-        room: _room_pb2.Room | None = ...,
+        room: Global___Room | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["room", b"room"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
@@ -457,7 +592,7 @@ class DisbandRoomResponse(_message.Message):
     ROOM_FIELD_NUMBER: _builtins.int
     ACCOUNT_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def room(self) -> _room_pb2.Room:
+    def room(self) -> Global___Room:
         """As it stands."""
 
     @_builtins.property
@@ -467,7 +602,7 @@ class DisbandRoomResponse(_message.Message):
     def __init__(
         self,
         *,
-        room: _room_pb2.Room | None = ...,
+        room: Global___Room | None = ...,
         account: _settlement_pb2.Account | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["account", b"account", "room", b"room"]  # noqa: Y015

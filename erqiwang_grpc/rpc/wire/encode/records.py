@@ -7,7 +7,7 @@ from erqiwang_grpc.rpc.wire.encode.cards import call, put_trick
 from erqiwang_grpc.rpc.wire.encode.parts import timestamp
 from erqiwang_grpc.rpc.wire.encode.rooms import room_options
 from erqiwang_grpc.rpc.wire.encode.settlements import settlement
-from erqiwang_grpc.v1 import record_pb2, room_pb2
+from erqiwang_grpc.v1 import record_pb2, room_pb2, room_service_pb2, view_pb2
 
 
 def match_record(record: MatchRecord) -> record_pb2.MatchRecord:
@@ -33,20 +33,22 @@ def match_summary(summary: MatchSummary) -> record_pb2.MatchSummary:
     )
 
 
-def ended_room(summary: MatchSummary) -> room_pb2.Room:
+def ended_room(summary: MatchSummary) -> room_service_pb2.Room:
     """The room of a match that has ended, as its platform sees it when nobody is there any more."""
-    return room_pb2.Room(
+    return room_service_pb2.Room(
         room_id=summary.room,
         state=_ended_state(summary),
         owner=summary.opened.owner,
         options=room_options(summary.opened.options),
-        seats=[room_pb2.SeatStatus(seat=seat, player=player or "") for seat, player in summary.players.items()],
+        seats=[room_service_pb2.SeatStatus(seat=seat, player=player or "") for seat, player in summary.players.items()],
         deal=summary.deal,
         totals=summary.totals.values,
         version=summary.version,
         create_time=timestamp(summary.created),
         start_time=None if summary.started is None else timestamp(summary.started),
         end_time=None if summary.ended is None else timestamp(summary.ended),
+        phase=view_pb2.PHASE_OVER,
+        last_event_time=None if summary.ended is None else timestamp(summary.ended),
     )
 
 
