@@ -27,6 +27,7 @@ from erqiwang_core.match import (
     Player,
     Ready,
     Shuffle,
+    StartMatch,
     TakeSeat,
     administer,
     answer,
@@ -46,7 +47,7 @@ from erqiwang_core.notices import (
     telling,
     told_again,
 )
-from erqiwang_core.options import FourPlayer, Game, RoomOptions, ThreePlayer
+from erqiwang_core.options import FourPlayer, Game, RoomOptions, Start, ThreePlayer
 from erqiwang_core.parts import Part, PublicView, Shared, View
 from erqiwang_core.playing import Play, Reply, Request, ShowTrumps, Signal
 from erqiwang_core.refusals import Refusal
@@ -91,6 +92,8 @@ __all__ = [
     "Shuffle",
     "Shuffled",
     "Signal",
+    "Start",
+    "StartMatch",
     "Surrender",
     "TakeSeat",
     "Telling",

@@ -12,10 +12,11 @@ from erqiwang_core.deal import Deal
 from erqiwang_core.dealing import Shuffled, dealt
 from erqiwang_core.kernel.trick import Trick
 from erqiwang_core.naming import Naming, TrumpNamed
-from erqiwang_core.options import Game, RoomOptions
+from erqiwang_core.options import Game, RoomOptions, Start
 from erqiwang_core.playing import CardsFollowed, CardsLed, Playing, Reply, Request
 from erqiwang_core.refusals import (
     NoSuchSeat,
+    NotInThisRoom,
     Phase,
     Refusal,
     SeatedElsewhere,
@@ -45,7 +46,7 @@ class Chair:
 @final
 @dataclass(frozen=True, slots=True)
 class Gathering:
-    """Seats are still free; the first deal starts when the last is taken."""
+    """The first deal has not started: seats are free, or the platform has yet to start it (rules §13)."""
 
     options: RoomOptions
     chairs: BySeat[Chair]
@@ -108,11 +109,17 @@ class LeaveSeat:
 
 @final
 @dataclass(frozen=True, slots=True)
+class StartMatch:
+    """Start the first deal of a room whose seats are all taken, where its options leave that to the platform."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Disband:
     """End the match now (解散)."""
 
 
-HouseCommand: TypeAlias = TakeSeat | LeaveSeat | Disband
+HouseCommand: TypeAlias = TakeSeat | LeaveSeat | StartMatch | Disband
 
 
 @final
@@ -280,12 +287,14 @@ def answer(match: Match, seat: Seat, request: Request) -> Reply | Refusal:
 
 
 def administer(match: Match, command: HouseCommand, shuffle: Shuffle) -> tuple[Event, ...] | Refusal:
-    """What a command of the house brings about: it seats players, frees seats, and disbands."""
+    """What a command of the house brings about: it seats players, frees seats, starts, and disbands."""
     match command:
         case TakeSeat(seat, player):
             return _take(match, seat, player, shuffle)
         case LeaveSeat(seat):
             return _leave(match, seat)
+        case StartMatch():
+            return _start_match(match, shuffle)
         case Disband():
             return WrongPhase(Phase.OVER) if isinstance(match, Over) else (_disbanded(match),)
 
@@ -305,7 +314,8 @@ def _take(match: Match, seat: int, player: Player, shuffle: Shuffle) -> tuple[Ev
     for other, chair in match.chairs.items():
         if chair.player == player:
             return SeatedElsewhere(other)
-    if sum(chair.player is None for chair in match.chairs) > 1:
+    is_last = sum(chair.player is None for chair in match.chairs) == 1
+    if not is_last or match.options.start is Start.PLATFORM:
         return (taken,)
     return taken, _start(match.options, 1, Seat(0), shuffle)
 
@@ -318,6 +328,17 @@ def _leave(match: Match, seat: int) -> tuple[Event, ...] | Refusal:
     if match.chairs[Seat(seat)].player is None:
         return SeatFree(Seat(seat))
     return (SeatLeft(Seat(seat)),)
+
+
+def _start_match(match: Match, shuffle: Shuffle) -> tuple[Event, ...] | Refusal:
+    if not isinstance(match, Gathering):
+        return WrongPhase(phase(match))
+    if match.options.start is not Start.PLATFORM:
+        return NotInThisRoom()
+    for seat, chair in match.chairs.items():
+        if chair.player is None:
+            return SeatFree(seat)
+    return (_start(match.options, 1, Seat(0), shuffle),)
 
 
 def _disbanded(match: Gathering | Running) -> MatchEnded:

@@ -69,7 +69,7 @@ class MatchSummary:
     """Whether nobody filled the room in time, so that the house ended it."""
     created: TimeNs
     started: TimeNs | None
-    """When its last seat was taken; None where that never happened."""
+    """When its first deal started; None where that never happened."""
     ended: TimeNs | None
 
 

@@ -128,6 +128,14 @@ class Platform:
         )
         return left.room
 
+    async def start_match(self, room_id: str, command_id: str | None = None) -> pb.Room:
+        """Start the match of a full room that was created with `START_PLATFORM`."""
+        request = pb.StartMatchRequest(room_id=room_id, command_id=command_id or uuid4().hex)
+        started = await self._answer(
+            lambda rooms: rooms.StartMatch(request, metadata=self._metadata, timeout=self._deadline), request.command_id
+        )
+        return started.room
+
     async def disband_room(self, room_id: str, command_id: str | None = None) -> pb.DisbandRoomResponse:
         """End the match now."""
         request = pb.DisbandRoomRequest(room_id=room_id, command_id=command_id or uuid4().hex)

@@ -17,7 +17,7 @@ from erqiwang_core.kernel.shapes import Component, Lead, Pair, Shape, Single, Th
 from erqiwang_core.kernel.trump import TRUMPS, Group, Trump
 from erqiwang_core.match import Account, DealStarted, MatchEnded, Player, SeatLeft, SeatReady, SeatTaken
 from erqiwang_core.naming import TrumpNamed, number
-from erqiwang_core.options import Countdowns, Deck, FourPlayer, Game, Length, Payer, RoomOptions, ThreePlayer
+from erqiwang_core.options import Countdowns, Deck, FourPlayer, Game, Length, Payer, RoomOptions, Start, ThreePlayer
 from erqiwang_core.playing import CardsFollowed, CardsLed, TrickTaken
 from erqiwang_core.rules import RULES_VERSION, BidRow, rules
 from erqiwang_core.scoring import KittyCapture, Outcome, Upgrade
@@ -148,6 +148,7 @@ def _room_options(stored: room_pb2.RoomOptions) -> RoomOptions:
             bury=stored.countdown_bury,
             play=stored.countdown_play,
         ),
+        start=Start.PLATFORM if stored.platform_starts else Start.LAST_SEAT,
     )
 
 

@@ -12,7 +12,7 @@ from erqiwang_core.kernel.hand import ids
 from erqiwang_core.kernel.shapes import Component, Pair, Shape, Single, Throw, Tractor
 from erqiwang_core.match import DealStarted, MatchEnded, SeatLeft, SeatReady, SeatTaken
 from erqiwang_core.naming import TrumpNamed, number
-from erqiwang_core.options import Deck, FourPlayer, Game, Payer, RoomOptions, ThreePlayer
+from erqiwang_core.options import Deck, FourPlayer, Game, Payer, RoomOptions, Start, ThreePlayer
 from erqiwang_core.playing import CardsFollowed, CardsLed, TrickTaken
 from erqiwang_core.scoring import KittyCapture, Upgrade
 from erqiwang_core.settlement import DealSettled, SeatScore, Settlement
@@ -82,6 +82,7 @@ def _room_options(options: RoomOptions) -> room_pb2.RoomOptions:
         countdown_trump=options.countdowns.trump,
         countdown_bury=options.countdowns.bury,
         countdown_play=options.countdowns.play,
+        platform_starts=options.start is Start.PLATFORM,
     )
 
 

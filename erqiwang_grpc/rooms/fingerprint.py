@@ -10,7 +10,7 @@ from typing import Final
 
 from erqiwang_core.bidding import Bid, Pass
 from erqiwang_core.burying import Bury
-from erqiwang_core.match import Disband, HouseCommand, LeaveSeat, Ready, TakeSeat
+from erqiwang_core.match import Disband, HouseCommand, LeaveSeat, Ready, StartMatch, TakeSeat
 from erqiwang_core.naming import NameTrump, Surrender
 from erqiwang_core.options import FourPlayer, Game, RoomOptions, ThreePlayer
 from erqiwang_core.playing import Play, ShowTrumps, Signal
@@ -59,6 +59,8 @@ def form(command: SeatCommand | HouseCommand | RoomOpened) -> str:
             return f"take_seat {seat} {player}"
         case LeaveSeat(seat):
             return f"leave_seat {seat}"
+        case StartMatch():
+            return "start_match"
         case Disband():
             return "disband"
         case RoomOpened(platform, owner, options):
@@ -74,6 +76,7 @@ def _options(options: RoomOptions) -> str:
             options.payer.value,
             "review" if options.review else "no_review",
             _numbers((waits.bid, waits.trump, waits.bury, waits.play)),
+            options.start.value,
         )
     )
 

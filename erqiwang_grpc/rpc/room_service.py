@@ -16,6 +16,7 @@ from erqiwang_core.match import (
     Match,
     Over,
     Player,
+    StartMatch,
     TakeSeat,
 )
 from erqiwang_core.options import card_cost
@@ -242,6 +243,19 @@ class RoomServicer(rpc.RoomServiceServicer):
         return pb.LeaveSeatResponse(room=self._status(room))
 
     @contained
+    async def StartMatch(
+        self,
+        request: pb.StartMatchRequest,
+        context: grpc.aio.ServicerContext[pb.StartMatchRequest, pb.StartMatchResponse],
+    ) -> pb.StartMatchResponse:
+        """Start the first deal of a full room."""
+        room = await self._room(request.room_id, context)
+        answer = await self._administer(room, StartMatch(), request)
+        if not isinstance(answer, Accepted):
+            await refuse(context, answer)
+        return pb.StartMatchResponse(room=self._status(room))
+
+    @contained
     async def DisbandRoom(
         self,
         request: pb.DisbandRoomRequest,
@@ -384,7 +398,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         self,
         room: Room,
         command: HouseCommand,
-        request: pb.TakeSeatRequest | pb.LeaveSeatRequest | pb.DisbandRoomRequest,
+        request: pb.TakeSeatRequest | pb.LeaveSeatRequest | pb.StartMatchRequest | pb.DisbandRoomRequest,
     ) -> Accepted | Refused:
         wrong = id_fault(request.command_id)
         if wrong is not None:

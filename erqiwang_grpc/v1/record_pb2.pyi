@@ -67,7 +67,7 @@ class MatchSummary(_message.Message):
 
     @_builtins.property
     def start_time(self) -> _timestamp_pb2.Timestamp:
-        """When the last seat was taken and the match began. A room that was never full has no match and no record."""
+        """When the match began. A room whose match never did has no record."""
 
     @_builtins.property
     def end_time(self) -> _timestamp_pb2.Timestamp:

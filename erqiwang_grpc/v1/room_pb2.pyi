@@ -26,7 +26,7 @@ class _RoomStateEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_RoomState.V
     ROOM_STATE_UNSPECIFIED: _RoomState.ValueType  # 0
     """Never sent."""
     ROOM_STATE_OPEN: _RoomState.ValueType  # 1
-    """Seats are free. It expires if nobody fills it."""
+    """The match has not started: seats are free, or the platform has yet to start it. It expires if that takes too long."""
     ROOM_STATE_PLAYING: _RoomState.ValueType  # 2
     """The match is being played."""
     ROOM_STATE_FINISHED: _RoomState.ValueType  # 3
@@ -34,7 +34,7 @@ class _RoomStateEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_RoomState.V
     ROOM_STATE_DISBANDED: _RoomState.ValueType  # 4
     """It was disbanded by its platform."""
     ROOM_STATE_EXPIRED: _RoomState.ValueType  # 5
-    """Nobody filled it in time. No match was played, so there is no record of one."""
+    """It was not filled, or not started, in time. No match was played, so there is no record of one."""
 
 class RoomState(_RoomState, metaclass=_RoomStateEnumTypeWrapper):
     """Where a room stands."""
@@ -42,7 +42,7 @@ class RoomState(_RoomState, metaclass=_RoomStateEnumTypeWrapper):
 ROOM_STATE_UNSPECIFIED: RoomState.ValueType  # 0
 """Never sent."""
 ROOM_STATE_OPEN: RoomState.ValueType  # 1
-"""Seats are free. It expires if nobody fills it."""
+"""The match has not started: seats are free, or the platform has yet to start it. It expires if that takes too long."""
 ROOM_STATE_PLAYING: RoomState.ValueType  # 2
 """The match is being played."""
 ROOM_STATE_FINISHED: RoomState.ValueType  # 3
@@ -50,7 +50,7 @@ ROOM_STATE_FINISHED: RoomState.ValueType  # 3
 ROOM_STATE_DISBANDED: RoomState.ValueType  # 4
 """It was disbanded by its platform."""
 ROOM_STATE_EXPIRED: RoomState.ValueType  # 5
-"""Nobody filled it in time. No match was played, so there is no record of one."""
+"""It was not filled, or not started, in time. No match was played, so there is no record of one."""
 Global___RoomState: _TypeAlias = RoomState  # noqa: Y015
 
 class _Payer:
@@ -100,6 +100,34 @@ DECK_SHORT: Deck.ValueType  # 1
 DECK_FULL: Deck.ValueType  # 2
 """All 108 cards."""
 Global___Deck: _TypeAlias = Deck  # noqa: Y015
+
+class _Start:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _StartEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Start.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    START_UNSPECIFIED: _Start.ValueType  # 0
+    """The default: the last seat that is taken."""
+    START_LAST_SEAT: _Start.ValueType  # 1
+    """The last seat that is taken."""
+    START_PLATFORM: _Start.ValueType  # 2
+    """The platform, by `StartMatch`, once every seat is taken. Until then players may leave, and the room expires like one that
+    nobody fills.
+    """
+
+class Start(_Start, metaclass=_StartEnumTypeWrapper):
+    """What starts the first deal."""
+
+START_UNSPECIFIED: Start.ValueType  # 0
+"""The default: the last seat that is taken."""
+START_LAST_SEAT: Start.ValueType  # 1
+"""The last seat that is taken."""
+START_PLATFORM: Start.ValueType  # 2
+"""The platform, by `StartMatch`, once every seat is taken. Until then players may leave, and the room expires like one that
+nobody fills.
+"""
+Global___Start: _TypeAlias = Start  # noqa: Y015
 
 @_typing.final
 class ThreePlayerGame(_message.Message):
@@ -195,12 +223,15 @@ class RoomOptions(_message.Message):
     PAYER_FIELD_NUMBER: _builtins.int
     NO_REVIEW_FIELD_NUMBER: _builtins.int
     COUNTDOWNS_FIELD_NUMBER: _builtins.int
+    START_FIELD_NUMBER: _builtins.int
     deals: _builtins.int
     """How many deals the match has: 6 or 12; 0 means 6."""
     payer: Global___Payer.ValueType
     """Who pays the room cards."""
     no_review: _builtins.bool
     """No looking back at past tricks and trump counts (不查牌); a review room (可查牌) is the default."""
+    start: Global___Start.ValueType
+    """What starts the first deal. A `roomtype` cannot say it: such a room starts on its last seat."""
     @_builtins.property
     def three_player(self) -> Global___ThreePlayerGame:
         """Three players."""
@@ -222,10 +253,11 @@ class RoomOptions(_message.Message):
         payer: Global___Payer.ValueType = ...,
         no_review: _builtins.bool = ...,
         countdowns: Global___Countdowns | None = ...,
+        start: Global___Start.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["countdowns", b"countdowns", "four_player", b"four_player", "game", b"game", "three_player", b"three_player"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["countdowns", b"countdowns", "deals", b"deals", "four_player", b"four_player", "game", b"game", "no_review", b"no_review", "payer", b"payer", "three_player", b"three_player"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["countdowns", b"countdowns", "deals", b"deals", "four_player", b"four_player", "game", b"game", "no_review", b"no_review", "payer", b"payer", "start", b"start", "three_player", b"three_player"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType_game: _TypeAlias = _typing.Literal["three_player", "four_player"]  # noqa: Y015
     _WhichOneofArgType_game: _TypeAlias = _typing.Literal["game", b"game"]  # noqa: Y015

@@ -114,7 +114,7 @@ class Room(_message.Message):
 
     @_builtins.property
     def start_time(self) -> _timestamp_pb2.Timestamp:
-        """When its last seat was taken; absent before."""
+        """When its match began; absent before."""
 
     @_builtins.property
     def end_time(self) -> _timestamp_pb2.Timestamp:
@@ -122,7 +122,7 @@ class Room(_message.Message):
 
     @_builtins.property
     def expire_time(self) -> _timestamp_pb2.Timestamp:
-        """When it expires if it is not full by then; absent once it is."""
+        """When it expires if its match has not begun by then; absent once it has."""
 
     @_builtins.property
     def to_act(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
@@ -558,6 +558,56 @@ class LeaveSeatResponse(_message.Message):
 Global___LeaveSeatResponse: _TypeAlias = LeaveSeatResponse  # noqa: Y015
 
 @_typing.final
+class StartMatchRequest(_message.Message):
+    """Start a match."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ROOM_ID_FIELD_NUMBER: _builtins.int
+    COMMAND_ID_FIELD_NUMBER: _builtins.int
+    room_id: _builtins.str
+    """The room."""
+    command_id: _builtins.str
+    """Names the command, so that it may be sent again safely. At most 64 bytes; empty for none."""
+    def __init__(
+        self,
+        *,
+        room_id: _builtins.str = ...,
+        command_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["command_id", b"command_id", "room_id", b"room_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___StartMatchRequest: _TypeAlias = StartMatchRequest  # noqa: Y015
+
+@_typing.final
+class StartMatchResponse(_message.Message):
+    """The room."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ROOM_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def room(self) -> Global___Room:
+        """As it stands: its first deal is dealt."""
+
+    def __init__(
+        self,
+        *,
+        room: Global___Room | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["room", b"room"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["room", b"room"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___StartMatchResponse: _TypeAlias = StartMatchResponse  # noqa: Y015
+
+@_typing.final
 class DisbandRoomRequest(_message.Message):
     """End a match."""
 
@@ -777,7 +827,7 @@ class MatchSettled(_message.Message):
     ACCOUNT_FIELD_NUMBER: _builtins.int
     EXPIRED_FIELD_NUMBER: _builtins.int
     expired: _builtins.bool
-    """Whether the room expired because nobody filled it; false where its platform disbanded it."""
+    """Whether the room expired because nobody filled or started it; false where its platform disbanded it."""
     @_builtins.property
     def account(self) -> _settlement_pb2.Account:
         """Scores of every deal, and totals."""

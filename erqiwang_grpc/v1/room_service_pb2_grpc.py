@@ -65,6 +65,11 @@ class RoomServiceStub:
                 request_serializer=erqiwang_dot_v1_dot_room__service__pb2.LeaveSeatRequest.SerializeToString,
                 response_deserializer=erqiwang_dot_v1_dot_room__service__pb2.LeaveSeatResponse.FromString,
                 _registered_method=True)
+        self.StartMatch = channel.unary_unary(
+                '/erqiwang.v1.RoomService/StartMatch',
+                request_serializer=erqiwang_dot_v1_dot_room__service__pb2.StartMatchRequest.SerializeToString,
+                response_deserializer=erqiwang_dot_v1_dot_room__service__pb2.StartMatchResponse.FromString,
+                _registered_method=True)
         self.DisbandRoom = channel.unary_unary(
                 '/erqiwang.v1.RoomService/DisbandRoom',
                 request_serializer=erqiwang_dot_v1_dot_room__service__pb2.DisbandRoomRequest.SerializeToString,
@@ -121,7 +126,7 @@ class RoomServiceServicer:
 
     def TakeSeat(self, request, context):
         """Seat a player and get the seat's token; for a player already sitting there, a fresh one: the old one dies. The match
-        starts when the last seat is taken.
+        starts when the last seat is taken, unless the room's options leave that to `StartMatch`.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -129,6 +134,14 @@ class RoomServiceServicer:
 
     def LeaveSeat(self, request, context):
         """Free a seat before the match starts. Its token dies.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def StartMatch(self, request, context):
+        """Start the match of a room that was created with `START_PLATFORM`, once every seat is taken. Refused: `wrong_phase` where it
+        has started or is over, `seat_free` where a seat is free, `not_in_this_room` where the last seat starts it.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -149,7 +162,7 @@ class RoomServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetMatchRecord(self, request, context):
-        """A match with all its deals that have ended. A room that is not full, or never was, has none.
+        """A match with all its deals that have ended. A room whose match has not begun, or never did, has none.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -194,6 +207,11 @@ def add_RoomServiceServicer_to_server(servicer, server):
                     servicer.LeaveSeat,
                     request_deserializer=erqiwang_dot_v1_dot_room__service__pb2.LeaveSeatRequest.FromString,
                     response_serializer=erqiwang_dot_v1_dot_room__service__pb2.LeaveSeatResponse.SerializeToString,
+            ),
+            'StartMatch': grpc.unary_unary_rpc_method_handler(
+                    servicer.StartMatch,
+                    request_deserializer=erqiwang_dot_v1_dot_room__service__pb2.StartMatchRequest.FromString,
+                    response_serializer=erqiwang_dot_v1_dot_room__service__pb2.StartMatchResponse.SerializeToString,
             ),
             'DisbandRoom': grpc.unary_unary_rpc_method_handler(
                     servicer.DisbandRoom,
@@ -379,6 +397,33 @@ class RoomService:
             '/erqiwang.v1.RoomService/LeaveSeat',
             erqiwang_dot_v1_dot_room__service__pb2.LeaveSeatRequest.SerializeToString,
             erqiwang_dot_v1_dot_room__service__pb2.LeaveSeatResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def StartMatch(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/erqiwang.v1.RoomService/StartMatch',
+            erqiwang_dot_v1_dot_room__service__pb2.StartMatchRequest.SerializeToString,
+            erqiwang_dot_v1_dot_room__service__pb2.StartMatchResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -33,16 +33,20 @@ class RoomServiceStub:
     """What a room with these options would cost, and how many deals it would have. Nothing is created."""
     TakeSeat: _aio.UnaryUnaryMultiCallable[_room_service_pb2.TakeSeatRequest, _room_service_pb2.TakeSeatResponse]
     """Seat a player and get the seat's token; for a player already sitting there, a fresh one: the old one dies. The match
-    starts when the last seat is taken.
+    starts when the last seat is taken, unless the room's options leave that to `StartMatch`.
     """
     LeaveSeat: _aio.UnaryUnaryMultiCallable[_room_service_pb2.LeaveSeatRequest, _room_service_pb2.LeaveSeatResponse]
     """Free a seat before the match starts. Its token dies."""
+    StartMatch: _aio.UnaryUnaryMultiCallable[_room_service_pb2.StartMatchRequest, _room_service_pb2.StartMatchResponse]
+    """Start the match of a room that was created with `START_PLATFORM`, once every seat is taken. Refused: `wrong_phase` where it
+    has started or is over, `seat_free` where a seat is free, `not_in_this_room` where the last seat starts it.
+    """
     DisbandRoom: _aio.UnaryUnaryMultiCallable[_room_service_pb2.DisbandRoomRequest, _room_service_pb2.DisbandRoomResponse]
     """End the match now (解散): it is settled with what was played."""
     WatchRooms: _aio.UnaryStreamMultiCallable[_room_service_pb2.WatchRoomsRequest, _room_service_pb2.WatchRoomsResponse]
     """Public events of all the platform's rooms, from a cursor: first what has happened since, then what happens."""
     GetMatchRecord: _aio.UnaryUnaryMultiCallable[_room_service_pb2.GetMatchRecordRequest, _room_service_pb2.GetMatchRecordResponse]
-    """A match with all its deals that have ended. A room that is not full, or never was, has none."""
+    """A match with all its deals that have ended. A room whose match has not begun, or never did, has none."""
     ListMatchRecords: _aio.UnaryUnaryMultiCallable[_room_service_pb2.ListMatchRecordsRequest, _room_service_pb2.ListMatchRecordsResponse]
     """The platform's matches that have ended, the last one first."""
 
@@ -88,7 +92,7 @@ class RoomServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_room_service_pb2.TakeSeatRequest, _room_service_pb2.TakeSeatResponse],
     ) -> _abc.Awaitable[_room_service_pb2.TakeSeatResponse]:
         """Seat a player and get the seat's token; for a player already sitting there, a fresh one: the old one dies. The match
-        starts when the last seat is taken.
+        starts when the last seat is taken, unless the room's options leave that to `StartMatch`.
         """
 
     @_abc_1.abstractmethod
@@ -98,6 +102,16 @@ class RoomServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_room_service_pb2.LeaveSeatRequest, _room_service_pb2.LeaveSeatResponse],
     ) -> _abc.Awaitable[_room_service_pb2.LeaveSeatResponse]:
         """Free a seat before the match starts. Its token dies."""
+
+    @_abc_1.abstractmethod
+    def StartMatch(
+        self,
+        request: _room_service_pb2.StartMatchRequest,
+        context: _aio.ServicerContext[_room_service_pb2.StartMatchRequest, _room_service_pb2.StartMatchResponse],
+    ) -> _abc.Awaitable[_room_service_pb2.StartMatchResponse]:
+        """Start the match of a room that was created with `START_PLATFORM`, once every seat is taken. Refused: `wrong_phase` where it
+        has started or is over, `seat_free` where a seat is free, `not_in_this_room` where the last seat starts it.
+        """
 
     @_abc_1.abstractmethod
     def DisbandRoom(
@@ -121,7 +135,7 @@ class RoomServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _room_service_pb2.GetMatchRecordRequest,
         context: _aio.ServicerContext[_room_service_pb2.GetMatchRecordRequest, _room_service_pb2.GetMatchRecordResponse],
     ) -> _abc.Awaitable[_room_service_pb2.GetMatchRecordResponse]:
-        """A match with all its deals that have ended. A room that is not full, or never was, has none."""
+        """A match with all its deals that have ended. A room whose match has not begun, or never did, has none."""
 
     @_abc_1.abstractmethod
     def ListMatchRecords(

@@ -168,7 +168,7 @@ class MatchEnded(_message.Message):
 
     DISBANDED_FIELD_NUMBER: _builtins.int
     disbanded: _builtins.bool
-    """Whether it was disbanded before all deals were played, or the room expired because nobody filled it."""
+    """Whether it was disbanded before all deals were played, or the room expired because nobody filled or started it."""
     def __init__(
         self,
         *,

@@ -2,8 +2,8 @@
 
 from random import Random
 
-from erqiwang_core.match import Command, HouseCommand, Match, Over, Player, Ready, TakeSeat
-from erqiwang_core.options import RoomOptions
+from erqiwang_core.match import Command, HouseCommand, Match, Over, Player, Ready, StartMatch, TakeSeat
+from erqiwang_core.options import RoomOptions, Start
 from erqiwang_core.players import RandomLegal
 from erqiwang_core.units import Seat
 from erqiwang_core.view import turn, view
@@ -99,6 +99,8 @@ async def seated(rooms: Rooms, name: str = "room", options: RoomOptions | None =
     for seat in room.match.chairs.seats():
         taken = await administer(room, TakeSeat(seat, Player(PLAYERS[seat])), f"seat {seat}")
         assert isinstance(taken, Accepted), taken
+    if room.match.options.start is Start.PLATFORM:
+        assert isinstance(await administer(room, StartMatch(), "start"), Accepted)
     return room
 
 

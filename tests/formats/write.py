@@ -11,7 +11,7 @@ from random import Random
 from typing import Final
 
 from erqiwang_core.match import Disband, LeaveSeat, Match, Player, Running, TakeSeat
-from erqiwang_core.options import Countdowns, Deck, FourPlayer, Length, Payer, RoomOptions, ThreePlayer
+from erqiwang_core.options import Countdowns, Deck, FourPlayer, Length, Payer, RoomOptions, Start, ThreePlayer
 from erqiwang_core.settlement import Settled
 
 from erqiwang_grpc.archive.records import MatchRecord, match_record
@@ -34,7 +34,7 @@ _THREE: Final = RoomOptions(
     Payer.EACH,
     countdowns=Countdowns(bid=9, trump=8, bury=7, play=6),
 )
-_FOUR: Final = RoomOptions(FourPlayer(Deck.FULL), review=False)
+_FOUR: Final = RoomOptions(FourPlayer(Deck.FULL), review=False, start=Start.PLATFORM)
 
 
 async def fill(path: Path) -> None:

@@ -6,9 +6,9 @@ import pytest
 from erqiwang_core import match as matches
 from erqiwang_core.bidding import Bid, Pass
 from erqiwang_core.burying import Bury
-from erqiwang_core.match import Disband, HouseCommand, LeaveSeat, Player, Ready, TakeSeat
+from erqiwang_core.match import Disband, HouseCommand, LeaveSeat, Player, Ready, StartMatch, TakeSeat
 from erqiwang_core.naming import NameTrump, Surrender
-from erqiwang_core.options import Countdowns, Deck, FourPlayer, Length, Payer, RoomOptions, ThreePlayer
+from erqiwang_core.options import Countdowns, Deck, FourPlayer, Length, Payer, RoomOptions, Start, ThreePlayer
 from erqiwang_core.playing import Play, Request, ShowTrumps, Signal
 
 from erqiwang_grpc.events import RoomOpened
@@ -28,18 +28,23 @@ FORMS: Final[list[tuple[SeatCommand | HouseCommand | RoomOpened, str]]] = [
     (ShowTrumps(), "show_trumps"),
     (TakeSeat(1, Player("bob")), "take_seat 1 bob"),
     (LeaveSeat(1), "leave_seat 1"),
+    (StartMatch(), "start_match"),
     (Disband(), "disband"),
     (
         RoomOpened("local", "alice", RoomOptions()),
-        "open_room three_player 0 0 6 owner review 15 20 40 20 local alice",
+        "open_room three_player 0 0 6 owner review 15 20 40 20 last_seat local alice",
     ),
     (
         RoomOpened("local", "alice", RoomOptions(ThreePlayer(joker_bonus=True), Length.TWELVE, Payer.EACH)),
-        "open_room three_player 1 0 12 each review 15 20 40 20 local alice",
+        "open_room three_player 1 0 12 each review 15 20 40 20 last_seat local alice",
     ),
     (
-        RoomOpened("p", "a b", RoomOptions(FourPlayer(Deck.FULL), review=False, countdowns=Countdowns(1, 2, 3, 4))),
-        "open_room four_player full 6 owner no_review 1 2 3 4 p a b",
+        RoomOpened(
+            "p",
+            "a b",
+            RoomOptions(FourPlayer(Deck.FULL), review=False, countdowns=Countdowns(1, 2, 3, 4), start=Start.PLATFORM),
+        ),
+        "open_room four_player full 6 owner no_review 1 2 3 4 platform p a b",
     ),
 ]
 

@@ -24,18 +24,29 @@ from erqiwang_core.match import (
     SeatLeft,
     SeatReady,
     SeatTaken,
+    StartMatch,
     TakeSeat,
     administer,
     decide,
     evolve,
     phase,
     scores,
+    to_act,
     totals,
 )
 from erqiwang_core.naming import Surrender
-from erqiwang_core.options import FourPlayer, Length, RoomOptions, ThreePlayer
+from erqiwang_core.options import FourPlayer, Length, RoomOptions, Start, ThreePlayer
 from erqiwang_core.parts import ReadyAdvice
-from erqiwang_core.refusals import NoSuchSeat, Phase, Refusal, SeatedElsewhere, SeatFree, SeatOccupied, WrongPhase
+from erqiwang_core.refusals import (
+    NoSuchSeat,
+    NotInThisRoom,
+    Phase,
+    Refusal,
+    SeatedElsewhere,
+    SeatFree,
+    SeatOccupied,
+    WrongPhase,
+)
 from erqiwang_core.scoring import Disbanded
 from erqiwang_core.seats import BySeat
 from erqiwang_core.settlement import DealSettled, Settled, next_first_bidder
@@ -131,6 +142,40 @@ def test_the_last_seat_taken_starts_the_first_deal() -> None:
     after = dealt(house(match, TakeSeat(1, BELA)))
     assert isinstance(after.deal, Bidding)
     assert (phase(after), scores(after)) == (Phase.BIDDING, ())
+
+
+LATER = [replace(options, start=Start.PLATFORM) for options in TABLES]
+"""Tables that their platform starts."""
+
+
+@pytest.mark.parametrize("options", LATER)
+def test_a_room_that_its_platform_starts_waits_for_that(options: RoomOptions) -> None:
+    match = open_table(options)
+    seats = len(match.chairs)
+    for number in range(seats):
+        assert told(match, StartMatch()) == SeatFree(Seat(number)), "the first that is free"
+        assert told(match, TakeSeat(number, PLAYERS[number])) == (SeatTaken(Seat(number), PLAYERS[number]),)
+        match = house(match, TakeSeat(number, PLAYERS[number]))
+    assert (phase(match), to_act(match)) == (Phase.OPEN, ())
+    assert all(view(match, seat).advice.choice is None for seat in match.chairs.seats())
+    left = house(match, LeaveSeat(1))
+    assert told(left, StartMatch()) == SeatFree(Seat(1)), "who waits may leave"
+    events = told(match, StartMatch())
+    assert isinstance(events, tuple)
+    (started,) = events
+    assert isinstance(started, DealStarted)
+    assert (started.number, started.first_bidder) == (1, EAST)
+    after = house(match, StartMatch())
+    assert (phase(after), to_act(after)) == (Phase.BIDDING, (EAST,))
+    assert told(after, StartMatch()) == WrongPhase(Phase.BIDDING)
+    assert told(house(after, Disband()), StartMatch()) == WrongPhase(Phase.OVER)
+    assert told(house(match, Disband()), StartMatch()) == WrongPhase(Phase.OVER), "it may be disbanded while it waits"
+
+
+@pytest.mark.parametrize("options", TABLES)
+def test_a_room_that_starts_on_its_last_seat_is_started_by_nobody_else(options: RoomOptions) -> None:
+    assert told(open_table(options), StartMatch()) == NotInThisRoom()
+    assert told(dealt_table(options), StartMatch()) == WrongPhase(Phase.BIDDING)
 
 
 def test_nobody_leaves_and_nobody_new_sits_down_once_it_runs() -> None:
@@ -317,7 +362,7 @@ def test_a_match_that_never_began_has_no_last_deal() -> None:
     assert over.last is None
 
 
-@pytest.mark.parametrize("command", [Disband(), TakeSeat(0, ANNA), LeaveSeat(0)])
+@pytest.mark.parametrize("command", [Disband(), StartMatch(), TakeSeat(0, ANNA), LeaveSeat(0)])
 def test_nothing_happens_after_the_end(command: matches.HouseCommand) -> None:
     assert told(disbanded_table(), command) == WrongPhase(Phase.OVER)
 

@@ -7,7 +7,7 @@ import pytest
 from erqiwang_core.awards import AwardKind
 from erqiwang_core.kernel.cards import Suit
 from erqiwang_core.kernel.trump import TRUMPS, Group, SuitTrump
-from erqiwang_core.options import Deck, Payer
+from erqiwang_core.options import Deck, Payer, Start
 from erqiwang_core.playing import SignalKind
 from erqiwang_core.refusals import Code, Phase
 from erqiwang_core.scoring import Outcome, Upgrade
@@ -28,6 +28,7 @@ from erqiwang_grpc.v1 import card_pb2, playing_pb2, refusal_pb2, room_pb2, settl
         pytest.param(numbers.SIGNALS, SignalKind, playing_pb2.SignalKind, id="signals"),
         pytest.param(numbers.AWARD_KINDS, AwardKind, settlement_pb2.AwardKind, id="awards"),
         pytest.param(numbers.PAYERS, Payer, room_pb2.Payer, id="payers"),
+        pytest.param(numbers.STARTS, Start, room_pb2.Start, id="starts"),
         pytest.param(numbers.DECKS, Deck, room_pb2.Deck, id="decks"),
         pytest.param(stored_numbers.AWARD_KINDS, AwardKind, stored_pb2.AwardKind, id="stored awards"),
     ],

@@ -5,7 +5,7 @@ from typing import Final, TypeVar
 from erqiwang_core.awards import AwardKind
 from erqiwang_core.kernel.trump import TRUMPS, Group, Trump
 from erqiwang_core.naming import number
-from erqiwang_core.options import Deck, Payer
+from erqiwang_core.options import Deck, Payer, Start
 from erqiwang_core.playing import SignalKind
 from erqiwang_core.refusals import Phase
 from erqiwang_core.scoring import Disbanded, Made, NearShutout, Outcome, Shutout, Surrendered, Upgrade
@@ -64,6 +64,11 @@ AWARD_KINDS: Final = {
 PAYERS: Final = {
     Payer.OWNER: room_pb2.PAYER_OWNER,
     Payer.EACH: room_pb2.PAYER_EACH,
+}
+
+STARTS: Final = {
+    Start.LAST_SEAT: room_pb2.START_LAST_SEAT,
+    Start.PLATFORM: room_pb2.START_PLATFORM,
 }
 
 DECKS: Final = {

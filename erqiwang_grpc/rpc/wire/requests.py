@@ -15,7 +15,7 @@ from erqiwang_core.roomtype import parse_roomtype
 
 from erqiwang_grpc.rooms.bounds import choice_fault
 from erqiwang_grpc.rooms.refusals import Bounds, InvalidField, NoCommand, Unit
-from erqiwang_grpc.rpc.wire.numbers import DECKS, PAYERS, reverse
+from erqiwang_grpc.rpc.wire.numbers import DECKS, PAYERS, STARTS, reverse
 from erqiwang_grpc.v1 import room_pb2, room_service_pb2, seat_service_pb2
 
 Asked: TypeAlias = Command | Request
@@ -75,15 +75,19 @@ def room_options(message: room_pb2.RoomOptions, path: str = "") -> RoomOptions |
     payer = _PAYERS.get(message.payer)
     if payer is None:
         return choice_fault(f"{path}payer", message.payer, tuple(_PAYERS))
+    start = _STARTS.get(message.start)
+    if start is None:
+        return choice_fault(f"{path}start", message.start, tuple(_STARTS))
     countdowns = _countdowns(message.countdowns, path)
     if isinstance(countdowns, InvalidField):
         return countdowns
-    return RoomOptions(game, length, payer, not message.no_review, countdowns)
+    return RoomOptions(game, length, payer, not message.no_review, countdowns, start)
 
 
 _DEFAULTS: Final = RoomOptions()
 _DECKS: Final = {room_pb2.DECK_UNSPECIFIED: FourPlayer().deck} | reverse(DECKS)
 _PAYERS: Final = {room_pb2.PAYER_UNSPECIFIED: _DEFAULTS.payer} | reverse(PAYERS)
+_STARTS: Final = {room_pb2.START_UNSPECIFIED: _DEFAULTS.start} | reverse(STARTS)
 _LENGTHS: Final = {0: _DEFAULTS.length} | {length.value: length for length in Length}
 
 

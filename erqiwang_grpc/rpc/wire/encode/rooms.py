@@ -2,7 +2,7 @@
 
 from erqiwang_core.options import CardCost, FourPlayer, RoomOptions, ThreePlayer
 
-from erqiwang_grpc.rpc.wire.numbers import DECKS, PAYERS
+from erqiwang_grpc.rpc.wire.numbers import DECKS, PAYERS, STARTS
 from erqiwang_grpc.v1 import room_pb2
 
 
@@ -18,6 +18,7 @@ def room_options(options: RoomOptions) -> room_pb2.RoomOptions:
             bury=options.countdowns.bury,
             play=options.countdowns.play,
         ),
+        start=STARTS[options.start],
     )
     match options.game:
         case ThreePlayer(joker_bonus, climb):
