@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from enum import Enum
 from typing import NewType, TypeAlias, final
 
 from erqiwang_core import deal as deals, playing
@@ -79,12 +80,51 @@ class Over:
 Match: TypeAlias = Gathering | Running | Over
 
 
+class Outside(Enum):
+    """Who may ask for the end of a match beside the seats."""
+
+    PLATFORM = "platform"
+    HOUSE = "house"
+    """The server, which ends a room whose match does not begin in time."""
+
+
+Asker: TypeAlias = Seat | Outside
+
+
+class DisbandReason(Enum):
+    """Why a match is disbanded, as far as that is said."""
+
+    UNSAID = "unsaid"
+    AGREED = "agreed"
+    """The players agreed to end it."""
+    ABSENT = "absent"
+    """A player is away, or does not act."""
+    MISCONDUCT = "misconduct"
+    MAINTENANCE = "maintenance"
+    """The platform needs the table to end."""
+    OTHER = "other"
+    EXPIRED = "expired"
+    """The match did not begin in time."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Disbanding:
+    """Who had a match disbanded, and why. Told to all."""
+
+    asker: Asker
+    reason: DisbandReason
+    text: str
+    """What else there is to say, in the platform's own words; opaque to the core."""
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Account:
     """How a match ended for every seat, in chips (大局结算)."""
 
-    disbanded: bool
+    disbanding: Disbanding | None
+    """None where all deals were played."""
     deals: tuple[BySeat[Chips], ...]
     """The scores of every deal; one in progress at a disband counts 0 for all."""
     totals: BySeat[Chips]
@@ -117,6 +157,11 @@ class StartMatch:
 @dataclass(frozen=True, slots=True)
 class Disband:
     """End the match now (解散)."""
+
+    asker: int | Outside = Outside.PLATFORM
+    """Whose wish it is: the number of a seat that is taken, or one outside."""
+    reason: DisbandReason = DisbandReason.UNSAID
+    text: str = ""
 
 
 HouseCommand: TypeAlias = TakeSeat | LeaveSeat | StartMatch | Disband
@@ -236,7 +281,7 @@ def decide(match: Match, seat: Seat, command: Command, shuffle: Shuffle) -> tupl
         return decided
     if isinstance(decided[-1], DealSettled) and len(match.settled) + 1 == match.options.deals:
         by_deal = (*match.settled, decided[-1].settlement.scores)
-        return (*decided, MatchEnded(_account(match, by_deal, disbanded=False), None))
+        return (*decided, MatchEnded(_account(match, by_deal, None), None))
     return decided
 
 
@@ -273,8 +318,8 @@ def _start(options: RoomOptions, number: int, first_bidder: Seat, shuffle: Shuff
     return DealStarted(number, first_bidder, options.game, options.review, RULES_VERSION, shuffle())
 
 
-def _account(match: Match, by_deal: tuple[BySeat[Chips], ...], *, disbanded: bool) -> Account:
-    return Account(disbanded, by_deal, totals(len(match.chairs), by_deal))
+def _account(match: Match, by_deal: tuple[BySeat[Chips], ...], disbanding: Disbanding | None) -> Account:
+    return Account(disbanding, by_deal, totals(len(match.chairs), by_deal))
 
 
 def answer(match: Match, seat: Seat, request: Request) -> Reply | Refusal:
@@ -296,7 +341,7 @@ def administer(match: Match, command: HouseCommand, shuffle: Shuffle) -> tuple[E
         case StartMatch():
             return _start_match(match, shuffle)
         case Disband():
-            return WrongPhase(Phase.OVER) if isinstance(match, Over) else (_disbanded(match),)
+            return _disband(match, command)
 
 
 def _take(match: Match, seat: int, player: Player, shuffle: Shuffle) -> tuple[Event, ...] | Refusal:
@@ -341,12 +386,27 @@ def _start_match(match: Match, shuffle: Shuffle) -> tuple[Event, ...] | Refusal:
     return (_start(match.options, 1, Seat(0), shuffle),)
 
 
-def _disbanded(match: Gathering | Running) -> MatchEnded:
+def _disband(match: Match, command: Disband) -> tuple[Event, ...] | Refusal:
+    asker = command.asker if isinstance(command.asker, Outside) else _sitting(match, command.asker)
+    if isinstance(asker, NoSuchSeat | SeatFree):
+        return asker
+    if isinstance(match, Over):
+        return WrongPhase(Phase.OVER)
+    return (_disbanded(match, Disbanding(asker, command.reason, command.text)),)
+
+
+def _sitting(match: Match, seat: int) -> Seat | NoSuchSeat | SeatFree:
+    if not 0 <= seat < len(match.chairs):
+        return NoSuchSeat(seat)
+    return SeatFree(Seat(seat)) if match.chairs[Seat(seat)].player is None else Seat(seat)
+
+
+def _disbanded(match: Gathering | Running, disbanding: Disbanding) -> MatchEnded:
     by_deal = scores(match)
     if isinstance(match, Gathering) or isinstance(match.deal, Settled):
-        return MatchEnded(_account(match, by_deal, disbanded=True), None)
+        return MatchEnded(_account(match, by_deal, disbanding), None)
     nothing = by_seat(len(match.chairs), lambda _: Chips(0))
-    return MatchEnded(_account(match, (*by_deal, nothing), disbanded=True), _cut_short(match.deal))
+    return MatchEnded(_account(match, (*by_deal, nothing), disbanding), _cut_short(match.deal))
 
 
 def _cut_short(deal: Bidding | Naming | Burying | Playing) -> Settlement:

@@ -128,8 +128,9 @@ def _asked(match: Match, event: Event) -> _BySeat | HouseCommand | None:
             return TakeSeat(seat, player)
         case SeatLeft(seat):
             return LeaveSeat(seat)
-        case MatchEnded():
-            return Disband()
+        case MatchEnded(account):
+            asked = account.disbanding
+            return None if asked is None else Disband(asked.asker, asked.reason, asked.text)
         case SeatReady(seat):
             return _BySeat(seat, Ready())
         case BidMade(seat, points):

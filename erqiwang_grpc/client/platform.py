@@ -14,7 +14,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from erqiwang_grpc.client.calls import CallRefused, Cancellation, bearer, refusal_of, retry_delay
 from erqiwang_grpc.client.servers import Options, Servers
 from erqiwang_grpc.client.timing import BackOff, Timing
-from erqiwang_grpc.v1 import record_pb2, room_pb2, room_service_pb2 as pb, room_service_pb2_grpc as rpc
+from erqiwang_grpc.v1 import record_pb2, room_pb2, room_service_pb2 as pb, room_service_pb2_grpc as rpc, settlement_pb2
 
 T = TypeVar("T")
 
@@ -136,9 +136,19 @@ class Platform:
         )
         return started.room
 
-    async def disband_room(self, room_id: str, command_id: str | None = None) -> pb.DisbandRoomResponse:
-        """End the match now."""
-        request = pb.DisbandRoomRequest(room_id=room_id, command_id=command_id or uuid4().hex)
+    async def disband_room(
+        self,
+        room_id: str,
+        command_id: str | None = None,
+        *,
+        seat: int | None = None,
+        reason: settlement_pb2.DisbandReason.ValueType = settlement_pb2.DISBAND_REASON_UNSPECIFIED,
+        text: str = "",
+    ) -> pb.DisbandRoomResponse:
+        """End the match now. Every seat is told the `seat` whose player asked for it, the `reason` and the `text`."""
+        request = pb.DisbandRoomRequest(
+            room_id=room_id, command_id=command_id or uuid4().hex, seat=seat, reason=reason, text=text
+        )
         return await self._answer(
             lambda rooms: rooms.DisbandRoom(request, metadata=self._metadata, timeout=self._deadline),
             request.command_id,

@@ -15,7 +15,18 @@ from erqiwang_core.kernel.cards import CARDS
 from erqiwang_core.kernel.hand import cards_of
 from erqiwang_core.kernel.shapes import Component, Lead, Pair, Shape, Single, Throw, Tractor
 from erqiwang_core.kernel.trump import TRUMPS, Group, Trump
-from erqiwang_core.match import Account, DealStarted, MatchEnded, Player, SeatLeft, SeatReady, SeatTaken
+from erqiwang_core.match import (
+    Account,
+    Asker,
+    DealStarted,
+    Disbanding,
+    MatchEnded,
+    Outside,
+    Player,
+    SeatLeft,
+    SeatReady,
+    SeatTaken,
+)
 from erqiwang_core.naming import TrumpNamed, number
 from erqiwang_core.options import Countdowns, Deck, FourPlayer, Game, Length, Payer, RoomOptions, Start, ThreePlayer
 from erqiwang_core.playing import CardsFollowed, CardsLed, TrickTaken
@@ -28,7 +39,7 @@ from google.protobuf.message import DecodeError
 
 from erqiwang_grpc.events.encode import message
 from erqiwang_grpc.events.model import RoomOpened, StoredEvent
-from erqiwang_grpc.events.numbers import AWARD_KINDS, PLAIN_OUTCOMES
+from erqiwang_grpc.events.numbers import AWARD_KINDS, DISBAND_REASONS, PLAIN_OUTCOMES
 from erqiwang_grpc.stored.v1 import event_pb2, room_pb2, settlement_pb2
 
 K = TypeVar("K")
@@ -111,6 +122,7 @@ _TRUMPS: Final = {number(trump): trump for trump in TRUMPS}
 _GROUPS: Final = {group.value: group for group in Group}
 _LENGTHS: Final = {length.value: length for length in Length}
 _KINDS: Final = {stored: kind for kind, stored in AWARD_KINDS.items()}
+_REASONS: Final = {stored: reason for reason, stored in DISBAND_REASONS.items()}
 _OUTCOMES: Final = {stored: result for result, stored in PLAIN_OUTCOMES.items()}
 
 
@@ -304,9 +316,25 @@ def _seat_score(stored: settlement_pb2.SeatScore) -> SeatScore:
     )
 
 
+def _disbanding(stored: settlement_pb2.Disbanding) -> Disbanding:
+    return Disbanding(_asker(stored), _known(_REASONS, stored.reason, "reason"), stored.text)
+
+
+def _asker(stored: settlement_pb2.Disbanding) -> Asker:
+    match stored.WhichOneof("asker"):
+        case "seat":
+            return _seat(stored.seat)
+        case "platform":
+            return Outside.PLATFORM
+        case "house":
+            return Outside.HOUSE
+        case None:
+            raise _UnclearError("nobody asked for the end")
+
+
 def _match_ended(stored: settlement_pb2.MatchEnded) -> MatchEnded:
     account = Account(
-        disbanded=stored.disbanded,
+        disbanding=_disbanding(stored.disbanding) if stored.HasField("disbanding") else None,
         deals=tuple(_chips(deal.scores) for deal in stored.deals),
         totals=_chips(stored.totals),
     )

@@ -10,7 +10,7 @@ from erqiwang_core.contract import Contract
 from erqiwang_core.disclosure import Disclosure, Statement
 from erqiwang_core.kernel.hand import ids
 from erqiwang_core.kernel.shapes import Component, Pair, Shape, Single, Throw, Tractor
-from erqiwang_core.match import DealStarted, MatchEnded, SeatLeft, SeatReady, SeatTaken
+from erqiwang_core.match import DealStarted, Disbanding, MatchEnded, Outside, SeatLeft, SeatReady, SeatTaken
 from erqiwang_core.naming import TrumpNamed, number
 from erqiwang_core.options import Deck, FourPlayer, Game, Payer, RoomOptions, Start, ThreePlayer
 from erqiwang_core.playing import CardsFollowed, CardsLed, TrickTaken
@@ -19,7 +19,7 @@ from erqiwang_core.settlement import DealSettled, SeatScore, Settlement
 from erqiwang_core.units import CardSet
 
 from erqiwang_grpc.events.model import RoomOpened, StoredEvent
-from erqiwang_grpc.events.numbers import AWARD_KINDS, outcome
+from erqiwang_grpc.events.numbers import AWARD_KINDS, DISBAND_REASONS, outcome
 from erqiwang_grpc.stored.v1 import event_pb2, room_pb2, settlement_pb2
 
 
@@ -225,10 +225,22 @@ def _award(award: Award) -> settlement_pb2.Award:
     return settlement_pb2.Award(kind=AWARD_KINDS[award.kind], number=award.number)
 
 
+def _disbanding(asked: Disbanding) -> settlement_pb2.Disbanding:
+    stored = settlement_pb2.Disbanding(reason=DISBAND_REASONS[asked.reason], text=asked.text)
+    match asked.asker:
+        case Outside.PLATFORM:
+            stored.platform = True
+        case Outside.HOUSE:
+            stored.house = True
+        case seat:
+            stored.seat = seat
+    return stored
+
+
 def _match_ended(event: MatchEnded) -> settlement_pb2.MatchEnded:
     account = event.account
     return settlement_pb2.MatchEnded(
-        disbanded=account.disbanded,
+        disbanding=None if account.disbanding is None else _disbanding(account.disbanding),
         deals=[settlement_pb2.DealScores(scores=scores.values) for scores in account.deals],
         totals=account.totals.values,
         cut_short=None if event.cut_short is None else _settlement(event.cut_short),

@@ -1,4 +1,7 @@
-"""Bounds: how long a text of a request may be, and what it is refused with. Lengths count bytes of UTF-8, not characters."""
+"""Bounds: how long a text of a request may be, and what it is refused with.
+
+Lengths of names and ids count bytes of UTF-8; those of texts for people to read, characters.
+"""
 
 from typing import Final
 
@@ -11,12 +14,25 @@ LONGEST_NAME: Final = MOST_BYTES
 """Bytes of a player's or an owner's name."""
 
 
+LONGEST_DISBAND_TEXT: Final = 200
+"""Characters that a platform says about the end of a match."""
+
+
 def name_fault(path: str, name: str) -> InvalidField | None:
     """What is wrong with a required name, if anything: its length, or a character that would not be printable."""
-    hidden = sum(not is_printable(character) for character in name)
-    if hidden:
-        return InvalidField(path, Bounds(Unit.CONTROL_CHARACTERS, hidden, 0, 0))
-    return length_fault(path, name, 1, LONGEST_NAME)
+    return _hidden_fault(path, name) or length_fault(path, name, 1, LONGEST_NAME)
+
+
+def text_fault(path: str, text: str, most: int) -> InvalidField | None:
+    """What is wrong with a text of at most so many characters, if anything. It may be empty."""
+    if len(text) > most:
+        return InvalidField(path, Bounds(Unit.CHARACTERS, len(text), 0, most))
+    return _hidden_fault(path, text)
+
+
+def _hidden_fault(path: str, text: str) -> InvalidField | None:
+    hidden = sum(not is_printable(character) for character in text)
+    return InvalidField(path, Bounds(Unit.CONTROL_CHARACTERS, hidden, 0, 0)) if hidden else None
 
 
 def id_fault(command_id: str, *, is_required: bool = False) -> InvalidField | None:

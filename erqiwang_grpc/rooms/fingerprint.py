@@ -10,7 +10,7 @@ from typing import Final
 
 from erqiwang_core.bidding import Bid, Pass
 from erqiwang_core.burying import Bury
-from erqiwang_core.match import Disband, HouseCommand, LeaveSeat, Ready, StartMatch, TakeSeat
+from erqiwang_core.match import Disband, HouseCommand, LeaveSeat, Outside, Ready, StartMatch, TakeSeat
 from erqiwang_core.naming import NameTrump, Surrender
 from erqiwang_core.options import FourPlayer, Game, RoomOptions, ThreePlayer
 from erqiwang_core.playing import Play, ShowTrumps, Signal
@@ -61,8 +61,8 @@ def form(command: SeatCommand | HouseCommand | RoomOpened) -> str:
             return f"leave_seat {seat}"
         case StartMatch():
             return "start_match"
-        case Disband():
-            return "disband"
+        case Disband(asker, reason, text):
+            return f"disband {asker.value if isinstance(asker, Outside) else asker} {reason.value} {text}"
         case RoomOpened(platform, owner, options):
             return f"open_room {_options(options)} {platform} {owner}"
 

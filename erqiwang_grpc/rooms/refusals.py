@@ -73,6 +73,8 @@ class Unit(Enum):
     SECONDS = "seconds"
     CONTROL_CHARACTERS = "control characters"
     """That the text holds."""
+    CHARACTERS = "characters"
+    """Of the text, as Unicode code points."""
 
 
 @final

@@ -10,7 +10,6 @@ from typing import Final, TypeVar, final
 
 import grpc
 from erqiwang_core.match import (
-    Disband,
     HouseCommand,
     LeaveSeat,
     Match,
@@ -263,7 +262,10 @@ class RoomServicer(rpc.RoomServiceServicer):
     ) -> pb.DisbandRoomResponse:
         """End the match now."""
         room = await self._room(request.room_id, context)
-        answer = await self._administer(room, Disband(), request)
+        asked = decode.disband(request)
+        if isinstance(asked, InvalidField):
+            await refuse(context, asked)
+        answer = await self._administer(room, asked, request)
         if not isinstance(answer, Accepted):
             await refuse(context, answer)
         assert isinstance(room.match, Over), "a disbanded room is over"

@@ -47,7 +47,7 @@ def state(room: Room) -> room_pb2.RoomState.ValueType:
         case Over(account=account):
             if room.state.ended_by == HOUSE:
                 return room_pb2.ROOM_STATE_EXPIRED
-            return room_pb2.ROOM_STATE_DISBANDED if account.disbanded else room_pb2.ROOM_STATE_FINISHED
+            return room_pb2.ROOM_STATE_FINISHED if account.disbanding is None else room_pb2.ROOM_STATE_DISBANDED
 
 
 def _deal_number(match: Match) -> int:

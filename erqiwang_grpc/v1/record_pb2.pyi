@@ -37,7 +37,7 @@ class MatchSummary(_message.Message):
     PLAYERS_FIELD_NUMBER: _builtins.int
     TOTALS_FIELD_NUMBER: _builtins.int
     SETTLED_DEALS_FIELD_NUMBER: _builtins.int
-    DISBANDED_FIELD_NUMBER: _builtins.int
+    DISBANDING_FIELD_NUMBER: _builtins.int
     CREATE_TIME_FIELD_NUMBER: _builtins.int
     START_TIME_FIELD_NUMBER: _builtins.int
     END_TIME_FIELD_NUMBER: _builtins.int
@@ -47,8 +47,6 @@ class MatchSummary(_message.Message):
     """The player who opened the room."""
     settled_deals: _builtins.int
     """How many deals were settled; one that a disband cut short is not counted."""
-    disbanded: _builtins.bool
-    """Whether it was disbanded before all deals were played."""
     @_builtins.property
     def options(self) -> _room_pb2.RoomOptions:
         """The room's options."""
@@ -60,6 +58,10 @@ class MatchSummary(_message.Message):
     @_builtins.property
     def totals(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """Accumulated scores in chips, seat 0 first."""
+
+    @_builtins.property
+    def disbanding(self) -> _settlement_pb2.Disbanding:
+        """How it was disbanded; absent where all deals were played, and while it goes on."""
 
     @_builtins.property
     def create_time(self) -> _timestamp_pb2.Timestamp:
@@ -82,14 +84,14 @@ class MatchSummary(_message.Message):
         players: _abc.Iterable[_builtins.str] | None = ...,
         totals: _abc.Iterable[_builtins.int] | None = ...,
         settled_deals: _builtins.int = ...,
-        disbanded: _builtins.bool = ...,
+        disbanding: _settlement_pb2.Disbanding | None = ...,
         create_time: _timestamp_pb2.Timestamp | None = ...,
         start_time: _timestamp_pb2.Timestamp | None = ...,
         end_time: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "end_time", b"end_time", "options", b"options", "start_time", b"start_time"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "disbanding", b"disbanding", "end_time", b"end_time", "options", b"options", "start_time", b"start_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "disbanded", b"disbanded", "end_time", b"end_time", "options", b"options", "owner", b"owner", "players", b"players", "room_id", b"room_id", "settled_deals", b"settled_deals", "start_time", b"start_time", "totals", b"totals"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "disbanding", b"disbanding", "end_time", b"end_time", "options", b"options", "owner", b"owner", "players", b"players", "room_id", b"room_id", "settled_deals", b"settled_deals", "start_time", b"start_time", "totals", b"totals"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

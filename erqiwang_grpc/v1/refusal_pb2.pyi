@@ -92,6 +92,8 @@ class Refusal(_message.Message):
         """Seconds."""
         UNIT_CONTROL_CHARACTERS: Refusal._Unit.ValueType  # 4
         """Control characters that the text holds: it may hold none."""
+        UNIT_CHARACTERS: Refusal._Unit.ValueType  # 5
+        """Characters of the text, as Unicode code points."""
 
     class Unit(_Unit, metaclass=_UnitEnumTypeWrapper):
         """What the numbers of an `InvalidField` count."""
@@ -106,6 +108,8 @@ class Refusal(_message.Message):
     """Seconds."""
     UNIT_CONTROL_CHARACTERS: Refusal.Unit.ValueType  # 4
     """Control characters that the text holds: it may hold none."""
+    UNIT_CHARACTERS: Refusal.Unit.ValueType  # 5
+    """Characters of the text, as Unicode code points."""
 
     class _Quota:
         ValueType = _typing.NewType("ValueType", _builtins.int)

@@ -615,21 +615,39 @@ class DisbandRoomRequest(_message.Message):
 
     ROOM_ID_FIELD_NUMBER: _builtins.int
     COMMAND_ID_FIELD_NUMBER: _builtins.int
+    SEAT_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    TEXT_FIELD_NUMBER: _builtins.int
     room_id: _builtins.str
     """The room."""
     command_id: _builtins.str
     """Names the command, so that it may be sent again safely. At most 64 bytes; empty for none."""
+    seat: _builtins.int
+    """The seat whose player asked for it; unset where it is the platform's own wish. Refused: `no_such_seat`, and `seat_free` for
+    one that is not taken.
+    """
+    reason: _settlement_pb2.DisbandReason.ValueType
+    """Why; may be left out. `DISBAND_REASON_EXPIRED` is refused."""
+    text: _builtins.str
+    """More about it, in the platform's words; may be empty. At most 200 characters (Unicode code points), of those that an owner's
+    name may hold (see `CreateRoomRequest`). Every seat is told, so it is no place for what a player must not read.
+    """
     def __init__(
         self,
         *,
         room_id: _builtins.str = ...,
         command_id: _builtins.str = ...,
+        seat: _builtins.int | None = ...,
+        reason: _settlement_pb2.DisbandReason.ValueType = ...,
+        text: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "seat", b"seat"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["command_id", b"command_id", "room_id", b"room_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "command_id", b"command_id", "reason", b"reason", "room_id", b"room_id", "seat", b"seat", "text", b"text"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__seat: _TypeAlias = _typing.Literal["seat"]  # noqa: Y015
+    _WhichOneofArgType__seat: _TypeAlias = _typing.Literal["_seat", b"_seat"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__seat) -> _WhichOneofReturnType__seat | None: ...
 
 Global___DisbandRoomRequest: _TypeAlias = DisbandRoomRequest  # noqa: Y015
 

@@ -148,7 +148,7 @@ class RoomServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def DisbandRoom(self, request, context):
-        """End the match now (解散): it is settled with what was played.
+        """End the match now (解散): it is settled with what was played. Every seat is told who asked for it, and why.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -42,7 +42,7 @@ class RoomServiceStub:
     has started or is over, `seat_free` where a seat is free, `not_in_this_room` where the last seat starts it.
     """
     DisbandRoom: _aio.UnaryUnaryMultiCallable[_room_service_pb2.DisbandRoomRequest, _room_service_pb2.DisbandRoomResponse]
-    """End the match now (解散): it is settled with what was played."""
+    """End the match now (解散): it is settled with what was played. Every seat is told who asked for it, and why."""
     WatchRooms: _aio.UnaryStreamMultiCallable[_room_service_pb2.WatchRoomsRequest, _room_service_pb2.WatchRoomsResponse]
     """Public events of all the platform's rooms, from a cursor: first what has happened since, then what happens."""
     GetMatchRecord: _aio.UnaryUnaryMultiCallable[_room_service_pb2.GetMatchRecordRequest, _room_service_pb2.GetMatchRecordResponse]
@@ -119,7 +119,7 @@ class RoomServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _room_service_pb2.DisbandRoomRequest,
         context: _aio.ServicerContext[_room_service_pb2.DisbandRoomRequest, _room_service_pb2.DisbandRoomResponse],
     ) -> _abc.Awaitable[_room_service_pb2.DisbandRoomResponse]:
-        """End the match now (解散): it is settled with what was played."""
+        """End the match now (解散): it is settled with what was played. Every seat is told who asked for it, and why."""
 
     @_abc_1.abstractmethod
     def WatchRooms(

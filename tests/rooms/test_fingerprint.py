@@ -6,7 +6,17 @@ import pytest
 from erqiwang_core import match as matches
 from erqiwang_core.bidding import Bid, Pass
 from erqiwang_core.burying import Bury
-from erqiwang_core.match import Disband, HouseCommand, LeaveSeat, Player, Ready, StartMatch, TakeSeat
+from erqiwang_core.match import (
+    Disband,
+    DisbandReason,
+    HouseCommand,
+    LeaveSeat,
+    Outside,
+    Player,
+    Ready,
+    StartMatch,
+    TakeSeat,
+)
 from erqiwang_core.naming import NameTrump, Surrender
 from erqiwang_core.options import Countdowns, Deck, FourPlayer, Length, Payer, RoomOptions, Start, ThreePlayer
 from erqiwang_core.playing import Play, Request, ShowTrumps, Signal
@@ -29,7 +39,9 @@ FORMS: Final[list[tuple[SeatCommand | HouseCommand | RoomOpened, str]]] = [
     (TakeSeat(1, Player("bob")), "take_seat 1 bob"),
     (LeaveSeat(1), "leave_seat 1"),
     (StartMatch(), "start_match"),
-    (Disband(), "disband"),
+    (Disband(), "disband platform unsaid "),
+    (Disband(2, DisbandReason.ABSENT, "a b"), "disband 2 absent a b"),
+    (Disband(Outside.HOUSE, DisbandReason.EXPIRED), "disband house expired "),
     (
         RoomOpened("local", "alice", RoomOptions()),
         "open_room three_player 0 0 6 owner review 15 20 40 20 last_seat local alice",

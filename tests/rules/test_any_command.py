@@ -6,7 +6,18 @@ from erqiwang_core import deal as deals, match as matches
 from erqiwang_core.bidding import Bid, Pass
 from erqiwang_core.burying import Bury
 from erqiwang_core.kernel.hand import ids
-from erqiwang_core.match import Disband, LeaveSeat, Match, Player, Ready, Running, StartMatch, TakeSeat
+from erqiwang_core.match import (
+    Disband,
+    DisbandReason,
+    LeaveSeat,
+    Match,
+    Outside,
+    Player,
+    Ready,
+    Running,
+    StartMatch,
+    TakeSeat,
+)
 from erqiwang_core.naming import NameTrump, Surrender
 from erqiwang_core.options import Deck, FourPlayer, RoomOptions
 from erqiwang_core.playing import Play, Playing, ShowTrumps, Signal, Signalled, TrumpsShown
@@ -133,7 +144,10 @@ players = st.sampled_from([*PLAYERS, Player("")])
 @given(
     place=places,
     command=st.one_of(
-        st.builds(TakeSeat, numbers, players), st.builds(LeaveSeat, numbers), st.just(StartMatch()), st.just(Disband())
+        st.builds(TakeSeat, numbers, players),
+        st.builds(LeaveSeat, numbers),
+        st.just(StartMatch()),
+        st.builds(Disband, numbers | st.sampled_from(Outside), st.sampled_from(DisbandReason), st.text()),
     ),
 )
 def test_any_command_of_the_house(place: int, command: matches.HouseCommand) -> None:

@@ -10,13 +10,17 @@ from erqiwang_core.kernel.hand import EMPTY
 from erqiwang_core.kernel.trump import Trump
 from erqiwang_core.match import (
     Account,
+    Asker,
     Chair,
     DealStarted,
     Disband,
+    Disbanding,
+    DisbandReason,
     Gathering,
     LeaveSeat,
     Match,
     MatchEnded,
+    Outside,
     Over,
     Player,
     Ready,
@@ -35,6 +39,7 @@ from erqiwang_core.match import (
     totals,
 )
 from erqiwang_core.naming import Surrender
+from erqiwang_core.notices import MatchOver, cause
 from erqiwang_core.options import FourPlayer, Length, RoomOptions, Start, ThreePlayer
 from erqiwang_core.parts import ReadyAdvice
 from erqiwang_core.refusals import (
@@ -52,6 +57,7 @@ from erqiwang_core.seats import BySeat
 from erqiwang_core.settlement import DealSettled, Settled, next_first_bidder
 from erqiwang_core.units import Chips, Seat
 from erqiwang_core.view import table, view
+from erqiwang_core.viewer import PUBLIC
 
 from tests.rules.positions import EAST, SPADES
 from tests.rules.table import (
@@ -71,6 +77,7 @@ from tests.rules.table import (
 )
 
 ANNA, BELA, CHEN, DORA = PLAYERS
+BY_PLATFORM = Disbanding(Outside.PLATFORM, DisbandReason.UNSAID, "")
 FOUR = RoomOptions(game=FourPlayer())
 TABLES = [RoomOptions(game, review=review) for game in (ThreePlayer(), FourPlayer()) for review in (True, False)]
 DECKS = {options: shuffle(options)().order for options in TABLES}
@@ -264,7 +271,7 @@ def test_a_match_of_surrenders_from_beginning_to_end(options: RoomOptions) -> No
     assert isinstance(match, Over)
     assert phase(match) is Phase.OVER
     assert len(match.account.deals) == options.deals
-    assert not match.account.disbanded
+    assert match.account.disbanding is None
     assert match.account.totals == totals(seats, match.account.deals)
     assert sum(match.account.totals) == 0
     assert match.last is not None
@@ -325,7 +332,7 @@ def test_disband_at_any_moment(match: Match, deals: tuple[BySeat[Chips], ...], t
     assert isinstance(events, tuple)
     (ended,) = events
     assert isinstance(ended, MatchEnded)
-    assert ended.account == Account(True, deals, totals(3, deals))
+    assert ended.account == Account(BY_PLATFORM, deals, totals(3, deals))
     over = house(match, Disband())
     assert isinstance(over, Over)
     assert scores(over) == deals
@@ -334,6 +341,34 @@ def test_disband_at_any_moment(match: Match, deals: tuple[BySeat[Chips], ...], t
         assert (ended.cut_short.grade, ended.cut_short.stake) == (0, 0)
         assert over.last is not None
         assert over.last.settlement == ended.cut_short
+
+
+@pytest.mark.parametrize("asker", [EAST, Seat(2), *Outside])
+def test_who_asked_for_the_end_and_why_is_kept_and_told_alike(asker: Asker) -> None:
+    match = dealt_table()
+    over = house(match, Disband(asker, DisbandReason.ABSENT, "two of us wait"))
+    assert isinstance(over, Over)
+    asked = Disbanding(asker, DisbandReason.ABSENT, "two of us wait")
+    assert over.account.disbanding == asked
+    (ended,) = events if isinstance(events := told(match, Disband(asker, asked.reason, asked.text)), tuple) else ()
+    for viewer in (EAST, Seat(1), Seat(2)):
+        assert cause(match, ended, viewer) == MatchOver(asked)
+        assert view(over, viewer).account.account == over.account
+    assert cause(match, ended, PUBLIC) == MatchOver(asked)
+
+
+@pytest.mark.parametrize(
+    ("match", "asker", "refusal"),
+    [
+        pytest.param(dealt_table(), 3, NoSuchSeat(3), id="no such seat"),
+        pytest.param(dealt_table(), -1, NoSuchSeat(-1), id="negative"),
+        pytest.param(house(open_table(), TakeSeat(1, ANNA)), 0, SeatFree(EAST), id="nobody sits there"),
+        pytest.param(disbanded_table(), 3, NoSuchSeat(3), id="seat before phase"),
+        pytest.param(disbanded_table(), 0, WrongPhase(Phase.OVER), id="over"),
+    ],
+)
+def test_who_asks_for_the_end_sits_at_the_table(match: Match, asker: int, refusal: Refusal) -> None:
+    assert told(match, Disband(asker)) == refusal
 
 
 @pytest.mark.parametrize("options", TABLES)

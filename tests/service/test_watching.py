@@ -61,7 +61,7 @@ async def test_a_room_is_told_from_its_opening_to_its_account(service: Service) 
     settled = [event.deal_settled for event in events if event.HasField("deal_settled")]
     assert [each.deal for each in settled] == [1, 2]
     account = events[-1].match_settled.account
-    assert (account.disbanded, events[-1].match_settled.expired) == (True, False)
+    assert (account.HasField("disbanding"), events[-1].match_settled.expired) == (True, False)
     assert list(account.totals) == list(room.totals)
     scores = [[seat.score for seat in each.settlement.seats] for each in settled]
     assert [list(deal.scores) for deal in account.deals] == [*scores, [0, 0, 0]]

@@ -10,6 +10,7 @@ import pytest
 from erqiwang_core.match import (
     DealStarted,
     Disband,
+    DisbandReason,
     Event,
     Match,
     Over,
@@ -76,7 +77,7 @@ def test_to_its_end_in_every_game(game: Game, review: bool) -> None:
 @given(plan=plans())
 def test_a_disbanded_match_too(plan: Plan) -> None:
     for step in steps(plan):
-        disbanded = advance(step.after, Disband(), never_shuffled)
+        disbanded = advance(step.after, Disband(0, DisbandReason.ABSENT, "who knows 谁知道"), never_shuffled)
         assert isinstance(disbanded, Step), "a match may be disbanded at any moment"
         for change in disbanded.changes:
             assert stored_and_read(change.event) == change.event

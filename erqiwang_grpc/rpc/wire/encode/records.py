@@ -6,7 +6,7 @@ from erqiwang_grpc.archive.records import DealRecord, MatchRecord, MatchSummary,
 from erqiwang_grpc.rpc.wire.encode.cards import call, put_trick
 from erqiwang_grpc.rpc.wire.encode.parts import timestamp
 from erqiwang_grpc.rpc.wire.encode.rooms import room_options
-from erqiwang_grpc.rpc.wire.encode.settlements import settlement
+from erqiwang_grpc.rpc.wire.encode.settlements import disbanding, settlement
 from erqiwang_grpc.v1 import record_pb2, room_pb2, room_service_pb2, view_pb2
 
 
@@ -26,7 +26,7 @@ def match_summary(summary: MatchSummary) -> record_pb2.MatchSummary:
         players=[player or "" for player in summary.players],
         totals=summary.totals.values,
         settled_deals=summary.settled_deals,
-        disbanded=summary.disbanded,
+        disbanding=disbanding(summary.disbanding),
         create_time=timestamp(summary.created),
         start_time=None if summary.started is None else timestamp(summary.started),
         end_time=None if summary.ended is None else timestamp(summary.ended),
@@ -55,7 +55,7 @@ def ended_room(summary: MatchSummary) -> room_service_pb2.Room:
 def _ended_state(summary: MatchSummary) -> room_pb2.RoomState.ValueType:
     if summary.expired:
         return room_pb2.ROOM_STATE_EXPIRED
-    return room_pb2.ROOM_STATE_DISBANDED if summary.disbanded else room_pb2.ROOM_STATE_FINISHED
+    return room_pb2.ROOM_STATE_FINISHED if summary.disbanding is None else room_pb2.ROOM_STATE_DISBANDED
 
 
 def deal_record(deal: DealRecord) -> record_pb2.DealRecord:
