@@ -205,9 +205,23 @@ class Platform:
             lambda rooms: rooms.QuoteRoom(request, metadata=self._metadata, timeout=self._deadline)
         )
 
-    async def watch(self, cursor: str = "") -> AsyncGenerator[pb.RoomEvent, None]:
-        """Public events of all the platform's rooms, from a cursor on, without an end; each carries the cursor to go on from.
+    async def cursor_now(self) -> str:
+        """The cursor of this moment: watched from it, `watch` tells what happens after."""
+        return await self._answer(self._first_cursor)
 
+    async def _first_cursor(self, rooms: rpc.RoomServiceStub) -> str:
+        call = rooms.WatchRooms(pb.WatchRoomsRequest(now=True), metadata=self._metadata, timeout=self._deadline)
+        try:
+            response = await call.read()
+        finally:
+            call.cancel()
+        assert isinstance(response, pb.WatchRoomsResponse), "a watch from now begins with a message"
+        return response.cursor
+
+    async def watch(self, cursor: str = "") -> AsyncGenerator[pb.RoomEvent, None]:
+        """Public events of all the platform's rooms, without an end; each carries the cursor to go on from.
+
+        They begin behind a cursor (`cursor_now` gives that of this moment); without one, with the first room that there was.
         A lost connection is opened again, on the next server where this one is gone, after the last event that was given:
         none is missed and none comes twice. Raises `CallRefused` where the server refuses to be watched.
         """

@@ -56,7 +56,7 @@ from erqiwang_grpc.rpc.cursors import page_token, read_cursor, read_page_token
 from erqiwang_grpc.rpc.errors import contained, end, reasoned, refuse
 from erqiwang_grpc.rpc.wire import encode, requests as decode
 from erqiwang_grpc.rpc.wire.encode.parts import timestamp
-from erqiwang_grpc.store import Mark, Period, Position, RoomId, TimeNs, Unavailable
+from erqiwang_grpc.store import Mark, Period, RoomId, TimeNs, Unavailable
 from erqiwang_grpc.store.wakeup import Bell
 from erqiwang_grpc.v1 import room_pb2, room_service_pb2 as pb, room_service_pb2_grpc as rpc
 
@@ -279,9 +279,9 @@ class RoomServicer(rpc.RoomServiceServicer):
     ) -> None:
         """Tell of the platform's rooms from a cursor on, until the caller leaves."""
         platform = await self._caller(context)
-        cursor = read_cursor(request.cursor, self._node.store.identity)
-        if not isinstance(cursor, tuple):
-            await refuse(context, cursor)
+        place = await self._start(request)
+        if not isinstance(place, tuple):
+            await refuse(context, place)
         if self.watchers >= self._limits.watchers:
             why = f"the server holds {self._limits.watchers} watchers, as many as it takes"
             await end(context, reasoned(StatusCode.RESOURCE_EXHAUSTED, "TOO_MANY_STREAMS", why, uniform(1, 5)))
@@ -292,25 +292,41 @@ class RoomServicer(rpc.RoomServiceServicer):
         self.watchers += 1
         try:
             with self._quotas.watching(platform):
-                await self._watch(platform, cursor, context)
+                if request.now:
+                    await context.write(pb.WatchRoomsResponse(cursor=self._cursor(place)))
+                await self._watch(platform, place, context)
         finally:
             self.watchers -= 1
+
+    async def _start(
+        self, request: pb.WatchRoomsRequest
+    ) -> watching.Place | InvalidCursor | ForeignCursor | LogUnavailable:
+        """Where the watch begins."""
+        if not request.now:
+            return read_cursor(request.cursor, self._node.store.identity)
+        latest = await self._node.store.latest()
+        return LogUnavailable() if isinstance(latest, Unavailable) else (latest, 0)
+
+    def _cursor(self, place: watching.Place) -> str:
+        return cursors.cursor(self._node.store.identity, *place)
 
     async def _watch(
         self,
         platform: PlatformId,
-        cursor: tuple[Position, int],
+        place: watching.Place,
         context: grpc.aio.ServicerContext[pb.WatchRoomsRequest, pb.WatchRoomsResponse],
     ) -> None:
         node, bell = self._node, Bell()
-        feed = watching.feed(node.store, node.wakeup, platform, cursor, bell, lambda: self._draining, node.monotonic)
+        feed = watching.feed(node.store, node.wakeup, platform, place, bell, lambda: self._draining, node.monotonic)
         self._bells.add(bell)
         try:
             async with contextlib.aclosing(feed) as found:
                 async for happened in found:
                     if isinstance(happened, LogUnavailable):
                         await refuse(context, happened)
-                    await context.write(pb.WatchRoomsResponse(events=[self._told(each) for each in happened]))
+                    place = happened[-1].place if happened else place
+                    told = [self._told(each) for each in happened]
+                    await context.write(pb.WatchRoomsResponse(events=told, cursor=self._cursor(place)))
         finally:
             self._bells.discard(bell)
         why = "the server is leaving: watch again after the delay, from the last cursor"
@@ -323,10 +339,7 @@ class RoomServicer(rpc.RoomServiceServicer):
             bell.ring()
 
     def _told(self, happened: watching.Happened) -> pb.RoomEvent:
-        position, told = happened.place
-        return encode.room_event(
-            happened.entry, happened.event, cursors.cursor(self._node.store.identity, position, told)
-        )
+        return encode.room_event(happened.entry, happened.event, self._cursor(happened.place))
 
     @contained
     async def GetMatchRecord(

@@ -688,21 +688,29 @@ class WatchRoomsRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     CURSOR_FIELD_NUMBER: _builtins.int
+    NOW_FIELD_NUMBER: _builtins.int
     cursor: _builtins.str
-    """The cursor of the last event seen; empty for all events from the first room on. A cursor belongs to one store: after
-    the server's store was restored from a backup, or copied, it is refused (`foreign_cursor`), since what happened after
-    the backup is gone and its places are given to other events. `Refusal.foreign_cursor` says what to do then.
+    """Behind the last event seen: its cursor, or that of its response. Empty means unset. A cursor belongs to one store: after
+    the server's store was restored from a backup, or copied, it is refused (`foreign_cursor`), since what happened after the
+    backup is gone and its places are given to other events. `Refusal.foreign_cursor` says what to do then.
+    """
+    now: _builtins.bool
+    """Now: only with what happens after this call; always true. The first response comes at once, without events, and has the
+    cursor to go on from. A platform that begins to watch asks for this, and then lists the rooms that are there.
     """
     def __init__(
         self,
         *,
         cursor: _builtins.str = ...,
+        now: _builtins.bool = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["cursor", b"cursor", "now", b"now", "start", b"start"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["cursor", b"cursor"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cursor", b"cursor", "now", b"now", "start", b"start"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType_start: _TypeAlias = _typing.Literal["cursor", "now"]  # noqa: Y015
+    _WhichOneofArgType_start: _TypeAlias = _typing.Literal["start", b"start"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_start) -> _WhichOneofReturnType_start | None: ...
 
 Global___WatchRoomsRequest: _TypeAlias = WatchRoomsRequest  # noqa: Y015
 
@@ -871,18 +879,22 @@ class WatchRoomsResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     EVENTS_FIELD_NUMBER: _builtins.int
+    CURSOR_FIELD_NUMBER: _builtins.int
+    cursor: _builtins.str
+    """Watch from here to hear of what comes after this message. Set in every one."""
     @_builtins.property
     def events(self) -> _containers.RepeatedCompositeFieldContainer[Global___RoomEvent]:
-        """One at least; a message without any says that the server is still there."""
+        """In order. A message without any says that the server is still there; so does the first one of a watch from now."""
 
     def __init__(
         self,
         *,
         events: _abc.Iterable[Global___RoomEvent] | None = ...,
+        cursor: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["events", b"events"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cursor", b"cursor", "events", b"events"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

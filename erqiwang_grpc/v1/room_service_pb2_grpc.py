@@ -155,7 +155,8 @@ class RoomServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def WatchRooms(self, request, context):
-        """Public events of all the platform's rooms, from a cursor: first what has happened since, then what happens.
+        """Public events of all the platform's rooms, from the first room on, from a cursor, or from now: first what has happened since,
+        then what happens. A watch that is silent for 20 seconds tells a message without events.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

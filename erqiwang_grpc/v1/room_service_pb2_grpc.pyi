@@ -44,7 +44,9 @@ class RoomServiceStub:
     DisbandRoom: _aio.UnaryUnaryMultiCallable[_room_service_pb2.DisbandRoomRequest, _room_service_pb2.DisbandRoomResponse]
     """End the match now (解散): it is settled with what was played. Every seat is told who asked for it, and why."""
     WatchRooms: _aio.UnaryStreamMultiCallable[_room_service_pb2.WatchRoomsRequest, _room_service_pb2.WatchRoomsResponse]
-    """Public events of all the platform's rooms, from a cursor: first what has happened since, then what happens."""
+    """Public events of all the platform's rooms, from the first room on, from a cursor, or from now: first what has happened since,
+    then what happens. A watch that is silent for 20 seconds tells a message without events.
+    """
     GetMatchRecord: _aio.UnaryUnaryMultiCallable[_room_service_pb2.GetMatchRecordRequest, _room_service_pb2.GetMatchRecordResponse]
     """A match with all its deals that have ended. A room whose match has not begun, or never did, has none."""
     ListMatchRecords: _aio.UnaryUnaryMultiCallable[_room_service_pb2.ListMatchRecordsRequest, _room_service_pb2.ListMatchRecordsResponse]
@@ -127,7 +129,9 @@ class RoomServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _room_service_pb2.WatchRoomsRequest,
         context: _aio.ServicerContext[_room_service_pb2.WatchRoomsRequest, _room_service_pb2.WatchRoomsResponse],
     ) -> _abc.AsyncIterator[_room_service_pb2.WatchRoomsResponse] | _abc.Awaitable[None]:
-        """Public events of all the platform's rooms, from a cursor: first what has happened since, then what happens."""
+        """Public events of all the platform's rooms, from the first room on, from a cursor, or from now: first what has happened since,
+        then what happens. A watch that is silent for 20 seconds tells a message without events.
+        """
 
     @_abc_1.abstractmethod
     def GetMatchRecord(
