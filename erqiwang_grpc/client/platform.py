@@ -59,6 +59,16 @@ class Seated:
 
 
 @final
+@dataclass(frozen=True, slots=True)
+class FreshToken:
+    """A token for a seat that is taken already."""
+
+    token: str = field(repr=False)
+    """As in `Seated`. Older tokens of the seat stay valid until their own end."""
+    token_expires: Timestamp
+
+
+@final
 class Platform:
     """`RoomService` with one platform's key, on the first of `addresses` that can be reached.
 
@@ -119,6 +129,14 @@ class Platform:
             lambda rooms: rooms.TakeSeat(request, metadata=self._metadata, timeout=self._deadline), request.command_id
         )
         return Seated(taken.room, taken.seat, taken.seat_token, taken.token_expire_time, request.command_id)
+
+    async def refresh_seat_token(self, room_id: str, seat: int, player: str) -> FreshToken:
+        """A fresh token for the player on a seat, whose stream goes on: `SeatClient.renew` takes it."""
+        request = pb.RefreshSeatTokenRequest(room_id=room_id, seat=seat, player=player)
+        given = await self._answer(
+            lambda rooms: rooms.RefreshSeatToken(request, metadata=self._metadata, timeout=self._deadline)
+        )
+        return FreshToken(given.seat_token, given.token_expire_time)
 
     async def leave_seat(self, room_id: str, seat: int, command_id: str | None = None) -> pb.Room:
         """Free a seat before the match starts."""

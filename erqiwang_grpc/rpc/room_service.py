@@ -19,7 +19,7 @@ from erqiwang_core.match import (
     TakeSeat,
 )
 from erqiwang_core.options import card_cost
-from erqiwang_core.refusals import SeatFree, SeatOccupied
+from erqiwang_core.refusals import NoSuchSeat, SeatFree, SeatOccupied
 from erqiwang_core.rules import rules
 from erqiwang_core.units import Seat
 from google.protobuf.timestamp_pb2 import Timestamp
@@ -29,7 +29,7 @@ from erqiwang_grpc.archive import feed as watching
 from erqiwang_grpc.archive.matches import Archive, Recorded, Search
 from erqiwang_grpc.auth.files import KeyFiles
 from erqiwang_grpc.auth.keys import PlatformId
-from erqiwang_grpc.auth.tokens import Epoch, SeatClaims, UnixSeconds, claims_for
+from erqiwang_grpc.auth.tokens import Epoch, UnixSeconds, claims_for
 from erqiwang_grpc.events.actor import PLATFORM
 from erqiwang_grpc.events.index import created
 from erqiwang_grpc.events.model import RoomOpened
@@ -199,12 +199,12 @@ class RoomServicer(rpc.RoomServiceServicer):
             # The command seated the player once, and the player has left since: somebody else sits there now.
             taken = room.match.chairs[Seat(wanted)].player is not None
             await refuse(context, SeatOccupied(Seat(wanted)) if taken else SeatFree(Seat(wanted)))
-        claims = self._claims(platform, room, seat)
+        token, expires = self._token(platform, room, seat)
         return pb.TakeSeatResponse(
             room=self._status(room),
             seat=seat,
-            seat_token=self._keys.current.tokens.issue(claims),
-            token_expire_time=timestamp(TimeNs(claims.expires * SECOND)),
+            seat_token=token,
+            token_expire_time=expires,
             last_version=accepted.first - 1,
         )
 
@@ -224,11 +224,28 @@ class RoomServicer(rpc.RoomServiceServicer):
                 await refuse(context, RoomFull(len(room.match.chairs)))
             # Another was faster on the seat that had been free: there is one more.
 
-    def _claims(self, platform: PlatformId, room: Room, seat: Seat) -> SeatClaims:
+    @contained
+    async def RefreshSeatToken(
+        self,
+        request: pb.RefreshSeatTokenRequest,
+        context: grpc.aio.ServicerContext[pb.RefreshSeatTokenRequest, pb.RefreshSeatTokenResponse],
+    ) -> pb.RefreshSeatTokenResponse:
+        """Give a fresh token to the player on a seat. The room does not change."""
+        platform = await self._caller(context)
+        room = await self._owned(request.room_id, platform, context)
+        wrong = name_fault("player", request.player) or _not_sitting(room.match, request.seat, request.player)
+        if wrong is not None:
+            await refuse(context, wrong)
+        token, expires = self._token(platform, room, Seat(request.seat))
+        return pb.RefreshSeatTokenResponse(seat_token=token, token_expire_time=expires)
+
+    def _token(self, platform: PlatformId, room: Room, seat: Seat) -> tuple[str, Timestamp]:
+        """A token for the player on a seat as it stands, and when it ends."""
         chair = room.match.chairs[seat]
         player = Player(chair.player or "")
         now = UnixSeconds(self._node.now() // SECOND)
-        return claims_for(platform, room.id, seat, player, Epoch(chair.epoch), now)
+        claims = claims_for(platform, room.id, seat, player, Epoch(chair.epoch), now)
+        return self._keys.current.tokens.issue(claims), timestamp(TimeNs(claims.expires * SECOND))
 
     @contained
     async def LeaveSeat(
@@ -432,6 +449,16 @@ class RoomServicer(rpc.RoomServiceServicer):
 
     def _status(self, room: Room) -> pb.Room:
         return room_status.status(room, self._rooms.deadline(room.state))
+
+
+def _not_sitting(match: Match, seat: int, player: str) -> NoSuchSeat | SeatFree | SeatOccupied | None:
+    """Why a player has no token for a seat; None for the one who sits there."""
+    if not 0 <= seat < len(match.chairs):
+        return NoSuchSeat(seat)
+    sitting = match.chairs[Seat(seat)].player
+    if sitting is None:
+        return SeatFree(Seat(seat))
+    return None if sitting == player else SeatOccupied(Seat(seat))
 
 
 def _seat_of(match: Match, player: Player) -> Seat | None:

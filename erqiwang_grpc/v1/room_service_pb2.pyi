@@ -504,6 +504,64 @@ class TakeSeatResponse(_message.Message):
 Global___TakeSeatResponse: _TypeAlias = TakeSeatResponse  # noqa: Y015
 
 @_typing.final
+class RefreshSeatTokenRequest(_message.Message):
+    """Get a fresh token."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ROOM_ID_FIELD_NUMBER: _builtins.int
+    SEAT_FIELD_NUMBER: _builtins.int
+    PLAYER_FIELD_NUMBER: _builtins.int
+    room_id: _builtins.str
+    """The room."""
+    seat: _builtins.int
+    """The seat."""
+    player: _builtins.str
+    """The player who sits there; required."""
+    def __init__(
+        self,
+        *,
+        room_id: _builtins.str = ...,
+        seat: _builtins.int = ...,
+        player: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["player", b"player", "room_id", b"room_id", "seat", b"seat"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RefreshSeatTokenRequest: _TypeAlias = RefreshSeatTokenRequest  # noqa: Y015
+
+@_typing.final
+class RefreshSeatTokenResponse(_message.Message):
+    """A fresh token."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SEAT_TOKEN_FIELD_NUMBER: _builtins.int
+    TOKEN_EXPIRE_TIME_FIELD_NUMBER: _builtins.int
+    seat_token: _builtins.str
+    """As in `TakeSeatResponse`. A client that is attached may keep it for its next connection."""
+    @_builtins.property
+    def token_expire_time(self) -> _timestamp_pb2.Timestamp:
+        """When it ends."""
+
+    def __init__(
+        self,
+        *,
+        seat_token: _builtins.str = ...,
+        token_expire_time: _timestamp_pb2.Timestamp | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["token_expire_time", b"token_expire_time"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["seat_token", b"seat_token", "token_expire_time", b"token_expire_time"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RefreshSeatTokenResponse: _TypeAlias = RefreshSeatTokenResponse  # noqa: Y015
+
+@_typing.final
 class LeaveSeatRequest(_message.Message):
     """Free a seat."""
 

@@ -60,6 +60,11 @@ class RoomServiceStub:
                 request_serializer=erqiwang_dot_v1_dot_room__service__pb2.TakeSeatRequest.SerializeToString,
                 response_deserializer=erqiwang_dot_v1_dot_room__service__pb2.TakeSeatResponse.FromString,
                 _registered_method=True)
+        self.RefreshSeatToken = channel.unary_unary(
+                '/erqiwang.v1.RoomService/RefreshSeatToken',
+                request_serializer=erqiwang_dot_v1_dot_room__service__pb2.RefreshSeatTokenRequest.SerializeToString,
+                response_deserializer=erqiwang_dot_v1_dot_room__service__pb2.RefreshSeatTokenResponse.FromString,
+                _registered_method=True)
         self.LeaveSeat = channel.unary_unary(
                 '/erqiwang.v1.RoomService/LeaveSeat',
                 request_serializer=erqiwang_dot_v1_dot_room__service__pb2.LeaveSeatRequest.SerializeToString,
@@ -125,8 +130,18 @@ class RoomServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def TakeSeat(self, request, context):
-        """Seat a player and get the seat's token; for a player already sitting there, a fresh one: the old one dies. The match
+        """Seat a player and get the seat's token; for a player already sitting there, a fresh one: the old one dies, and the seat's
+        stream ends (`RefreshSeatToken` leaves both alone). The match
         starts when the last seat is taken, unless the room's options leave that to `StartMatch`.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RefreshSeatToken(self, request, context):
+        """A fresh token for the player who sits on a seat, as before the old one ends. Nothing is logged and nobody is told: the seat's
+        stream goes on, and older tokens of the seat stay valid until their own end. (To void them, take the seat again: `TakeSeat`.)
+        Refused: `seat_free`, `seat_occupied` where another player sits there, `no_such_seat`.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -203,6 +218,11 @@ def add_RoomServiceServicer_to_server(servicer, server):
                     servicer.TakeSeat,
                     request_deserializer=erqiwang_dot_v1_dot_room__service__pb2.TakeSeatRequest.FromString,
                     response_serializer=erqiwang_dot_v1_dot_room__service__pb2.TakeSeatResponse.SerializeToString,
+            ),
+            'RefreshSeatToken': grpc.unary_unary_rpc_method_handler(
+                    servicer.RefreshSeatToken,
+                    request_deserializer=erqiwang_dot_v1_dot_room__service__pb2.RefreshSeatTokenRequest.FromString,
+                    response_serializer=erqiwang_dot_v1_dot_room__service__pb2.RefreshSeatTokenResponse.SerializeToString,
             ),
             'LeaveSeat': grpc.unary_unary_rpc_method_handler(
                     servicer.LeaveSeat,
@@ -371,6 +391,33 @@ class RoomService:
             '/erqiwang.v1.RoomService/TakeSeat',
             erqiwang_dot_v1_dot_room__service__pb2.TakeSeatRequest.SerializeToString,
             erqiwang_dot_v1_dot_room__service__pb2.TakeSeatResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RefreshSeatToken(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/erqiwang.v1.RoomService/RefreshSeatToken',
+            erqiwang_dot_v1_dot_room__service__pb2.RefreshSeatTokenRequest.SerializeToString,
+            erqiwang_dot_v1_dot_room__service__pb2.RefreshSeatTokenResponse.FromString,
             options,
             channel_credentials,
             insecure,

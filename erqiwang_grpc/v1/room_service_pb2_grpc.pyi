@@ -32,8 +32,14 @@ class RoomServiceStub:
     QuoteRoom: _aio.UnaryUnaryMultiCallable[_room_service_pb2.QuoteRoomRequest, _room_service_pb2.QuoteRoomResponse]
     """What a room with these options would cost, and how many deals it would have. Nothing is created."""
     TakeSeat: _aio.UnaryUnaryMultiCallable[_room_service_pb2.TakeSeatRequest, _room_service_pb2.TakeSeatResponse]
-    """Seat a player and get the seat's token; for a player already sitting there, a fresh one: the old one dies. The match
+    """Seat a player and get the seat's token; for a player already sitting there, a fresh one: the old one dies, and the seat's
+    stream ends (`RefreshSeatToken` leaves both alone). The match
     starts when the last seat is taken, unless the room's options leave that to `StartMatch`.
+    """
+    RefreshSeatToken: _aio.UnaryUnaryMultiCallable[_room_service_pb2.RefreshSeatTokenRequest, _room_service_pb2.RefreshSeatTokenResponse]
+    """A fresh token for the player who sits on a seat, as before the old one ends. Nothing is logged and nobody is told: the seat's
+    stream goes on, and older tokens of the seat stay valid until their own end. (To void them, take the seat again: `TakeSeat`.)
+    Refused: `seat_free`, `seat_occupied` where another player sits there, `no_such_seat`.
     """
     LeaveSeat: _aio.UnaryUnaryMultiCallable[_room_service_pb2.LeaveSeatRequest, _room_service_pb2.LeaveSeatResponse]
     """Free a seat before the match starts. Its token dies."""
@@ -93,8 +99,20 @@ class RoomServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _room_service_pb2.TakeSeatRequest,
         context: _aio.ServicerContext[_room_service_pb2.TakeSeatRequest, _room_service_pb2.TakeSeatResponse],
     ) -> _abc.Awaitable[_room_service_pb2.TakeSeatResponse]:
-        """Seat a player and get the seat's token; for a player already sitting there, a fresh one: the old one dies. The match
+        """Seat a player and get the seat's token; for a player already sitting there, a fresh one: the old one dies, and the seat's
+        stream ends (`RefreshSeatToken` leaves both alone). The match
         starts when the last seat is taken, unless the room's options leave that to `StartMatch`.
+        """
+
+    @_abc_1.abstractmethod
+    def RefreshSeatToken(
+        self,
+        request: _room_service_pb2.RefreshSeatTokenRequest,
+        context: _aio.ServicerContext[_room_service_pb2.RefreshSeatTokenRequest, _room_service_pb2.RefreshSeatTokenResponse],
+    ) -> _abc.Awaitable[_room_service_pb2.RefreshSeatTokenResponse]:
+        """A fresh token for the player who sits on a seat, as before the old one ends. Nothing is logged and nobody is told: the seat's
+        stream goes on, and older tokens of the seat stay valid until their own end. (To void them, take the seat again: `TakeSeat`.)
+        Refused: `seat_free`, `seat_occupied` where another player sits there, `no_such_seat`.
         """
 
     @_abc_1.abstractmethod
