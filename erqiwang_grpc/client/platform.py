@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Final, Self, TypeVar, final
@@ -111,10 +111,18 @@ class Platform:
         *,
         roomtype: str | None = None,
         command_id: str | None = None,
+        reference: str = "",
+        labels: Mapping[str, str] | None = None,
     ) -> Created:
-        """Open a room, with typed options or a `roomtype`; the same `command_id` again gives the same room."""
+        """Open a room, with typed options or a `roomtype`; the same `command_id` again gives the same room.
+
+        `reference` and `labels` are the platform's own: they come back with the room, its events and its record, and are told
+        to no seat.
+        """
         choice = pb.RoomChoice(roomtype=roomtype) if roomtype is not None else pb.RoomChoice(options=options)
-        request = pb.CreateRoomRequest(command_id=command_id or uuid4().hex, owner=owner, choice=choice)
+        request = pb.CreateRoomRequest(
+            command_id=command_id or uuid4().hex, owner=owner, choice=choice, reference=reference, labels=labels
+        )
         made = await self._answer(
             lambda rooms: rooms.CreateRoom(request, metadata=self._metadata, timeout=self._deadline), request.command_id
         )

@@ -38,7 +38,7 @@ from erqiwang_core.units import Awards, CardId, CardSet, Chips, Level, Points, S
 from google.protobuf.message import DecodeError
 
 from erqiwang_grpc.events.encode import message
-from erqiwang_grpc.events.model import RoomOpened, StoredEvent
+from erqiwang_grpc.events.model import Label, RoomOpened, StoredEvent
 from erqiwang_grpc.events.numbers import AWARD_KINDS, DISBAND_REASONS, PLAIN_OUTCOMES
 from erqiwang_grpc.stored.v1 import event_pb2, room_pb2, settlement_pb2
 
@@ -86,8 +86,7 @@ def read(body: bytes, rules_version: int) -> StoredEvent | Unreadable:
 def _event(stored: event_pb2.Event) -> StoredEvent:
     match stored.WhichOneof("event"):
         case "room_opened":
-            opened = stored.room_opened
-            return RoomOpened(opened.platform, opened.owner, _room_options(opened.options))
+            return _room_opened(stored.room_opened)
         case "seat_taken":
             return SeatTaken(_seat(stored.seat_taken.seat), Player(stored.seat_taken.player))
         case "seat_left":
@@ -146,6 +145,14 @@ def _cards(stored: bytes) -> CardSet:
     if stored and max(stored) >= CARDS:
         raise _UnclearError(f"there is no card {max(stored)}")
     return cards_of(CardId(card) for card in stored)
+
+
+def _room_opened(stored: room_pb2.RoomOpened) -> RoomOpened:
+    labels = tuple(Label(label.key, label.value) for label in stored.labels)
+    keys = [label.key for label in labels]
+    if keys != sorted(set(keys)):
+        raise _UnclearError("its labels are not in order")
+    return RoomOpened(stored.platform, stored.owner, _room_options(stored.options), stored.reference, labels)
 
 
 def _room_options(stored: room_pb2.RoomOptions) -> RoomOptions:

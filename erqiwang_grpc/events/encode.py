@@ -59,9 +59,8 @@ def message(event: StoredEvent) -> event_pb2.Event:
             return event_pb2.Event(seat_left=room_pb2.SeatLeft(seat=seat))
         case MatchEnded():
             return event_pb2.Event(match_ended=_match_ended(event))
-        case RoomOpened(platform, owner, options):
-            opened = room_pb2.RoomOpened(platform=platform, owner=owner, options=_room_options(options))
-            return event_pb2.Event(room_opened=opened)
+        case RoomOpened():
+            return event_pb2.Event(room_opened=_room_opened(event))
 
 
 def _cards(cards: CardSet) -> bytes:
@@ -70,6 +69,16 @@ def _cards(cards: CardSet) -> bytes:
 
 def _optional_cards(cards: CardSet | None) -> bytes | None:
     return None if cards is None else _cards(cards)
+
+
+def _room_opened(event: RoomOpened) -> room_pb2.RoomOpened:
+    return room_pb2.RoomOpened(
+        platform=event.platform,
+        owner=event.owner,
+        options=_room_options(event.options),
+        reference=event.reference,
+        labels=[room_pb2.Label(key=label.key, value=label.value) for label in event.labels],
+    )
 
 
 def _room_options(options: RoomOptions) -> room_pb2.RoomOptions:

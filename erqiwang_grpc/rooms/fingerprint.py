@@ -63,8 +63,14 @@ def form(command: SeatCommand | HouseCommand | RoomOpened) -> str:
             return "start_match"
         case Disband(asker, reason, text):
             return f"disband {asker.value if isinstance(asker, Outside) else asker} {reason.value} {text}"
-        case RoomOpened(platform, owner, options):
-            return f"open_room {_options(options)} {platform} {owner}"
+        case RoomOpened(platform, owner, options, reference, labels):
+            words = "".join(f" {label.key}={_text(label.value)}" for label in labels)
+            return f"open_room {_options(options)} {platform} {_text(reference)} {len(labels)}{words} {owner}"
+
+
+def _text(text: str) -> str:
+    """A text that does not stand last, with its length before it."""
+    return f"{len(text)}:{text}"
 
 
 def _options(options: RoomOptions) -> str:

@@ -75,6 +75,8 @@ class Unit(Enum):
     """That the text holds."""
     CHARACTERS = "characters"
     """Of the text, as Unicode code points."""
+    OTHER_CHARACTERS = "characters of other kinds"
+    """Than the text may hold."""
 
 
 @final

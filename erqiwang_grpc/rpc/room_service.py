@@ -32,7 +32,6 @@ from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.auth.tokens import Epoch, UnixSeconds, claims_for
 from erqiwang_grpc.events.actor import PLATFORM
 from erqiwang_grpc.events.index import created
-from erqiwang_grpc.events.model import RoomOpened
 from erqiwang_grpc.rooms.bounds import LONGEST_NAME, choice_fault, id_fault, length_fault, name_fault
 from erqiwang_grpc.rooms.command import Accepted, Answered, HouseAsks
 from erqiwang_grpc.rooms.costs import Work
@@ -54,6 +53,7 @@ from erqiwang_grpc.rpc import cursors, room_status
 from erqiwang_grpc.rpc.access import Access
 from erqiwang_grpc.rpc.cursors import page_token, read_cursor, read_page_token
 from erqiwang_grpc.rpc.errors import contained, end, reasoned, refuse
+from erqiwang_grpc.rpc.openings import Openings
 from erqiwang_grpc.rpc.wire import encode, requests as decode
 from erqiwang_grpc.rpc.wire.encode.parts import timestamp
 from erqiwang_grpc.store import Mark, Period, RoomId, TimeNs, Unavailable
@@ -85,6 +85,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         self._node = node
         self._events = node.store
         self._limits = node.limits
+        self._openings = Openings(rooms, node.store)
         self.watchers = 0
         """How many streams watch."""
         self._draining = False
@@ -99,19 +100,15 @@ class RoomServicer(rpc.RoomServiceServicer):
     ) -> pb.CreateRoomResponse:
         """Open a room."""
         platform = await self._caller(context)
-        wrong = id_fault(request.command_id, is_required=True) or name_fault("owner", request.owner)
-        if wrong is not None:
-            await refuse(context, wrong)
-        options = decode.room_choice(request.choice)
-        if isinstance(options, InvalidField):
-            await refuse(context, options)
-        opening = RoomOpened(platform, request.owner, options)
+        opening = id_fault(request.command_id, is_required=True) or decode.opening(request, platform)
+        if isinstance(opening, InvalidField):
+            await refuse(context, opening)
         key = command_key(request.command_id, opening)
         assert key is not None, "the command_id is required"
         room = await self._finish(self._rooms.create(opening, key))
         if not isinstance(room, Room):
             await refuse(context, room)
-        return pb.CreateRoomResponse(room=self._status(room), cost=encode.card_cost(card_cost(options)))
+        return pb.CreateRoomResponse(room=self._status(room), cost=encode.card_cost(card_cost(opening.options)))
 
     @contained
     async def GetRoom(
@@ -342,7 +339,7 @@ class RoomServicer(rpc.RoomServiceServicer):
                     if isinstance(happened, LogUnavailable):
                         await refuse(context, happened)
                     place = happened[-1].place if happened else place
-                    told = [self._told(each) for each in happened]
+                    told = [await self._told(each) for each in happened]
                     await context.write(pb.WatchRoomsResponse(events=told, cursor=self._cursor(place)))
         finally:
             self._bells.discard(bell)
@@ -355,8 +352,9 @@ class RoomServicer(rpc.RoomServiceServicer):
         for bell in self._bells:
             bell.ring()
 
-    def _told(self, happened: watching.Happened) -> pb.RoomEvent:
-        return encode.room_event(happened.entry, happened.event, self._cursor(happened.place))
+    async def _told(self, happened: watching.Happened) -> pb.RoomEvent:
+        opened = await self._openings.of(happened)
+        return encode.room_event(happened.entry, happened.event, opened, self._cursor(happened.place))
 
     @contained
     async def GetMatchRecord(
@@ -371,6 +369,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         if not isinstance(record, Recorded):
             await refuse(context, record)
         self._quotas.owe(platform, record.read * Work.DEAL.units)
+        record.message.summary.CopyFrom(encode.platform_summary(record.summary))
         return pb.GetMatchRecordResponse(record=record.message)
 
     @contained
@@ -391,7 +390,7 @@ class RoomServicer(rpc.RoomServiceServicer):
             await refuse(context, page)
         self._quotas.owe(platform, len(page.matches) * Work.ROW.units)
         return pb.ListMatchRecordsResponse(
-            matches=[encode.match_summary(summary) for summary in page.matches],
+            matches=[encode.platform_summary(summary) for summary in page.matches],
             next_page_token=page_token(self._events.identity, page.last) if page.last else "",
         )
 

@@ -34,6 +34,8 @@ def status(room: Room, deadline: TimeNs) -> pb.Room:
         phase=PHASES[phase(match)],
         to_act=to_act(match),
         last_event_time=timestamp(ledger.time),
+        reference=ledger.opened.reference,
+        labels=encode.labels(ledger.opened),
     )
 
 

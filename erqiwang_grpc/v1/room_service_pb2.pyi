@@ -66,6 +66,26 @@ class Room(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
+    @_typing.final
+    class LabelsEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        value: _builtins.str
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _builtins.str = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
     ROOM_ID_FIELD_NUMBER: _builtins.int
     STATE_FIELD_NUMBER: _builtins.int
     QUARANTINED_FIELD_NUMBER: _builtins.int
@@ -82,6 +102,8 @@ class Room(_message.Message):
     PHASE_FIELD_NUMBER: _builtins.int
     TO_ACT_FIELD_NUMBER: _builtins.int
     LAST_EVENT_TIME_FIELD_NUMBER: _builtins.int
+    REFERENCE_FIELD_NUMBER: _builtins.int
+    LABELS_FIELD_NUMBER: _builtins.int
     room_id: _builtins.str
     """Its id, given by the service."""
     state: _room_pb2.RoomState.ValueType
@@ -96,6 +118,8 @@ class Room(_message.Message):
     """How many events it has logged."""
     phase: _view_pb2.Phase.ValueType
     """Where its match stands."""
+    reference: _builtins.str
+    """As in `CreateRoomRequest`."""
     @_builtins.property
     def options(self) -> _room_pb2.RoomOptions:
         """Its options."""
@@ -136,6 +160,10 @@ class Room(_message.Message):
         signals are no events.
         """
 
+    @_builtins.property
+    def labels(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
+        """As in `CreateRoomRequest`."""
+
     def __init__(
         self,
         *,
@@ -155,10 +183,12 @@ class Room(_message.Message):
         phase: _view_pb2.Phase.ValueType = ...,
         to_act: _abc.Iterable[_builtins.int] | None = ...,
         last_event_time: _timestamp_pb2.Timestamp | None = ...,
+        reference: _builtins.str = ...,
+        labels: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "end_time", b"end_time", "expire_time", b"expire_time", "last_event_time", b"last_event_time", "options", b"options", "start_time", b"start_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "deal", b"deal", "end_time", b"end_time", "expire_time", b"expire_time", "last_event_time", b"last_event_time", "options", b"options", "owner", b"owner", "phase", b"phase", "quarantined", b"quarantined", "room_id", b"room_id", "seats", b"seats", "start_time", b"start_time", "state", b"state", "to_act", b"to_act", "totals", b"totals", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "deal", b"deal", "end_time", b"end_time", "expire_time", b"expire_time", "labels", b"labels", "last_event_time", b"last_event_time", "options", b"options", "owner", b"owner", "phase", b"phase", "quarantined", b"quarantined", "reference", b"reference", "room_id", b"room_id", "seats", b"seats", "start_time", b"start_time", "state", b"state", "to_act", b"to_act", "totals", b"totals", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -202,9 +232,31 @@ class CreateRoomRequest(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
+    @_typing.final
+    class LabelsEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        value: _builtins.str
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _builtins.str = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
     COMMAND_ID_FIELD_NUMBER: _builtins.int
     OWNER_FIELD_NUMBER: _builtins.int
     CHOICE_FIELD_NUMBER: _builtins.int
+    REFERENCE_FIELD_NUMBER: _builtins.int
+    LABELS_FIELD_NUMBER: _builtins.int
     command_id: _builtins.str
     """Names the command, so that it may be sent again safely. At most 64 bytes; required."""
     owner: _builtins.str
@@ -212,9 +264,21 @@ class CreateRoomRequest(_message.Message):
     (line ends, escapes), no bidi controls or other invisible formats, no line or paragraph separators. The joiners
     U+200C and U+200D and the tags of emoji flags are allowed, so every language and every emoji is.
     """
+    reference: _builtins.str
+    """The platform's own name for the room, as the number of an order; may be empty, and need not be unique. At most 128 characters
+    (Unicode code points), of those that an owner's name may hold. Told to the platform with the room, its events and its record,
+    and to no seat.
+    """
     @_builtins.property
     def choice(self) -> Global___RoomChoice:
         """Its options; if unset, all defaults apply."""
+
+    @_builtins.property
+    def labels(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
+        """Words of the platform's own about the room, as `mode: ranked`; at most 16. A key has 1 to 63 characters out of a to z, 0 to 9
+        and `.`, `_`, `-`. A value has at most 128 characters, of those that an owner's name may hold, and may be empty. Told to the
+        platform as `reference` is, and to no seat. They stay what they are: another set under the same `command_id` is refused.
+        """
 
     def __init__(
         self,
@@ -222,10 +286,12 @@ class CreateRoomRequest(_message.Message):
         command_id: _builtins.str = ...,
         owner: _builtins.str = ...,
         choice: Global___RoomChoice | None = ...,
+        reference: _builtins.str = ...,
+        labels: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["choice", b"choice"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["choice", b"choice", "command_id", b"command_id", "owner", b"owner"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["choice", b"choice", "command_id", b"command_id", "labels", b"labels", "owner", b"owner", "reference", b"reference"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -778,10 +844,32 @@ class RoomEvent(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
+    @_typing.final
+    class LabelsEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        value: _builtins.str
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _builtins.str = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
     CURSOR_FIELD_NUMBER: _builtins.int
     ROOM_ID_FIELD_NUMBER: _builtins.int
     VERSION_FIELD_NUMBER: _builtins.int
     TIME_FIELD_NUMBER: _builtins.int
+    REFERENCE_FIELD_NUMBER: _builtins.int
+    LABELS_FIELD_NUMBER: _builtins.int
     CREATED_FIELD_NUMBER: _builtins.int
     SEAT_TAKEN_FIELD_NUMBER: _builtins.int
     SEAT_LEFT_FIELD_NUMBER: _builtins.int
@@ -794,9 +882,15 @@ class RoomEvent(_message.Message):
     """The room."""
     version: _builtins.int
     """The version the event brought."""
+    reference: _builtins.str
+    """The room's, as in `CreateRoomRequest`."""
     @_builtins.property
     def time(self) -> _timestamp_pb2.Timestamp:
         """When."""
+
+    @_builtins.property
+    def labels(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
+        """The room's, as in `CreateRoomRequest`."""
 
     @_builtins.property
     def created(self) -> Global___RoomCreated:
@@ -829,6 +923,8 @@ class RoomEvent(_message.Message):
         room_id: _builtins.str = ...,
         version: _builtins.int = ...,
         time: _timestamp_pb2.Timestamp | None = ...,
+        reference: _builtins.str = ...,
+        labels: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
         created: Global___RoomCreated | None = ...,
         seat_taken: _room_pb2.SeatTaken | None = ...,
         seat_left: _room_pb2.SeatLeft | None = ...,
@@ -838,7 +934,7 @@ class RoomEvent(_message.Message):
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["created", b"created", "deal_settled", b"deal_settled", "deal_started", b"deal_started", "event", b"event", "match_settled", b"match_settled", "seat_left", b"seat_left", "seat_taken", b"seat_taken", "time", b"time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["created", b"created", "cursor", b"cursor", "deal_settled", b"deal_settled", "deal_started", b"deal_started", "event", b"event", "match_settled", b"match_settled", "room_id", b"room_id", "seat_left", b"seat_left", "seat_taken", b"seat_taken", "time", b"time", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["created", b"created", "cursor", b"cursor", "deal_settled", b"deal_settled", "deal_started", b"deal_started", "event", b"event", "labels", b"labels", "match_settled", b"match_settled", "reference", b"reference", "room_id", b"room_id", "seat_left", b"seat_left", "seat_taken", b"seat_taken", "time", b"time", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["created", "seat_taken", "seat_left", "deal_started", "deal_settled", "match_settled"]  # noqa: Y015
     _WhichOneofArgType_event: _TypeAlias = _typing.Literal["event", b"event"]  # noqa: Y015

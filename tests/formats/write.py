@@ -17,6 +17,7 @@ from erqiwang_core.settlement import Settled
 from erqiwang_grpc.archive.records import MatchRecord, match_record
 from erqiwang_grpc.commands.export import line
 from erqiwang_grpc.events.actor import HOUSE
+from erqiwang_grpc.events.model import Label
 from erqiwang_grpc.rooms.command import Accepted, HouseAsks
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Room
@@ -36,6 +37,7 @@ _THREE: Final = RoomOptions(
     countdowns=Countdowns(bid=9, trump=8, bury=7, play=6),
 )
 _FOUR: Final = RoomOptions(FourPlayer(Deck.FULL), review=False, start=Start.PLATFORM)
+_LABELS: Final = (Label("mode", "ranked 排位"), Label("season", "7"))
 _ABSENT: Final = Disband(1, DisbandReason.ABSENT, "三缺一 🀄")
 
 
@@ -48,7 +50,7 @@ async def fill(path: Path) -> None:
     assert isinstance(log, SqliteStore), log
     rooms = Rooms(node_on(log))
     for name, options, end in (("three", _THREE, _ABSENT), ("four", _FOUR, Disband())):
-        room = await seated(rooms, name, options)
+        room = await seated(rooms, name, options, reference=f"order {name}", labels=_LABELS)
         await until_second_deal(room)
         await play(room, 20, Random(2))
         assert isinstance(await administer(room, end), Accepted)

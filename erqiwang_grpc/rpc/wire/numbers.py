@@ -94,6 +94,7 @@ UNITS: Final = {
     Unit.SECONDS: refusal_pb2.Refusal.UNIT_SECONDS,
     Unit.CONTROL_CHARACTERS: refusal_pb2.Refusal.UNIT_CONTROL_CHARACTERS,
     Unit.CHARACTERS: refusal_pb2.Refusal.UNIT_CHARACTERS,
+    Unit.OTHER_CHARACTERS: refusal_pb2.Refusal.UNIT_OTHER_CHARACTERS,
 }
 
 

@@ -13,7 +13,15 @@ from erqiwang_core.options import Countdowns, FourPlayer, Game, Length, RoomOpti
 from erqiwang_core.playing import Play, Request, ShowTrumps, Signal
 from erqiwang_core.roomtype import parse_roomtype
 
-from erqiwang_grpc.rooms.bounds import LONGEST_DISBAND_TEXT, choice_fault, text_fault
+from erqiwang_grpc.events.model import Label, RoomOpened
+from erqiwang_grpc.rooms.bounds import (
+    LONGEST_DISBAND_TEXT,
+    LONGEST_REFERENCE,
+    choice_fault,
+    labels_fault,
+    name_fault,
+    text_fault,
+)
 from erqiwang_grpc.rooms.refusals import Bounds, InvalidField, NoCommand, Unit
 from erqiwang_grpc.rpc.wire.numbers import DECKS, DISBAND_REASONS, PAYERS, STARTS, reverse
 from erqiwang_grpc.v1 import room_pb2, room_service_pb2, seat_service_pb2
@@ -59,6 +67,22 @@ def room_choice(choice: room_service_pb2.RoomChoice) -> RoomOptions | InvalidFie
             return parse_roomtype(choice.roomtype)
         case None:
             return RoomOptions()
+
+
+def opening(request: room_service_pb2.CreateRoomRequest, platform: str) -> RoomOpened | InvalidField:
+    """The room that a platform wants opened."""
+    wrong = (
+        name_fault("owner", request.owner)
+        or text_fault("reference", request.reference, LONGEST_REFERENCE)
+        or labels_fault(request.labels)
+    )
+    if wrong is not None:
+        return wrong
+    options = room_choice(request.choice)
+    if isinstance(options, InvalidField):
+        return options
+    labels = tuple(Label(key, value) for key, value in sorted(request.labels.items()))
+    return RoomOpened(platform, request.owner, options, request.reference, labels)
 
 
 _NOT_ASKED: Final = DisbandReason.EXPIRED

@@ -3,8 +3,10 @@
 isort:skip_file
 What is logged of a room outside its deals."""
 
+from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
+from google.protobuf.internal import containers as _containers
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -153,6 +155,32 @@ class RoomOptions(_message.Message):
 Global___RoomOptions: _TypeAlias = RoomOptions  # noqa: Y015
 
 @_typing.final
+class Label(_message.Message):
+    """A word of the platform's own about a room."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    KEY_FIELD_NUMBER: _builtins.int
+    VALUE_FIELD_NUMBER: _builtins.int
+    key: _builtins.str
+    """Unique among the room's."""
+    value: _builtins.str
+    """May be empty."""
+    def __init__(
+        self,
+        *,
+        key: _builtins.str = ...,
+        value: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Label: _TypeAlias = Label  # noqa: Y015
+
+@_typing.final
 class RoomOpened(_message.Message):
     """A room was opened."""
 
@@ -161,13 +189,21 @@ class RoomOpened(_message.Message):
     PLATFORM_FIELD_NUMBER: _builtins.int
     OWNER_FIELD_NUMBER: _builtins.int
     OPTIONS_FIELD_NUMBER: _builtins.int
+    REFERENCE_FIELD_NUMBER: _builtins.int
+    LABELS_FIELD_NUMBER: _builtins.int
     platform: _builtins.str
     """Whose room it is."""
     owner: _builtins.str
     """The player who opened it."""
+    reference: _builtins.str
+    """The platform's own name for it; may be empty."""
     @_builtins.property
     def options(self) -> Global___RoomOptions:
         """Its options."""
+
+    @_builtins.property
+    def labels(self) -> _containers.RepeatedCompositeFieldContainer[Global___Label]:
+        """In the order of their keys."""
 
     def __init__(
         self,
@@ -175,10 +211,12 @@ class RoomOpened(_message.Message):
         platform: _builtins.str = ...,
         owner: _builtins.str = ...,
         options: Global___RoomOptions | None = ...,
+        reference: _builtins.str = ...,
+        labels: _abc.Iterable[Global___Label] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["options", b"options"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["options", b"options", "owner", b"owner", "platform", b"platform"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["labels", b"labels", "options", b"options", "owner", b"owner", "platform", b"platform", "reference", b"reference"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -5,20 +5,20 @@ from erqiwang_core.kernel.hand import ids
 from erqiwang_grpc.archive.records import DealRecord, MatchRecord, MatchSummary, TrickRecord
 from erqiwang_grpc.rpc.wire.encode.cards import call, put_trick
 from erqiwang_grpc.rpc.wire.encode.parts import timestamp
-from erqiwang_grpc.rpc.wire.encode.rooms import room_options
+from erqiwang_grpc.rpc.wire.encode.rooms import labels, room_options
 from erqiwang_grpc.rpc.wire.encode.settlements import disbanding, settlement
 from erqiwang_grpc.v1 import record_pb2, room_pb2, room_service_pb2, view_pb2
 
 
 def match_record(record: MatchRecord) -> record_pb2.MatchRecord:
-    """A match with its deals."""
+    """A match with its deals, as its platform is told of it."""
     return record_pb2.MatchRecord(
-        summary=match_summary(record.summary), deals=[deal_record(deal) for deal in record.deals]
+        summary=platform_summary(record.summary), deals=[deal_record(deal) for deal in record.deals]
     )
 
 
 def match_summary(summary: MatchSummary) -> record_pb2.MatchSummary:
-    """A match without its deals."""
+    """A match without its deals, as a seat that played it may read it."""
     return record_pb2.MatchSummary(
         room_id=summary.room,
         owner=summary.opened.owner,
@@ -31,6 +31,14 @@ def match_summary(summary: MatchSummary) -> record_pb2.MatchSummary:
         start_time=None if summary.started is None else timestamp(summary.started),
         end_time=None if summary.ended is None else timestamp(summary.ended),
     )
+
+
+def platform_summary(summary: MatchSummary) -> record_pb2.MatchSummary:
+    """A match without its deals, with what the platform alone knows of its room."""
+    message = match_summary(summary)
+    message.reference = summary.opened.reference
+    message.labels.update(labels(summary.opened))
+    return message
 
 
 def ended_room(summary: MatchSummary) -> room_service_pb2.Room:
@@ -49,6 +57,8 @@ def ended_room(summary: MatchSummary) -> room_service_pb2.Room:
         end_time=None if summary.ended is None else timestamp(summary.ended),
         phase=view_pb2.PHASE_OVER,
         last_event_time=None if summary.ended is None else timestamp(summary.ended),
+        reference=summary.opened.reference,
+        labels=labels(summary.opened),
     )
 
 
