@@ -104,6 +104,13 @@ class Platform:
         """Close the connections."""
         await self._servers.close()
 
+    async def server_info(self) -> pb.GetServerInfoResponse:
+        """What the server is: its version, its games, what it can do and what it takes."""
+        request = pb.GetServerInfoRequest()
+        return await self._answer(
+            lambda rooms: rooms.GetServerInfo(request, metadata=self._metadata, timeout=self._deadline)
+        )
+
     async def create_room(
         self,
         owner: str,

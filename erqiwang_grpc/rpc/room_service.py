@@ -54,6 +54,7 @@ from erqiwang_grpc.rpc.access import Access
 from erqiwang_grpc.rpc.cursors import page_token, read_cursor, read_page_token
 from erqiwang_grpc.rpc.errors import contained, end, reasoned, refuse
 from erqiwang_grpc.rpc.openings import Openings
+from erqiwang_grpc.rpc.server_info import server_info
 from erqiwang_grpc.rpc.wire import encode, requests as decode
 from erqiwang_grpc.rpc.wire.encode.parts import timestamp
 from erqiwang_grpc.store import Mark, Period, RoomId, TimeNs, Unavailable
@@ -85,12 +86,23 @@ class RoomServicer(rpc.RoomServiceServicer):
         self._node = node
         self._events = node.store
         self._limits = node.limits
+        self._info = server_info(node.limits, LARGEST_PAGE)
         self._openings = Openings(rooms, node.store)
         self.watchers = 0
         """How many streams watch."""
         self._draining = False
         self._bells: set[Bell] = set()
         self._working: set[asyncio.Task[object]] = set()
+
+    @contained
+    async def GetServerInfo(
+        self,
+        request: pb.GetServerInfoRequest,
+        context: grpc.aio.ServicerContext[pb.GetServerInfoRequest, pb.GetServerInfoResponse],
+    ) -> pb.GetServerInfoResponse:
+        """Say what this server is."""
+        await self._caller(context)
+        return self._info
 
     @contained
     async def CreateRoom(

@@ -16,6 +16,7 @@ from erqiwang_grpc.v1 import room_pb2 as _room_pb2
 from erqiwang_grpc.v1 import settlement_pb2 as _settlement_pb2
 from erqiwang_grpc.v1 import view_pb2 as _view_pb2
 from google.protobuf import descriptor as _descriptor
+from google.protobuf import duration_pb2 as _duration_pb2
 from google.protobuf import message as _message
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
@@ -29,6 +30,185 @@ else:
     from typing_extensions import TypeAlias as _TypeAlias, Never as _Never
 
 DESCRIPTOR: _descriptor.FileDescriptor
+
+@_typing.final
+class GetServerInfoRequest(_message.Message):
+    """Ask what the server is."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetServerInfoRequest: _TypeAlias = GetServerInfoRequest  # noqa: Y015
+
+@_typing.final
+class GetServerInfoResponse(_message.Message):
+    """What the server is. Behind one address several servers may answer, and while one is replaced by a newer one they may differ."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    VERSION_FIELD_NUMBER: _builtins.int
+    RULES_VERSION_FIELD_NUMBER: _builtins.int
+    GAMES_FIELD_NUMBER: _builtins.int
+    FEATURES_FIELD_NUMBER: _builtins.int
+    LIMITS_FIELD_NUMBER: _builtins.int
+    version: _builtins.str
+    """The version of the server's package, as 0.1.0."""
+    rules_version: _builtins.int
+    """The version of the rules by which deals that start now are played. A deal is played to its end by the version it started with."""
+    @_builtins.property
+    def games(self) -> _containers.RepeatedCompositeFieldContainer[Global___GameInfo]:
+        """The games that a room can be of."""
+
+    @_builtins.property
+    def features(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """What it can do, in alphabetical order: `disband_reason`, `labels`, `last_event_time`, `refresh_seat_token`, `start_match`,
+        `watch_from_now`. A later version names more; a name is never taken away and never means something else.
+        """
+
+    @_builtins.property
+    def limits(self) -> Global___ServerLimits:
+        """What it takes."""
+
+    def __init__(
+        self,
+        *,
+        version: _builtins.str = ...,
+        rules_version: _builtins.int = ...,
+        games: _abc.Iterable[Global___GameInfo] | None = ...,
+        features: _abc.Iterable[_builtins.str] | None = ...,
+        limits: Global___ServerLimits | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["limits", b"limits"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["features", b"features", "games", b"games", "limits", b"limits", "rules_version", b"rules_version", "version", b"version"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetServerInfoResponse: _TypeAlias = GetServerInfoResponse  # noqa: Y015
+
+@_typing.final
+class GameInfo(_message.Message):
+    """A game."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    SEATS_FIELD_NUMBER: _builtins.int
+    DEFAULTS_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    """The member of the oneof `game` in `RoomOptions` that chooses it."""
+    seats: _builtins.int
+    """How many seats it has."""
+    @_builtins.property
+    def defaults(self) -> _room_pb2.RoomOptions:
+        """What a room of it has where nothing more is chosen, every default spelt out."""
+
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        seats: _builtins.int = ...,
+        defaults: _room_pb2.RoomOptions | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["defaults", b"defaults"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["defaults", b"defaults", "name", b"name", "seats", b"seats"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GameInfo: _TypeAlias = GameInfo  # noqa: Y015
+
+@_typing.final
+class ServerLimits(_message.Message):
+    """What a server takes, as its operator has set it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PLATFORM_ROOMS_FIELD_NUMBER: _builtins.int
+    PLATFORM_STREAMS_FIELD_NUMBER: _builtins.int
+    PLATFORM_WATCHERS_FIELD_NUMBER: _builtins.int
+    PLATFORM_CALLS_PER_SECOND_FIELD_NUMBER: _builtins.int
+    SEAT_COMMANDS_PER_SECOND_FIELD_NUMBER: _builtins.int
+    STREAMS_PER_SEAT_FIELD_NUMBER: _builtins.int
+    STREAMS_PER_CONNECTION_FIELD_NUMBER: _builtins.int
+    MESSAGE_BYTES_FIELD_NUMBER: _builtins.int
+    PAGE_SIZE_FIELD_NUMBER: _builtins.int
+    ATTACH_FIELD_NUMBER: _builtins.int
+    HEARTBEAT_FIELD_NUMBER: _builtins.int
+    ABSENT_FIELD_NUMBER: _builtins.int
+    FILL_FIELD_NUMBER: _builtins.int
+    SEAT_TOKEN_FIELD_NUMBER: _builtins.int
+    platform_rooms: _builtins.int
+    """Open rooms of this platform (`QUOTA_ROOMS`)."""
+    platform_streams: _builtins.int
+    """Streams of this platform's seats (`QUOTA_STREAMS`)."""
+    platform_watchers: _builtins.int
+    """Streams of `WatchRooms` of this platform (`QUOTA_WATCHERS`)."""
+    platform_calls_per_second: _builtins.int
+    """Calls of this platform a second in the long run (`QUOTA_CALLS`)."""
+    seat_commands_per_second: _builtins.int
+    """Commands of a seat a second in the long run."""
+    streams_per_seat: _builtins.int
+    """Streams of one seat that are open at once, displaced ones that are still ending among them."""
+    streams_per_connection: _builtins.int
+    """Calls and streams of one connection at once; further ones wait without a word."""
+    message_bytes: _builtins.int
+    """The largest request, in bytes."""
+    page_size: _builtins.int
+    """The largest page of a list, in rows."""
+    @_builtins.property
+    def attach(self) -> _duration_pb2.Duration:
+        """How long a seat's stream may wait before it says `Attach`."""
+
+    @_builtins.property
+    def heartbeat(self) -> _duration_pb2.Duration:
+        """How long the server is silent on a seat's stream before it sends a heartbeat."""
+
+    @_builtins.property
+    def absent(self) -> _duration_pb2.Duration:
+        """How long a seat may be silent before it is shown absent."""
+
+    @_builtins.property
+    def fill(self) -> _duration_pb2.Duration:
+        """How long a room may wait for its match to begin before it expires."""
+
+    @_builtins.property
+    def seat_token(self) -> _duration_pb2.Duration:
+        """How long a seat token lives."""
+
+    def __init__(
+        self,
+        *,
+        platform_rooms: _builtins.int = ...,
+        platform_streams: _builtins.int = ...,
+        platform_watchers: _builtins.int = ...,
+        platform_calls_per_second: _builtins.int = ...,
+        seat_commands_per_second: _builtins.int = ...,
+        streams_per_seat: _builtins.int = ...,
+        streams_per_connection: _builtins.int = ...,
+        message_bytes: _builtins.int = ...,
+        page_size: _builtins.int = ...,
+        attach: _duration_pb2.Duration | None = ...,
+        heartbeat: _duration_pb2.Duration | None = ...,
+        absent: _duration_pb2.Duration | None = ...,
+        fill: _duration_pb2.Duration | None = ...,
+        seat_token: _duration_pb2.Duration | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["absent", b"absent", "attach", b"attach", "fill", b"fill", "heartbeat", b"heartbeat", "seat_token", b"seat_token"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["absent", b"absent", "attach", b"attach", "fill", b"fill", "heartbeat", b"heartbeat", "message_bytes", b"message_bytes", "page_size", b"page_size", "platform_calls_per_second", b"platform_calls_per_second", "platform_rooms", b"platform_rooms", "platform_streams", b"platform_streams", "platform_watchers", b"platform_watchers", "seat_commands_per_second", b"seat_commands_per_second", "seat_token", b"seat_token", "streams_per_connection", b"streams_per_connection", "streams_per_seat", b"streams_per_seat"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ServerLimits: _TypeAlias = ServerLimits  # noqa: Y015
 
 @_typing.final
 class SeatStatus(_message.Message):

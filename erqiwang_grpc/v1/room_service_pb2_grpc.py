@@ -35,6 +35,11 @@ class RoomServiceStub:
         Args:
             channel: A grpc.Channel.
         """
+        self.GetServerInfo = channel.unary_unary(
+                '/erqiwang.v1.RoomService/GetServerInfo',
+                request_serializer=erqiwang_dot_v1_dot_room__service__pb2.GetServerInfoRequest.SerializeToString,
+                response_deserializer=erqiwang_dot_v1_dot_room__service__pb2.GetServerInfoResponse.FromString,
+                _registered_method=True)
         self.CreateRoom = channel.unary_unary(
                 '/erqiwang.v1.RoomService/CreateRoom',
                 request_serializer=erqiwang_dot_v1_dot_room__service__pb2.CreateRoomRequest.SerializeToString,
@@ -100,6 +105,14 @@ class RoomServiceStub:
 class RoomServiceServicer:
     """What a platform does.
     """
+
+    def GetServerInfo(self, request, context):
+        """What this server is: its version, its games, what it can do and what it takes. It needs a platform key like every other call,
+        so that strangers learn nothing, and it says nothing about rooms.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
 
     def CreateRoom(self, request, context):
         """Open a room. The same `command_id` again gives the same room.
@@ -194,6 +207,11 @@ class RoomServiceServicer:
 
 def add_RoomServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
+            'GetServerInfo': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetServerInfo,
+                    request_deserializer=erqiwang_dot_v1_dot_room__service__pb2.GetServerInfoRequest.FromString,
+                    response_serializer=erqiwang_dot_v1_dot_room__service__pb2.GetServerInfoResponse.SerializeToString,
+            ),
             'CreateRoom': grpc.unary_unary_rpc_method_handler(
                     servicer.CreateRoom,
                     request_deserializer=erqiwang_dot_v1_dot_room__service__pb2.CreateRoomRequest.FromString,
@@ -265,6 +283,33 @@ def add_RoomServiceServicer_to_server(servicer, server):
 class RoomService:
     """What a platform does.
     """
+
+    @staticmethod
+    def GetServerInfo(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/erqiwang.v1.RoomService/GetServerInfo',
+            erqiwang_dot_v1_dot_room__service__pb2.GetServerInfoRequest.SerializeToString,
+            erqiwang_dot_v1_dot_room__service__pb2.GetServerInfoResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
 
     @staticmethod
     def CreateRoom(request,

@@ -23,6 +23,10 @@ class RoomServiceStub:
     """What a platform does."""
 
     def __init__(self, channel: _aio.Channel) -> None: ...
+    GetServerInfo: _aio.UnaryUnaryMultiCallable[_room_service_pb2.GetServerInfoRequest, _room_service_pb2.GetServerInfoResponse]
+    """What this server is: its version, its games, what it can do and what it takes. It needs a platform key like every other call,
+    so that strangers learn nothing, and it says nothing about rooms.
+    """
     CreateRoom: _aio.UnaryUnaryMultiCallable[_room_service_pb2.CreateRoomRequest, _room_service_pb2.CreateRoomResponse]
     """Open a room. The same `command_id` again gives the same room."""
     GetRoom: _aio.UnaryUnaryMultiCallable[_room_service_pb2.GetRoomRequest, _room_service_pb2.GetRoomResponse]
@@ -60,6 +64,16 @@ class RoomServiceStub:
 
 class RoomServiceServicer(metaclass=_abc_1.ABCMeta):
     """What a platform does."""
+
+    @_abc_1.abstractmethod
+    def GetServerInfo(
+        self,
+        request: _room_service_pb2.GetServerInfoRequest,
+        context: _aio.ServicerContext[_room_service_pb2.GetServerInfoRequest, _room_service_pb2.GetServerInfoResponse],
+    ) -> _abc.Awaitable[_room_service_pb2.GetServerInfoResponse]:
+        """What this server is: its version, its games, what it can do and what it takes. It needs a platform key like every other call,
+        so that strangers learn nothing, and it says nothing about rooms.
+        """
 
     @_abc_1.abstractmethod
     def CreateRoom(
