@@ -243,11 +243,11 @@ class Platform:
         return await self._answer(self._first_cursor)
 
     async def _first_cursor(self, rooms: rpc.RoomServiceStub) -> str:
-        call = rooms.WatchRooms(pb.WatchRoomsRequest(now=True), metadata=self._metadata, timeout=self._deadline)
+        watching = rooms.WatchRooms(pb.WatchRoomsRequest(now=True), metadata=self._metadata, timeout=self._deadline)
         try:
-            response = await call.read()
+            response = await watching.read()
         finally:
-            call.cancel()
+            watching.cancel()
         assert isinstance(response, pb.WatchRoomsResponse), "a watch from now begins with a message"
         return response.cursor
 
