@@ -20,13 +20,17 @@ from erqiwang_core.dealing import Shuffled
 from erqiwang_core.match import (
     Command,
     Disband,
+    Disbanding,
+    DisbandReason,
     Event,
     HouseCommand,
     LeaveSeat,
     Match,
+    Outside,
     Player,
     Ready,
     Shuffle,
+    StartMatch,
     TakeSeat,
     administer,
     answer,
@@ -46,7 +50,7 @@ from erqiwang_core.notices import (
     telling,
     told_again,
 )
-from erqiwang_core.options import FourPlayer, Game, RoomOptions, ThreePlayer
+from erqiwang_core.options import FourPlayer, Game, RoomOptions, Start, ThreePlayer
 from erqiwang_core.parts import Part, PublicView, Shared, View
 from erqiwang_core.playing import Play, Reply, Request, ShowTrumps, Signal
 from erqiwang_core.refusals import Refusal
@@ -65,6 +69,8 @@ __all__ = [
     "CardSet",
     "Command",
     "Disband",
+    "DisbandReason",
+    "Disbanding",
     "Event",
     "FourPlayer",
     "Game",
@@ -73,6 +79,7 @@ __all__ = [
     "Match",
     "NameTrump",
     "Notice",
+    "Outside",
     "Part",
     "Pass",
     "Play",
@@ -91,6 +98,8 @@ __all__ = [
     "Shuffle",
     "Shuffled",
     "Signal",
+    "Start",
+    "StartMatch",
     "Surrender",
     "TakeSeat",
     "Telling",

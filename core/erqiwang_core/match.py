@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from enum import Enum
 from typing import NewType, TypeAlias, final
 
 from erqiwang_core import deal as deals, playing
@@ -12,10 +13,11 @@ from erqiwang_core.deal import Deal
 from erqiwang_core.dealing import Shuffled, dealt
 from erqiwang_core.kernel.trick import Trick
 from erqiwang_core.naming import Naming, TrumpNamed
-from erqiwang_core.options import Game, RoomOptions
+from erqiwang_core.options import Game, RoomOptions, Start
 from erqiwang_core.playing import CardsFollowed, CardsLed, Playing, Reply, Request
 from erqiwang_core.refusals import (
     NoSuchSeat,
+    NotInThisRoom,
     Phase,
     Refusal,
     SeatedElsewhere,
@@ -45,7 +47,7 @@ class Chair:
 @final
 @dataclass(frozen=True, slots=True)
 class Gathering:
-    """Seats are still free; the first deal starts when the last is taken."""
+    """The first deal has not started: seats are free, or the platform has yet to start it (rules §13)."""
 
     options: RoomOptions
     chairs: BySeat[Chair]
@@ -78,12 +80,51 @@ class Over:
 Match: TypeAlias = Gathering | Running | Over
 
 
+class Outside(Enum):
+    """Who may ask for the end of a match beside the seats."""
+
+    PLATFORM = "platform"
+    HOUSE = "house"
+    """The server, which ends a room whose match does not begin in time."""
+
+
+Asker: TypeAlias = Seat | Outside
+
+
+class DisbandReason(Enum):
+    """Why a match is disbanded, as far as that is said."""
+
+    UNSAID = "unsaid"
+    AGREED = "agreed"
+    """The players agreed to end it."""
+    ABSENT = "absent"
+    """A player is away, or does not act."""
+    MISCONDUCT = "misconduct"
+    MAINTENANCE = "maintenance"
+    """The platform needs the table to end."""
+    OTHER = "other"
+    EXPIRED = "expired"
+    """The match did not begin in time."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Disbanding:
+    """Who had a match disbanded, and why. Told to all."""
+
+    asker: Asker
+    reason: DisbandReason
+    text: str
+    """What else there is to say, in the platform's own words; opaque to the core."""
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Account:
     """How a match ended for every seat, in chips (大局结算)."""
 
-    disbanded: bool
+    disbanding: Disbanding | None
+    """None where all deals were played."""
     deals: tuple[BySeat[Chips], ...]
     """The scores of every deal; one in progress at a disband counts 0 for all."""
     totals: BySeat[Chips]
@@ -108,11 +149,22 @@ class LeaveSeat:
 
 @final
 @dataclass(frozen=True, slots=True)
+class StartMatch:
+    """Start the first deal of a room whose seats are all taken, where its options leave that to the platform."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Disband:
     """End the match now (解散)."""
 
+    asker: int | Outside = Outside.PLATFORM
+    """Whose wish it is: the number of a seat that is taken, or one outside."""
+    reason: DisbandReason = DisbandReason.UNSAID
+    text: str = ""
 
-HouseCommand: TypeAlias = TakeSeat | LeaveSeat | Disband
+
+HouseCommand: TypeAlias = TakeSeat | LeaveSeat | StartMatch | Disband
 
 
 @final
@@ -229,13 +281,23 @@ def decide(match: Match, seat: Seat, command: Command, shuffle: Shuffle) -> tupl
         return decided
     if isinstance(decided[-1], DealSettled) and len(match.by_deal) + 1 == match.options.deals:
         by_deal = (*match.by_deal, decided[-1].settlement.scores)
-        return (*decided, MatchEnded(_account(match, by_deal, disbanded=False), None))
+        return (*decided, MatchEnded(_account(match, by_deal, None), None))
     return decided
 
 
 def waits_for(match: Running, seat: Seat) -> bool:
     """Whether the next deal waits for `seat` to say that it is ready; no deal follows the last (rules §13)."""
     return isinstance(match.deal, Settled) and not match.deal.ready[seat] and len(match.by_deal) < match.options.deals
+
+
+def to_act(match: Match) -> tuple[Seat, ...]:
+    """The seats that a match waits for: the one whose turn it is, or those that are not ready for the next deal."""
+    if not isinstance(match, Running):
+        return ()
+    turn = deals.turn(match.deal)
+    if turn is not None:
+        return (turn,)
+    return tuple(seat for seat in match.chairs.seats() if waits_for(match, seat))
 
 
 def _ready(match: Running, seat: Seat, shuffle: Shuffle) -> tuple[Event, ...] | Refusal:
@@ -256,8 +318,8 @@ def _start(options: RoomOptions, number: int, first_bidder: Seat, shuffle: Shuff
     return DealStarted(number, first_bidder, options.game, options.review, RULES_VERSION, shuffle())
 
 
-def _account(match: Match, by_deal: tuple[BySeat[Chips], ...], *, disbanded: bool) -> Account:
-    return Account(disbanded, by_deal, totals(len(match.chairs), by_deal))
+def _account(match: Match, by_deal: tuple[BySeat[Chips], ...], disbanding: Disbanding | None) -> Account:
+    return Account(disbanding, by_deal, totals(len(match.chairs), by_deal))
 
 
 def answer(match: Match, seat: Seat, request: Request) -> Reply | Refusal:
@@ -270,14 +332,16 @@ def answer(match: Match, seat: Seat, request: Request) -> Reply | Refusal:
 
 
 def administer(match: Match, command: HouseCommand, shuffle: Shuffle) -> tuple[Event, ...] | Refusal:
-    """What a command of the house brings about: it seats players, frees seats, and disbands."""
+    """What a command of the house brings about: it seats players, frees seats, starts, and disbands."""
     match command:
         case TakeSeat(seat, player):
             return _take(match, seat, player, shuffle)
         case LeaveSeat(seat):
             return _leave(match, seat)
+        case StartMatch():
+            return _start_match(match, shuffle)
         case Disband():
-            return WrongPhase(Phase.OVER) if isinstance(match, Over) else (_disbanded(match),)
+            return _disband(match, command)
 
 
 def _take(match: Match, seat: int, player: Player, shuffle: Shuffle) -> tuple[Event, ...] | Refusal:
@@ -295,7 +359,8 @@ def _take(match: Match, seat: int, player: Player, shuffle: Shuffle) -> tuple[Ev
     for other, chair in match.chairs.items():
         if chair.player == player:
             return SeatedElsewhere(other)
-    if sum(chair.player is None for chair in match.chairs) > 1:
+    is_last = sum(chair.player is None for chair in match.chairs) == 1
+    if not is_last or match.options.start is Start.PLATFORM:
         return (taken,)
     return taken, _start(match.options, 1, Seat(0), shuffle)
 
@@ -310,12 +375,38 @@ def _leave(match: Match, seat: int) -> tuple[Event, ...] | Refusal:
     return (SeatLeft(Seat(seat)),)
 
 
-def _disbanded(match: Gathering | Running) -> MatchEnded:
+def _start_match(match: Match, shuffle: Shuffle) -> tuple[Event, ...] | Refusal:
+    if not isinstance(match, Gathering):
+        return WrongPhase(phase(match))
+    if match.options.start is not Start.PLATFORM:
+        return NotInThisRoom()
+    for seat, chair in match.chairs.items():
+        if chair.player is None:
+            return SeatFree(seat)
+    return (_start(match.options, 1, Seat(0), shuffle),)
+
+
+def _disband(match: Match, command: Disband) -> tuple[Event, ...] | Refusal:
+    asker = command.asker if isinstance(command.asker, Outside) else _sitting(match, command.asker)
+    if isinstance(asker, NoSuchSeat | SeatFree):
+        return asker
+    if isinstance(match, Over):
+        return WrongPhase(Phase.OVER)
+    return (_disbanded(match, Disbanding(asker, command.reason, command.text)),)
+
+
+def _sitting(match: Match, seat: int) -> Seat | NoSuchSeat | SeatFree:
+    if not 0 <= seat < len(match.chairs):
+        return NoSuchSeat(seat)
+    return SeatFree(Seat(seat)) if match.chairs[Seat(seat)].player is None else Seat(seat)
+
+
+def _disbanded(match: Gathering | Running, disbanding: Disbanding) -> MatchEnded:
     by_deal = scores(match)
     if isinstance(match, Gathering) or isinstance(match.deal, Settled):
-        return MatchEnded(_account(match, by_deal, disbanded=True), None)
+        return MatchEnded(_account(match, by_deal, disbanding), None)
     nothing = by_seat(len(match.chairs), lambda _: Chips(0))
-    return MatchEnded(_account(match, (*by_deal, nothing), disbanded=True), _cut_short(match.deal))
+    return MatchEnded(_account(match, (*by_deal, nothing), disbanding), _cut_short(match.deal))
 
 
 def _cut_short(deal: Bidding | Naming | Burying | Playing) -> Settlement:

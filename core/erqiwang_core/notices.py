@@ -14,7 +14,17 @@ from erqiwang_core.burying import Burying, CardsBuried
 from erqiwang_core.calls import BidMade, BidPassed
 from erqiwang_core.disclosure import Statement
 from erqiwang_core.kernel.shapes import Lead
-from erqiwang_core.match import DealStarted, Event, Match, MatchEnded, Running, SeatLeft, SeatReady, SeatTaken
+from erqiwang_core.match import (
+    DealStarted,
+    Disbanding,
+    Event,
+    Match,
+    MatchEnded,
+    Running,
+    SeatLeft,
+    SeatReady,
+    SeatTaken,
+)
 from erqiwang_core.naming import Naming, TrumpNamed
 from erqiwang_core.parts import (
     AccountPart,
@@ -95,7 +105,8 @@ class DealEnded:
 class MatchOver:
     """The match is settled; the account is in the view."""
 
-    disbanded: bool
+    disbanding: Disbanding | None
+    """None where all deals were played."""
 
 
 Cause: TypeAlias = (
@@ -195,7 +206,7 @@ def cause(match: Match, event: Event, viewer: Viewer) -> Cause:
         case DealSettled():
             return DealEnded()
         case MatchEnded(account):
-            return MatchOver(account.disbanded)
+            return MatchOver(account.disbanding)
         case SeatTaken() | SeatLeft() | BidMade() | BidPassed() | DeclarerFound() | TrumpNamed() | SeatReady():
             return event
 

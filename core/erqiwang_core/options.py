@@ -41,6 +41,15 @@ class Payer(Enum):
     EACH = "each"
 
 
+class Start(Enum):
+    """What starts the first deal (rules §13)."""
+
+    LAST_SEAT = "last_seat"
+    """The last seat that is taken."""
+    PLATFORM = "platform"
+    """The platform, once every seat is taken."""
+
+
 class Length(Enum):
     """How many deals a match has."""
 
@@ -69,6 +78,7 @@ class RoomOptions:
     payer: Payer = Payer.OWNER
     review: bool = True
     countdowns: Countdowns = Countdowns()
+    start: Start = Start.LAST_SEAT
 
     @property
     def deals(self) -> int:

@@ -24,7 +24,7 @@ class Phase(Enum):
     """Where a match stands."""
 
     OPEN = "open"
-    """Seats are still free."""
+    """The first deal has not started."""
     BIDDING = "bidding"
     NAMING = "naming"
     """The declarer names trump or surrenders."""

@@ -18,6 +18,7 @@ from erqiwang_core.match import (
     DealStarted,
     Disband,
     Event,
+    Gathering,
     HouseCommand,
     LeaveSeat,
     Match,
@@ -26,6 +27,7 @@ from erqiwang_core.match import (
     SeatLeft,
     SeatReady,
     SeatTaken,
+    StartMatch,
     TakeSeat,
 )
 from erqiwang_core.naming import NameTrump, Surrender, TrumpNamed
@@ -126,8 +128,9 @@ def _asked(match: Match, event: Event) -> _BySeat | HouseCommand | None:
             return TakeSeat(seat, player)
         case SeatLeft(seat):
             return LeaveSeat(seat)
-        case MatchEnded():
-            return Disband()
+        case MatchEnded(account):
+            asked = account.disbanding
+            return None if asked is None else Disband(asked.asker, asked.reason, asked.text)
         case SeatReady(seat):
             return _BySeat(seat, Ready())
         case BidMade(seat, points):
@@ -144,7 +147,10 @@ def _asked(match: Match, event: Event) -> _BySeat | HouseCommand | None:
             return _BySeat(seat, Play(ids(cards if attempted is None else attempted)))
         case CardsFollowed(seat, cards):
             return _BySeat(seat, Play(ids(cards)))
-        case DealStarted() | DeclarerFound():
+        case DealStarted():
+            # The first deal alone is dealt by a command of its own; each later one follows the last `SeatReady`.
+            return StartMatch() if isinstance(match, Gathering) else None
+        case DeclarerFound():
             return None
 
 

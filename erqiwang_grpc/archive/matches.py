@@ -54,6 +54,9 @@ class Recorded:
     """The record of a match, as it is told."""
 
     message: record_pb2.MatchRecord
+    """As a seat that played it may read it: without what the platform alone knows of its room."""
+    summary: MatchSummary
+    """What `message` begins with, whole."""
     read: int
     """How many of its deals were not kept ready, but read from the log now."""
 
@@ -146,7 +149,7 @@ def _told(kept: _Kept | None, entries: tuple[Entry, ...]) -> tuple[Recorded, Mat
     message.deals.extend(encode.deal_record(deal) for deal in record.deals)
     deals = message.SerializeToString() if kept is None or record.deals else kept.deals
     message.summary.CopyFrom(encode.match_summary(record.summary))
-    return Recorded(message, len(record.deals)), record.summary, _Kept(record.begun, deals)
+    return Recorded(message, record.summary, len(record.deals)), record.summary, _Kept(record.begun, deals)
 
 
 def _readable(entries: tuple[Entry, ...] | Damaged) -> MatchSummary | None:

@@ -10,7 +10,7 @@ from typing import final
 from erqiwang_core.calls import BidMade, BidPassed, Called
 from erqiwang_core.dealing import Dealt, dealt
 from erqiwang_core.kernel.trick import Played, Trick
-from erqiwang_core.match import DealStarted, MatchEnded, Player, SeatLeft, SeatTaken
+from erqiwang_core.match import DealStarted, Disbanding, MatchEnded, Player, SeatLeft, SeatTaken
 from erqiwang_core.playing import CardsFollowed, CardsLed, TrickTaken
 from erqiwang_core.rules import game_rules
 from erqiwang_core.seats import BySeat, by_seat
@@ -64,12 +64,12 @@ class MatchSummary:
     """The deal in progress or last dealt, from 1; 0 before the first."""
     settled_deals: int
     """How many deals were settled; one that a disband cut short is not counted."""
-    disbanded: bool
+    disbanding: Disbanding | None
     expired: bool
     """Whether nobody filled the room in time, so that the house ended it."""
     created: TimeNs
     started: TimeNs | None
-    """When its last seat was taken; None where that never happened."""
+    """When its first deal started; None where that never happened."""
     ended: TimeNs | None
 
 
@@ -188,7 +188,7 @@ def _opening_summary(log: RoomLog) -> MatchSummary:
         totals=by_seat(seats, lambda _: Chips(0)),
         deal=0,
         settled_deals=0,
-        disbanded=False,
+        disbanding=None,
         expired=False,
         created=log.opening.time,
         started=None,
@@ -216,7 +216,7 @@ def _after(summary: MatchSummary, logged: Logged) -> MatchSummary:
             totals=account.totals,
             deal=dealt,
             settled_deals=dealt - (event.cut_short is not None),
-            disbanded=account.disbanded,
+            disbanding=account.disbanding,
             expired=logged.entry.actor == stored_actor(HOUSE),
             ended=time,
         )

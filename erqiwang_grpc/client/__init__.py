@@ -1,7 +1,7 @@
 """A small client: `Platform` opens rooms and seats players, `SeatClient` plays one seat and survives bad networks."""
 
 from erqiwang_grpc.client.calls import CallRefused, refusal_of
-from erqiwang_grpc.client.platform import Created, Platform, Seated
+from erqiwang_grpc.client.platform import Created, FreshToken, Platform, Seated
 from erqiwang_grpc.client.seat import Ended, NotAttached, SeatClient
 from erqiwang_grpc.client.timing import Timing
 from erqiwang_grpc.client.verifying import deck_is_opened
@@ -10,6 +10,7 @@ __all__ = [
     "CallRefused",
     "Created",
     "Ended",
+    "FreshToken",
     "NotAttached",
     "Platform",
     "SeatClient",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Final, Self, TypeVar, final
@@ -15,7 +15,7 @@ from erqiwang_grpc.client.calls import CallRefused, Cancellation, bearer, refusa
 from erqiwang_grpc.client.servers import Options, Servers
 from erqiwang_grpc.client.timing import BackOff, Timing
 from erqiwang_grpc.reasons import Reason
-from erqiwang_grpc.v1 import record_pb2, room_pb2, room_service_pb2 as pb, room_service_pb2_grpc as rpc
+from erqiwang_grpc.v1 import record_pb2, room_pb2, room_service_pb2 as pb, room_service_pb2_grpc as rpc, settlement_pb2
 
 T = TypeVar("T")
 
@@ -32,7 +32,7 @@ _LOST: Final = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED, grpc.Sta
 class Created:
     """A room that was opened."""
 
-    room: room_pb2.Room
+    room: pb.Room
     cost: room_pb2.CardCost
     """What the platform charges for it."""
     command_id: str
@@ -49,7 +49,7 @@ class Created:
 class Seated:
     """A seat that was taken."""
 
-    room: room_pb2.Room
+    room: pb.Room
     """The room as it stands."""
     seat: int
     token: str = field(repr=False)
@@ -60,6 +60,16 @@ class Seated:
     """The version before the seat was taken: for the player's client too, which is then told of a deal that began meanwhile."""
     command_id: str
     """The id of the command: called with it again, it does not make the token void that it gave."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class FreshToken:
+    """A token for a seat that is taken already."""
+
+    token: str = field(repr=False)
+    """As in `Seated`. Older tokens of the seat stay valid until their own end."""
+    token_expires: Timestamp
 
 
 @final
@@ -103,6 +113,13 @@ class Platform:
         """Close the connections."""
         await self._servers.close()
 
+    async def server_info(self) -> pb.GetServerInfoResponse:
+        """What the server is: its version, its games, what it can do and what it takes."""
+        request = pb.GetServerInfoRequest()
+        return await self._answer(
+            lambda rooms: rooms.GetServerInfo(request, metadata=self._metadata, timeout=self._deadline)
+        )
+
     async def create_room(
         self,
         owner: str,
@@ -110,10 +127,18 @@ class Platform:
         *,
         roomtype: str | None = None,
         command_id: str | None = None,
+        reference: str = "",
+        labels: Mapping[str, str] | None = None,
     ) -> Created:
-        """Open a room, with typed options or a `roomtype`; the same `command_id` again gives the same room."""
+        """Open a room, with typed options or a `roomtype`; the same `command_id` again gives the same room.
+
+        `reference` and `labels` are the platform's own: they come back with the room, its events and its record, and are told
+        to no seat.
+        """
         choice = pb.RoomChoice(roomtype=roomtype) if roomtype is not None else pb.RoomChoice(options=options)
-        request = pb.CreateRoomRequest(command_id=command_id or uuid4().hex, owner=owner, choice=choice)
+        request = pb.CreateRoomRequest(
+            command_id=command_id or uuid4().hex, owner=owner, choice=choice, reference=reference, labels=labels
+        )
         made = await self._answer(
             lambda rooms: rooms.CreateRoom(request, metadata=self._metadata, timeout=self._deadline), request.command_id
         )
@@ -136,7 +161,15 @@ class Platform:
             command_id=request.command_id,
         )
 
-    async def leave_seat(self, room_id: str, seat: int, command_id: str | None = None) -> room_pb2.Room:
+    async def refresh_seat_token(self, room_id: str, seat: int, player: str) -> FreshToken:
+        """A fresh token for the player on a seat, whose stream goes on: `SeatClient.renew` takes it."""
+        request = pb.RefreshSeatTokenRequest(room_id=room_id, seat=seat, player=player)
+        given = await self._answer(
+            lambda rooms: rooms.RefreshSeatToken(request, metadata=self._metadata, timeout=self._deadline)
+        )
+        return FreshToken(given.seat_token, given.token_expire_time)
+
+    async def leave_seat(self, room_id: str, seat: int, command_id: str | None = None) -> pb.Room:
         """Free a seat before the match starts."""
         request = pb.LeaveSeatRequest(room_id=room_id, seat=seat, command_id=command_id or uuid4().hex)
         left = await self._answer(
@@ -144,15 +177,33 @@ class Platform:
         )
         return left.room
 
-    async def disband_room(self, room_id: str, command_id: str | None = None) -> pb.DisbandRoomResponse:
-        """End the match now."""
-        request = pb.DisbandRoomRequest(room_id=room_id, command_id=command_id or uuid4().hex)
+    async def start_match(self, room_id: str, command_id: str | None = None) -> pb.Room:
+        """Start the match of a full room that was created with `START_PLATFORM`."""
+        request = pb.StartMatchRequest(room_id=room_id, command_id=command_id or uuid4().hex)
+        started = await self._answer(
+            lambda rooms: rooms.StartMatch(request, metadata=self._metadata, timeout=self._deadline), request.command_id
+        )
+        return started.room
+
+    async def disband_room(
+        self,
+        room_id: str,
+        command_id: str | None = None,
+        *,
+        seat: int | None = None,
+        reason: settlement_pb2.DisbandReason.ValueType = settlement_pb2.DISBAND_REASON_UNSPECIFIED,
+        text: str = "",
+    ) -> pb.DisbandRoomResponse:
+        """End the match now. Every seat is told the `seat` whose player asked for it, the `reason` and the `text`."""
+        request = pb.DisbandRoomRequest(
+            room_id=room_id, command_id=command_id or uuid4().hex, seat=seat, reason=reason, text=text
+        )
         return await self._answer(
             lambda rooms: rooms.DisbandRoom(request, metadata=self._metadata, timeout=self._deadline),
             request.command_id,
         )
 
-    async def room(self, room_id: str) -> room_pb2.Room:
+    async def room(self, room_id: str) -> pb.Room:
         """Look at a room."""
         request = pb.GetRoomRequest(room_id=room_id)
         found = await self._answer(
@@ -160,9 +211,9 @@ class Platform:
         )
         return found.room
 
-    async def rooms(self, state: room_pb2.RoomState.ValueType = room_pb2.ROOM_STATE_UNSPECIFIED) -> list[room_pb2.Room]:
+    async def rooms(self, state: room_pb2.RoomState.ValueType = room_pb2.ROOM_STATE_UNSPECIFIED) -> list[pb.Room]:
         """All the platform's rooms, the newest first."""
-        found: list[room_pb2.Room] = []
+        found: list[pb.Room] = []
         request = pb.ListRoomsRequest(page_size=200, state=state)
         while True:
             page = await self._page(
@@ -203,9 +254,23 @@ class Platform:
             lambda rooms: rooms.QuoteRoom(request, metadata=self._metadata, timeout=self._deadline)
         )
 
-    async def watch(self, cursor: str = "") -> AsyncGenerator[pb.RoomEvent, None]:
-        """Public events of all the platform's rooms, from a cursor on, without an end; each carries the cursor to go on from.
+    async def cursor_now(self) -> str:
+        """The cursor of this moment: watched from it, `watch` tells what happens after."""
+        return await self._answer(self._first_cursor)
 
+    async def _first_cursor(self, rooms: rpc.RoomServiceStub) -> str:
+        watching = rooms.WatchRooms(pb.WatchRoomsRequest(now=True), metadata=self._metadata, timeout=self._deadline)
+        try:
+            response = await watching.read()
+        finally:
+            watching.cancel()
+        assert isinstance(response, pb.WatchRoomsResponse), "a watch from now begins with a message"
+        return response.cursor
+
+    async def watch(self, cursor: str = "") -> AsyncGenerator[pb.RoomEvent, None]:
+        """Public events of all the platform's rooms, without an end; each carries the cursor to go on from.
+
+        They begin behind a cursor (`cursor_now` gives that of this moment); without one, with the first room that there was.
         A lost connection is opened again, on the next server where this one is gone, after the last event that was given:
         none is missed and none comes twice. Raises `CallRefused` where the server refuses to be watched.
         """

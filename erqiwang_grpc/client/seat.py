@@ -224,6 +224,10 @@ class SeatClient:
                 return
             yield message
 
+    def renew(self, token: str) -> None:
+        """Use a fresh token of the same seat from the next connection on. The stream that is open goes on under the old one."""
+        self._metadata = bearer(token)
+
     def drop(self) -> None:
         """Lose the connection on purpose, as a bad network would. The client comes back by itself."""
         if self._call is not None:

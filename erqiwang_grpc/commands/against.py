@@ -81,10 +81,12 @@ def contradictions(kept: dict[int, Kept], entries: tuple[Entry, ...], platform: 
 
 
 def _told(entries: tuple[Entry, ...]) -> Iterator[tuple[int, pb.RoomEvent]]:
+    first = stored.read(entries[0].body, entries[0].rules_version)
+    opened = first if isinstance(first, RoomOpened) else None
     for entry in entries:
         event = stored.read(entry.body, entry.rules_version)
         if not isinstance(event, Unreadable) and is_public(event):
-            yield entry.version, encode.room_event(entry, event, "")
+            yield entry.version, encode.room_event(entry, event, opened, "")
 
 
 def _fields(event: pb.RoomEvent) -> object:

@@ -170,4 +170,6 @@ def line(record: MatchRecord) -> str:
     fields = MessageToDict(
         encode.match_record(record), preserving_proto_field_name=True, always_print_fields_with_no_presence=True
     )
+    # A map comes in any order, another in each process: the same record is to be the same line.
+    fields["summary"]["labels"] = dict(sorted(fields["summary"]["labels"].items()))
     return printable_json(json.dumps(fields, ensure_ascii=False, separators=(",", ":")))

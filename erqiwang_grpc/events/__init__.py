@@ -5,6 +5,6 @@
 
 from erqiwang_grpc.events.decode import Unreadable, read
 from erqiwang_grpc.events.encode import write
-from erqiwang_grpc.events.model import RoomOpened, StoredEvent
+from erqiwang_grpc.events.model import Label, RoomOpened, StoredEvent
 
-__all__ = ["RoomOpened", "StoredEvent", "Unreadable", "read", "write"]
+__all__ = ["Label", "RoomOpened", "StoredEvent", "Unreadable", "read", "write"]

@@ -15,9 +15,20 @@ from erqiwang_core.kernel.cards import CARDS
 from erqiwang_core.kernel.hand import cards_of
 from erqiwang_core.kernel.shapes import Component, Lead, Pair, Shape, Single, Throw, Tractor
 from erqiwang_core.kernel.trump import TRUMPS, Group, Trump
-from erqiwang_core.match import Account, DealStarted, MatchEnded, Player, SeatLeft, SeatReady, SeatTaken
+from erqiwang_core.match import (
+    Account,
+    Asker,
+    DealStarted,
+    Disbanding,
+    MatchEnded,
+    Outside,
+    Player,
+    SeatLeft,
+    SeatReady,
+    SeatTaken,
+)
 from erqiwang_core.naming import TrumpNamed, number
-from erqiwang_core.options import Countdowns, Deck, FourPlayer, Game, Length, Payer, RoomOptions, ThreePlayer
+from erqiwang_core.options import Countdowns, Deck, FourPlayer, Game, Length, Payer, RoomOptions, Start, ThreePlayer
 from erqiwang_core.playing import CardsFollowed, CardsLed, TrickTaken
 from erqiwang_core.rules import RULES_VERSION, BidRow, game_rules
 from erqiwang_core.scoring import KittyCapture, Outcome, Upgrade
@@ -27,8 +38,8 @@ from erqiwang_core.units import Awards, CardId, CardSet, Chips, Level, Points, S
 from google.protobuf.message import DecodeError
 
 from erqiwang_grpc.events.encode import message
-from erqiwang_grpc.events.model import RoomOpened, StoredEvent
-from erqiwang_grpc.events.numbers import AWARD_KINDS, PLAIN_OUTCOMES
+from erqiwang_grpc.events.model import Label, RoomOpened, StoredEvent
+from erqiwang_grpc.events.numbers import AWARD_KINDS, DISBAND_REASONS, PLAIN_OUTCOMES
 from erqiwang_grpc.stored.v1 import event_pb2, room_pb2, settlement_pb2
 
 K = TypeVar("K")
@@ -75,8 +86,7 @@ def read(body: bytes, rules_version: int) -> StoredEvent | Unreadable:
 def _event(stored: event_pb2.Event) -> StoredEvent:
     match stored.WhichOneof("event"):
         case "room_opened":
-            opened = stored.room_opened
-            return RoomOpened(opened.platform, opened.owner, _room_options(opened.options))
+            return _room_opened(stored.room_opened)
         case "seat_taken":
             return SeatTaken(_seat(stored.seat_taken.seat), Player(stored.seat_taken.player))
         case "seat_left":
@@ -111,6 +121,7 @@ _TRUMPS: Final = {number(trump): trump for trump in TRUMPS}
 _GROUPS: Final = {group.value: group for group in Group}
 _LENGTHS: Final = {length.value: length for length in Length}
 _KINDS: Final = {stored: kind for kind, stored in AWARD_KINDS.items()}
+_REASONS: Final = {stored: reason for reason, stored in DISBAND_REASONS.items()}
 _OUTCOMES: Final = {stored: result for result, stored in PLAIN_OUTCOMES.items()}
 
 
@@ -136,6 +147,14 @@ def _cards(stored: bytes) -> CardSet:
     return cards_of(CardId(card) for card in stored)
 
 
+def _room_opened(stored: room_pb2.RoomOpened) -> RoomOpened:
+    labels = tuple(Label(label.key, label.value) for label in stored.labels)
+    keys = [label.key for label in labels]
+    if keys != sorted(set(keys)):
+        raise _UnclearError("its labels are not in order")
+    return RoomOpened(stored.platform, stored.owner, _room_options(stored.options), stored.reference, labels)
+
+
 def _room_options(stored: room_pb2.RoomOptions) -> RoomOptions:
     return RoomOptions(
         game=_game(stored.game),
@@ -148,6 +167,7 @@ def _room_options(stored: room_pb2.RoomOptions) -> RoomOptions:
             bury=stored.countdown_bury,
             play=stored.countdown_play,
         ),
+        start=Start.PLATFORM if stored.platform_starts else Start.LAST_SEAT,
     )
 
 
@@ -303,9 +323,25 @@ def _seat_score(stored: settlement_pb2.SeatScore) -> SeatScore:
     )
 
 
+def _disbanding(stored: settlement_pb2.Disbanding) -> Disbanding:
+    return Disbanding(_asker(stored), _known(_REASONS, stored.reason, "reason"), stored.text)
+
+
+def _asker(stored: settlement_pb2.Disbanding) -> Asker:
+    match stored.WhichOneof("asker"):
+        case "seat":
+            return _seat(stored.seat)
+        case "platform":
+            return Outside.PLATFORM
+        case "house":
+            return Outside.HOUSE
+        case None:
+            raise _UnclearError("nobody asked for the end")
+
+
 def _match_ended(stored: settlement_pb2.MatchEnded) -> MatchEnded:
     account = Account(
-        disbanded=stored.disbanded,
+        disbanding=_disbanding(stored.disbanding) if stored.HasField("disbanding") else None,
         deals=tuple(_chips(deal.scores) for deal in stored.deals),
         totals=_chips(stored.totals),
     )

@@ -10,16 +10,16 @@ from erqiwang_core.contract import Contract
 from erqiwang_core.disclosure import Disclosure, Statement
 from erqiwang_core.kernel.hand import ids
 from erqiwang_core.kernel.shapes import Component, Pair, Shape, Single, Throw, Tractor
-from erqiwang_core.match import DealStarted, MatchEnded, SeatLeft, SeatReady, SeatTaken
+from erqiwang_core.match import DealStarted, Disbanding, MatchEnded, Outside, SeatLeft, SeatReady, SeatTaken
 from erqiwang_core.naming import TrumpNamed, number
-from erqiwang_core.options import Deck, FourPlayer, Game, Payer, RoomOptions, ThreePlayer
+from erqiwang_core.options import Deck, FourPlayer, Game, Payer, RoomOptions, Start, ThreePlayer
 from erqiwang_core.playing import CardsFollowed, CardsLed, TrickTaken
 from erqiwang_core.scoring import KittyCapture, Upgrade
 from erqiwang_core.settlement import DealSettled, SeatScore, Settlement
 from erqiwang_core.units import CardSet
 
 from erqiwang_grpc.events.model import RoomOpened, StoredEvent
-from erqiwang_grpc.events.numbers import AWARD_KINDS, outcome
+from erqiwang_grpc.events.numbers import AWARD_KINDS, DISBAND_REASONS, outcome
 from erqiwang_grpc.stored.v1 import event_pb2, room_pb2, settlement_pb2
 
 
@@ -59,9 +59,8 @@ def message(event: StoredEvent) -> event_pb2.Event:
             return event_pb2.Event(seat_left=room_pb2.SeatLeft(seat=seat))
         case MatchEnded():
             return event_pb2.Event(match_ended=_match_ended(event))
-        case RoomOpened(platform, owner, options):
-            opened = room_pb2.RoomOpened(platform=platform, owner=owner, options=_room_options(options))
-            return event_pb2.Event(room_opened=opened)
+        case RoomOpened():
+            return event_pb2.Event(room_opened=_room_opened(event))
 
 
 def _cards(cards: CardSet) -> bytes:
@@ -70,6 +69,16 @@ def _cards(cards: CardSet) -> bytes:
 
 def _optional_cards(cards: CardSet | None) -> bytes | None:
     return None if cards is None else _cards(cards)
+
+
+def _room_opened(event: RoomOpened) -> room_pb2.RoomOpened:
+    return room_pb2.RoomOpened(
+        platform=event.platform,
+        owner=event.owner,
+        options=_room_options(event.options),
+        reference=event.reference,
+        labels=[room_pb2.Label(key=label.key, value=label.value) for label in event.labels],
+    )
 
 
 def _room_options(options: RoomOptions) -> room_pb2.RoomOptions:
@@ -82,6 +91,7 @@ def _room_options(options: RoomOptions) -> room_pb2.RoomOptions:
         countdown_trump=options.countdowns.trump,
         countdown_bury=options.countdowns.bury,
         countdown_play=options.countdowns.play,
+        platform_starts=options.start is Start.PLATFORM,
     )
 
 
@@ -224,10 +234,22 @@ def _award(award: Award) -> settlement_pb2.Award:
     return settlement_pb2.Award(kind=AWARD_KINDS[award.kind], number=award.number)
 
 
+def _disbanding(asked: Disbanding) -> settlement_pb2.Disbanding:
+    stored = settlement_pb2.Disbanding(reason=DISBAND_REASONS[asked.reason], text=asked.text)
+    match asked.asker:
+        case Outside.PLATFORM:
+            stored.platform = True
+        case Outside.HOUSE:
+            stored.house = True
+        case seat:
+            stored.seat = seat
+    return stored
+
+
 def _match_ended(event: MatchEnded) -> settlement_pb2.MatchEnded:
     account = event.account
     return settlement_pb2.MatchEnded(
-        disbanded=account.disbanded,
+        disbanding=None if account.disbanding is None else _disbanding(account.disbanding),
         deals=[settlement_pb2.DealScores(scores=scores.values) for scores in account.deals],
         totals=account.totals.values,
         cut_short=None if event.cut_short is None else _settlement(event.cut_short),

@@ -3,6 +3,7 @@
 from typing import Final
 
 from erqiwang_core.awards import AwardKind
+from erqiwang_core.match import DisbandReason
 from erqiwang_core.scoring import Disbanded, Made, NearShutout, Outcome, Shutout, Surrendered, Upgrade
 
 from erqiwang_grpc.stored.v1 import settlement_pb2
@@ -14,6 +15,16 @@ AWARD_KINDS: Final = {
     AwardKind.CHAIN: settlement_pb2.AWARD_KIND_CHAIN,
     AwardKind.JOKER_BONUS: settlement_pb2.AWARD_KIND_JOKER_BONUS,
     AwardKind.RUSH: settlement_pb2.AWARD_KIND_RUSH,
+}
+
+DISBAND_REASONS: Final = {
+    DisbandReason.UNSAID: settlement_pb2.DISBAND_REASON_UNSPECIFIED,
+    DisbandReason.AGREED: settlement_pb2.DISBAND_REASON_AGREED,
+    DisbandReason.ABSENT: settlement_pb2.DISBAND_REASON_ABSENT,
+    DisbandReason.MISCONDUCT: settlement_pb2.DISBAND_REASON_MISCONDUCT,
+    DisbandReason.MAINTENANCE: settlement_pb2.DISBAND_REASON_MAINTENANCE,
+    DisbandReason.OTHER: settlement_pb2.DISBAND_REASON_OTHER,
+    DisbandReason.EXPIRED: settlement_pb2.DISBAND_REASON_EXPIRED,
 }
 
 PLAIN_OUTCOMES: Final[dict[Outcome, settlement_pb2.Outcome.ValueType]] = {

@@ -10,7 +10,7 @@ from typing import Final
 
 from erqiwang_core.bidding import Bid, Pass
 from erqiwang_core.burying import Bury
-from erqiwang_core.match import Disband, HouseCommand, LeaveSeat, Ready, TakeSeat
+from erqiwang_core.match import Disband, HouseCommand, LeaveSeat, Outside, Ready, StartMatch, TakeSeat
 from erqiwang_core.naming import NameTrump, Surrender
 from erqiwang_core.options import FourPlayer, Game, RoomOptions, ThreePlayer
 from erqiwang_core.playing import Play, ShowTrumps, Signal
@@ -59,10 +59,18 @@ def form(command: SeatCommand | HouseCommand | RoomOpened) -> str:
             return f"take_seat {seat} {player}"
         case LeaveSeat(seat):
             return f"leave_seat {seat}"
-        case Disband():
-            return "disband"
-        case RoomOpened(platform, owner, options):
-            return f"open_room {_options(options)} {platform} {owner}"
+        case StartMatch():
+            return "start_match"
+        case Disband(asker, reason, text):
+            return f"disband {asker.value if isinstance(asker, Outside) else asker} {reason.value} {text}"
+        case RoomOpened(platform, owner, options, reference, labels):
+            words = "".join(f" {label.key}={_text(label.value)}" for label in labels)
+            return f"open_room {_options(options)} {platform} {_text(reference)} {len(labels)}{words} {owner}"
+
+
+def _text(text: str) -> str:
+    """A text that does not stand last, with its length before it."""
+    return f"{len(text)}:{text}"
 
 
 def _options(options: RoomOptions) -> str:
@@ -74,6 +82,7 @@ def _options(options: RoomOptions) -> str:
             options.payer.value,
             "review" if options.review else "no_review",
             _numbers((waits.bid, waits.trump, waits.bury, waits.play)),
+            options.start.value,
         )
     )
 

@@ -4,7 +4,7 @@ import logging
 from collections.abc import AsyncIterator
 from typing import Final, final
 
-from erqiwang_core.match import Disband, Gathering
+from erqiwang_core.match import Disband, DisbandReason, Gathering, Outside
 
 from erqiwang_grpc.events.actor import HOUSE
 from erqiwang_grpc.events.index import ENDED, OPENED, STARTED
@@ -16,6 +16,7 @@ from erqiwang_grpc.store import Mark, Period, Tag, TimeNs, Unavailable
 
 log = logging.getLogger(__name__)
 
+_EXPIRED: Final = Disband(Outside.HOUSE, DisbandReason.EXPIRED)
 _PAGE: Final = 500
 _WATCHED_BACK: Final = 7 * 24 * 60 * MINUTE
 """How far back a starting server looks for rooms that were never filled."""
@@ -53,7 +54,7 @@ class Housekeeping:
         for room in self._rooms.deadlines.due(now):
             found = await self._rooms.find(room)
             if isinstance(found, Room) and isinstance(found.match, Gathering):
-                answer = await found.carry_out(HouseAsks(HOUSE, Disband()))
+                answer = await found.carry_out(HouseAsks(HOUSE, _EXPIRED))
                 if isinstance(answer, Accepted):
                     log.info("room expired", extra={"room": room, "version": found.version})
                 else:

@@ -105,6 +105,10 @@ class Unit(Enum):
     SECONDS = "seconds"
     CONTROL_CHARACTERS = "control characters"
     """That the text holds."""
+    CHARACTERS = "characters"
+    """Of the text, as Unicode code points."""
+    OTHER_CHARACTERS = "characters of other kinds"
+    """Than the text may hold."""
 
 
 @final

@@ -9,16 +9,16 @@ from typing import Final, TypeVar, final
 
 import grpc
 from erqiwang_core.match import (
-    Disband,
     HouseCommand,
     LeaveSeat,
     Match,
     Over,
     Player,
+    StartMatch,
     TakeSeat,
 )
 from erqiwang_core.options import card_cost
-from erqiwang_core.refusals import SeatFree, SeatOccupied
+from erqiwang_core.refusals import NoSuchSeat, SeatFree, SeatOccupied
 from erqiwang_core.rules import game_rules
 from erqiwang_core.units import Seat
 from google.protobuf.timestamp_pb2 import Timestamp
@@ -27,10 +27,9 @@ from erqiwang_grpc.archive import feed as watching
 from erqiwang_grpc.archive.matches import Archive, Recorded, Search
 from erqiwang_grpc.auth.files import KeyFiles
 from erqiwang_grpc.auth.keys import PlatformId
-from erqiwang_grpc.auth.tokens import Epoch, SeatClaims, UnixSeconds, claims_for
+from erqiwang_grpc.auth.tokens import Epoch, UnixSeconds, claims_for
 from erqiwang_grpc.events.actor import PLATFORM
 from erqiwang_grpc.events.index import created
-from erqiwang_grpc.events.model import RoomOpened
 from erqiwang_grpc.reasons import Reason
 from erqiwang_grpc.rooms.bounds import LONGEST_NAME, choice_fault, id_fault, length_fault, name_fault
 from erqiwang_grpc.rooms.command import Accepted, Answered, HouseAsks
@@ -53,9 +52,11 @@ from erqiwang_grpc.rpc import cursors, room_status
 from erqiwang_grpc.rpc.access import Access
 from erqiwang_grpc.rpc.cursors import page_token, read_cursor, read_page_token
 from erqiwang_grpc.rpc.errors import contained, end, refuse
+from erqiwang_grpc.rpc.openings import Openings
+from erqiwang_grpc.rpc.server_info import server_info
 from erqiwang_grpc.rpc.wire import encode, requests as decode
 from erqiwang_grpc.rpc.wire.encode.parts import timestamp
-from erqiwang_grpc.store import Mark, Period, Position, RoomId, TimeNs, Unavailable
+from erqiwang_grpc.store import Mark, Period, RoomId, TimeNs, Unavailable
 from erqiwang_grpc.store.wakeup import Bell
 from erqiwang_grpc.v1 import room_pb2, room_service_pb2 as pb, room_service_pb2_grpc as rpc
 
@@ -84,11 +85,23 @@ class RoomServicer(rpc.RoomServiceServicer):
         self._node = node
         self._store = node.store
         self._limits = node.limits
+        self._info = server_info(node.limits, LARGEST_PAGE)
+        self._openings = Openings(rooms, node.store)
         self.watchers = 0
         """How many streams watch."""
         self._draining = False
         self._bells: set[Bell] = set()
         self._working: set[asyncio.Task[object]] = set()
+
+    @contained
+    async def GetServerInfo(
+        self,
+        request: pb.GetServerInfoRequest,
+        context: grpc.aio.ServicerContext[pb.GetServerInfoRequest, pb.GetServerInfoResponse],
+    ) -> pb.GetServerInfoResponse:
+        """Say what this server is."""
+        await self._caller(context)
+        return self._info
 
     @contained
     async def CreateRoom(
@@ -98,19 +111,15 @@ class RoomServicer(rpc.RoomServiceServicer):
     ) -> pb.CreateRoomResponse:
         """Open a room."""
         platform = await self._caller(context)
-        wrong = id_fault(request.command_id, is_required=True) or name_fault("owner", request.owner)
-        if wrong is not None:
-            await refuse(context, wrong)
-        options = decode.room_choice(request.choice)
-        if isinstance(options, InvalidField):
-            await refuse(context, options)
-        opening = RoomOpened(platform, request.owner, options)
+        opening = id_fault(request.command_id, is_required=True) or decode.opening(request, platform)
+        if isinstance(opening, InvalidField):
+            await refuse(context, opening)
         key = command_key(request.command_id, opening)
         assert key is not None, "the command_id is required"
         room = await self._finish(self._rooms.create(opening, key))
         if not isinstance(room, Room):
             await refuse(context, room)
-        return pb.CreateRoomResponse(room=self._status(room), cost=encode.card_cost(card_cost(options)))
+        return pb.CreateRoomResponse(room=self._status(room), cost=encode.card_cost(card_cost(opening.options)))
 
     @contained
     async def GetRoom(
@@ -139,7 +148,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         self, platform: PlatformId, size: int, before: Mark | None, state: room_pb2.RoomState.ValueType
     ) -> tuple[pb.ListRoomsResponse | StoreUnavailable, int]:
         """The page, and how many rooms were read from the store for it."""
-        found: list[room_pb2.Room] = []
+        found: list[pb.Room] = []
         scanned = read = 0
         while len(found) < size and scanned < self._node.limits.rooms_scanned:
             wanted = size - len(found)
@@ -158,7 +167,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         token = page_token(self._node.store.identity, before) if before else ""
         return pb.ListRoomsResponse(rooms=found, next_page_token=token), read
 
-    async def _listed(self, room_id: RoomId) -> room_pb2.Room | None:
+    async def _listed(self, room_id: RoomId) -> pb.Room | None:
         """A room of a list; None for one that is damaged.
 
         One whose match has ended is neither followed nor kept in memory for that: most that are stored have.
@@ -198,12 +207,12 @@ class RoomServicer(rpc.RoomServiceServicer):
             # The command seated the player once, and the player has left since: somebody else sits there now.
             taken = room.match.chairs[Seat(wanted)].player is not None
             await refuse(context, SeatOccupied(Seat(wanted)) if taken else SeatFree(Seat(wanted)))
-        claims = self._claims(platform, room, seat)
+        token, expires = self._token(platform, room, seat)
         return pb.TakeSeatResponse(
             room=self._status(room),
             seat=seat,
-            seat_token=self._keys.current.tokens.issue(claims),
-            token_expire_time=timestamp(TimeNs(claims.expires * SECOND)),
+            seat_token=token,
+            token_expire_time=expires,
             last_version=accepted.first - 1,
         )
 
@@ -223,11 +232,28 @@ class RoomServicer(rpc.RoomServiceServicer):
                 await refuse(context, RoomFull(len(room.match.chairs)))
             # Another was faster on the seat that had been free: there is one more.
 
-    def _claims(self, platform: PlatformId, room: Room, seat: Seat) -> SeatClaims:
+    @contained
+    async def RefreshSeatToken(
+        self,
+        request: pb.RefreshSeatTokenRequest,
+        context: grpc.aio.ServicerContext[pb.RefreshSeatTokenRequest, pb.RefreshSeatTokenResponse],
+    ) -> pb.RefreshSeatTokenResponse:
+        """Give a fresh token to the player on a seat. The room does not change."""
+        platform = await self._caller(context)
+        room = await self._owned(request.room_id, platform, context)
+        wrong = name_fault("player", request.player) or _not_sitting(room.match, request.seat, request.player)
+        if wrong is not None:
+            await refuse(context, wrong)
+        token, expires = self._token(platform, room, Seat(request.seat))
+        return pb.RefreshSeatTokenResponse(seat_token=token, token_expire_time=expires)
+
+    def _token(self, platform: PlatformId, room: Room, seat: Seat) -> tuple[str, Timestamp]:
+        """A token for the player on a seat as it stands, and when it ends."""
         chair = room.match.chairs[seat]
         player = Player(chair.player or "")
         now = UnixSeconds(self._node.now() // SECOND)
-        return claims_for(platform, room.id, seat, player, Epoch(chair.epoch), now)
+        claims = claims_for(platform, room.id, seat, player, Epoch(chair.epoch), now)
+        return self._keys.current.tokens.issue(claims), timestamp(TimeNs(claims.expires * SECOND))
 
     @contained
     async def LeaveSeat(
@@ -241,6 +267,19 @@ class RoomServicer(rpc.RoomServiceServicer):
         return pb.LeaveSeatResponse(room=self._status(room))
 
     @contained
+    async def StartMatch(
+        self,
+        request: pb.StartMatchRequest,
+        context: grpc.aio.ServicerContext[pb.StartMatchRequest, pb.StartMatchResponse],
+    ) -> pb.StartMatchResponse:
+        """Start the first deal of a full room."""
+        room = await self._room(request.room_id, context)
+        answer = await self._administer(room, StartMatch(), request)
+        if not isinstance(answer, Accepted):
+            await refuse(context, answer)
+        return pb.StartMatchResponse(room=self._status(room))
+
+    @contained
     async def DisbandRoom(
         self,
         request: pb.DisbandRoomRequest,
@@ -248,7 +287,10 @@ class RoomServicer(rpc.RoomServiceServicer):
     ) -> pb.DisbandRoomResponse:
         """End the match now."""
         room = await self._room(request.room_id, context)
-        answer = await self._administer(room, Disband(), request)
+        asked = decode.disband(request)
+        if isinstance(asked, InvalidField):
+            await refuse(context, asked)
+        answer = await self._administer(room, asked, request)
         if not isinstance(answer, Accepted):
             await refuse(context, answer)
         assert isinstance(room.match, Over), "a disbanded room is over"
@@ -262,9 +304,9 @@ class RoomServicer(rpc.RoomServiceServicer):
     ) -> None:
         """Tell of the platform's rooms from a cursor on, until the caller leaves."""
         platform = await self._caller(context)
-        cursor = read_cursor(request.cursor, self._node.store.identity)
-        if not isinstance(cursor, tuple):
-            await refuse(context, cursor)
+        place = await self._start(request)
+        if not isinstance(place, tuple):
+            await refuse(context, place)
         if self.watchers >= self._limits.watchers:
             said = f"The server holds {self._limits.watchers} watchers, as many as it takes."
             await end(context, Reason.TOO_MANY_STREAMS, said)
@@ -275,25 +317,41 @@ class RoomServicer(rpc.RoomServiceServicer):
         self.watchers += 1
         try:
             with self._quotas.watching(platform):
-                await self._watch(platform, cursor, context)
+                if request.now:
+                    await context.write(pb.WatchRoomsResponse(cursor=self._cursor(place)))
+                await self._watch(platform, place, context)
         finally:
             self.watchers -= 1
+
+    async def _start(
+        self, request: pb.WatchRoomsRequest
+    ) -> watching.Place | InvalidCursor | ForeignCursor | StoreUnavailable:
+        """Where the watch begins."""
+        if not request.now:
+            return read_cursor(request.cursor, self._node.store.identity)
+        latest = await self._node.store.latest()
+        return StoreUnavailable() if isinstance(latest, Unavailable) else (latest, 0)
+
+    def _cursor(self, place: watching.Place) -> str:
+        return cursors.cursor(self._node.store.identity, *place)
 
     async def _watch(
         self,
         platform: PlatformId,
-        cursor: tuple[Position, int],
+        place: watching.Place,
         context: grpc.aio.ServicerContext[pb.WatchRoomsRequest, pb.WatchRoomsResponse],
     ) -> None:
         node, bell = self._node, Bell()
-        feed = watching.feed(node.store, node.wakeup, platform, cursor, bell, lambda: self._draining, node.monotonic)
+        feed = watching.feed(node.store, node.wakeup, platform, place, bell, lambda: self._draining, node.monotonic)
         self._bells.add(bell)
         try:
             async with contextlib.aclosing(feed) as found:
                 async for happened in found:
                     if isinstance(happened, StoreUnavailable):
                         await refuse(context, happened)
-                    await context.write(pb.WatchRoomsResponse(events=[self._told(each) for each in happened]))
+                    place = happened[-1].place if happened else place
+                    told = [await self._told(each) for each in happened]
+                    await context.write(pb.WatchRoomsResponse(events=told, cursor=self._cursor(place)))
         finally:
             self._bells.discard(bell)
         await end(context, Reason.DRAINING)
@@ -304,11 +362,9 @@ class RoomServicer(rpc.RoomServiceServicer):
         for bell in self._bells:
             bell.ring()
 
-    def _told(self, happened: watching.Happened) -> pb.RoomEvent:
-        position, told = happened.place
-        return encode.room_event(
-            happened.entry, happened.event, cursors.cursor(self._node.store.identity, position, told)
-        )
+    async def _told(self, happened: watching.Happened) -> pb.RoomEvent:
+        opened = await self._openings.of(happened)
+        return encode.room_event(happened.entry, happened.event, opened, self._cursor(happened.place))
 
     @contained
     async def GetMatchRecord(
@@ -323,6 +379,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         if not isinstance(record, Recorded):
             await refuse(context, record)
         self._quotas.owe(platform, record.read * Work.DEAL.units)
+        record.message.summary.CopyFrom(encode.platform_summary(record.summary))
         return pb.GetMatchRecordResponse(record=record.message)
 
     @contained
@@ -343,7 +400,7 @@ class RoomServicer(rpc.RoomServiceServicer):
             await refuse(context, page)
         self._quotas.owe(platform, len(page.matches) * Work.ROW.units)
         return pb.ListMatchRecordsResponse(
-            matches=[encode.match_summary(summary) for summary in page.matches],
+            matches=[encode.platform_summary(summary) for summary in page.matches],
             next_page_token=page_token(self._store.identity, page.last) if page.last else "",
         )
 
@@ -382,7 +439,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         self,
         room: Room,
         command: HouseCommand,
-        request: pb.TakeSeatRequest | pb.LeaveSeatRequest | pb.DisbandRoomRequest,
+        request: pb.TakeSeatRequest | pb.LeaveSeatRequest | pb.StartMatchRequest | pb.DisbandRoomRequest,
     ) -> Accepted | Refused:
         wrong = id_fault(request.command_id)
         if wrong is not None:
@@ -399,8 +456,18 @@ class RoomServicer(rpc.RoomServiceServicer):
         task.add_done_callback(self._working.discard)
         return await asyncio.shield(task)
 
-    def _status(self, room: Room) -> room_pb2.Room:
+    def _status(self, room: Room) -> pb.Room:
         return room_status.status(room, self._rooms.deadline(room.state))
+
+
+def _not_sitting(match: Match, seat: int, player: str) -> NoSuchSeat | SeatFree | SeatOccupied | None:
+    """Why a player has no token for a seat; None for the one who sits there."""
+    if not 0 <= seat < len(match.chairs):
+        return NoSuchSeat(seat)
+    sitting = match.chairs[Seat(seat)].player
+    if sitting is None:
+        return SeatFree(Seat(seat))
+    return None if sitting == player else SeatOccupied(Seat(seat))
 
 
 def _seat_of(match: Match, player: Player) -> Seat | None:

@@ -9,6 +9,7 @@ from typing import final
 
 from erqiwang_grpc.store.port import (
     NOTHING,
+    START,
     Actor,
     AppendAnswer,
     Appended,
@@ -114,6 +115,10 @@ class MemoryStore:
         start = bisect.bisect_right(self._all, after, key=lambda placed: placed.mark.position)
         later = (p.mark for p in self._all[start:] if tag is None or tag in p.batch.tags)
         return tuple(mark for mark, _ in zip(later, range(limit), strict=False))
+
+    async def latest(self) -> Position:
+        """The position of the last batch. See `StoreReader.latest`."""
+        return self._all[-1].mark.position if self._all else START
 
     async def listing(self, tag: Tag, period: Period, limit: int, before: Mark | None = None) -> tuple[Mark, ...]:
         """At most `limit` batches that carry `tag`, newest first. See `StoreReader.listing`."""

@@ -205,6 +205,9 @@ class StoreReader(Protocol):
         that was visible before it.
         """
 
+    async def latest(self) -> Position | Unavailable:
+        """The position of the last batch that `feed` gives now; `START` where it gives none."""
+
     async def listing(
         self, tag: Tag, period: Period, limit: int, before: Mark | None = None
     ) -> tuple[Mark, ...] | Unavailable:

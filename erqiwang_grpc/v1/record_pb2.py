@@ -29,7 +29,7 @@ from erqiwang_grpc.v1 import settlement_pb2 as erqiwang_dot_v1_dot_settlement__p
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18\x65rqiwang/v1/record.proto\x12\x0b\x65rqiwang.v1\x1a\x19\x65rqiwang/v1/bidding.proto\x1a\x19\x65rqiwang/v1/playing.proto\x1a\x16\x65rqiwang/v1/room.proto\x1a\x1c\x65rqiwang/v1/settlement.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xb3\x02\n\x0cMatchSummary\x12\x0f\n\x07room_id\x18\x01 \x01(\t\x12\r\n\x05owner\x18\x02 \x01(\t\x12)\n\x07options\x18\x03 \x01(\x0b\x32\x18.erqiwang.v1.RoomOptions\x12\x0f\n\x07players\x18\x04 \x03(\t\x12\x0e\n\x06totals\x18\x05 \x03(\x11\x12\x15\n\rsettled_deals\x18\x06 \x01(\r\x12\x11\n\tdisbanded\x18\x07 \x01(\x08\x12/\n\x0b\x63reate_time\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nstart_time\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"a\n\x0bMatchRecord\x12*\n\x07summary\x18\x01 \x01(\x0b\x32\x19.erqiwang.v1.MatchSummary\x12&\n\x05\x64\x65\x61ls\x18\x02 \x03(\x0b\x32\x17.erqiwang.v1.DealRecord\"\x1a\n\tDealtHand\x12\r\n\x05\x63\x61rds\x18\x01 \x03(\r\"k\n\x0bTrickRecord\x12!\n\x05trick\x18\x01 \x01(\x0b\x32\x12.erqiwang.v1.Trick\x12\x11\n\tattempted\x18\x02 \x03(\r\x12&\n\x05taken\x18\x03 \x01(\x0b\x32\x17.erqiwang.v1.TrickTaken\"\x84\x03\n\nDealRecord\x12\x0c\n\x04\x64\x65\x61l\x18\x01 \x01(\r\x12.\n\nstart_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x15\n\rrules_version\x18\x04 \x01(\r\x12\x14\n\x0c\x66irst_bidder\x18\x05 \x01(\r\x12%\n\x05hands\x18\x06 \x03(\x0b\x32\x16.erqiwang.v1.DealtHand\x12\r\n\x05kitty\x18\x07 \x03(\r\x12 \n\x05\x63\x61lls\x18\x08 \x03(\x0b\x32\x11.erqiwang.v1.Call\x12(\n\x06tricks\x18\t \x03(\x0b\x32\x18.erqiwang.v1.TrickRecord\x12+\n\nsettlement\x18\n \x01(\x0b\x32\x17.erqiwang.v1.Settlement\x12\x12\n\ncommitment\x18\x0b \x01(\x0c\x12\x0c\n\x04salt\x18\x0c \x01(\x0c\x12\x0c\n\x04\x64\x65\x63k\x18\r \x03(\rB\x02P\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18\x65rqiwang/v1/record.proto\x12\x0b\x65rqiwang.v1\x1a\x19\x65rqiwang/v1/bidding.proto\x1a\x19\x65rqiwang/v1/playing.proto\x1a\x16\x65rqiwang/v1/room.proto\x1a\x1c\x65rqiwang/v1/settlement.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xc6\x03\n\x0cMatchSummary\x12\x0f\n\x07room_id\x18\x01 \x01(\t\x12\r\n\x05owner\x18\x02 \x01(\t\x12)\n\x07options\x18\x03 \x01(\x0b\x32\x18.erqiwang.v1.RoomOptions\x12\x0f\n\x07players\x18\x04 \x03(\t\x12\x0e\n\x06totals\x18\x05 \x03(\x11\x12\x15\n\rsettled_deals\x18\x06 \x01(\r\x12+\n\ndisbanding\x18\x07 \x01(\x0b\x32\x17.erqiwang.v1.Disbanding\x12/\n\x0b\x63reate_time\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nstart_time\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x11\n\treference\x18\x0b \x01(\t\x12\x35\n\x06labels\x18\x0c \x03(\x0b\x32%.erqiwang.v1.MatchSummary.LabelsEntry\x1a-\n\x0bLabelsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"a\n\x0bMatchRecord\x12*\n\x07summary\x18\x01 \x01(\x0b\x32\x19.erqiwang.v1.MatchSummary\x12&\n\x05\x64\x65\x61ls\x18\x02 \x03(\x0b\x32\x17.erqiwang.v1.DealRecord\"\x1a\n\tDealtHand\x12\r\n\x05\x63\x61rds\x18\x01 \x03(\r\"k\n\x0bTrickRecord\x12!\n\x05trick\x18\x01 \x01(\x0b\x32\x12.erqiwang.v1.Trick\x12\x11\n\tattempted\x18\x02 \x03(\r\x12&\n\x05taken\x18\x03 \x01(\x0b\x32\x17.erqiwang.v1.TrickTaken\"\x84\x03\n\nDealRecord\x12\x0c\n\x04\x64\x65\x61l\x18\x01 \x01(\r\x12.\n\nstart_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x15\n\rrules_version\x18\x04 \x01(\r\x12\x14\n\x0c\x66irst_bidder\x18\x05 \x01(\r\x12%\n\x05hands\x18\x06 \x03(\x0b\x32\x16.erqiwang.v1.DealtHand\x12\r\n\x05kitty\x18\x07 \x03(\r\x12 \n\x05\x63\x61lls\x18\x08 \x03(\x0b\x32\x11.erqiwang.v1.Call\x12(\n\x06tricks\x18\t \x03(\x0b\x32\x18.erqiwang.v1.TrickRecord\x12+\n\nsettlement\x18\n \x01(\x0b\x32\x17.erqiwang.v1.Settlement\x12\x12\n\ncommitment\x18\x0b \x01(\x0c\x12\x0c\n\x04salt\x18\x0c \x01(\x0c\x12\x0c\n\x04\x64\x65\x63k\x18\r \x03(\rB\x02P\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -37,14 +37,18 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'erqiwang.v1.record_pb2', _g
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'P\001'
+  _globals['_MATCHSUMMARY_LABELSENTRY']._loaded_options = None
+  _globals['_MATCHSUMMARY_LABELSENTRY']._serialized_options = b'8\001'
   _globals['_MATCHSUMMARY']._serialized_start=183
-  _globals['_MATCHSUMMARY']._serialized_end=490
-  _globals['_MATCHRECORD']._serialized_start=492
-  _globals['_MATCHRECORD']._serialized_end=589
-  _globals['_DEALTHAND']._serialized_start=591
-  _globals['_DEALTHAND']._serialized_end=617
-  _globals['_TRICKRECORD']._serialized_start=619
-  _globals['_TRICKRECORD']._serialized_end=726
-  _globals['_DEALRECORD']._serialized_start=729
-  _globals['_DEALRECORD']._serialized_end=1117
+  _globals['_MATCHSUMMARY']._serialized_end=637
+  _globals['_MATCHSUMMARY_LABELSENTRY']._serialized_start=592
+  _globals['_MATCHSUMMARY_LABELSENTRY']._serialized_end=637
+  _globals['_MATCHRECORD']._serialized_start=639
+  _globals['_MATCHRECORD']._serialized_end=736
+  _globals['_DEALTHAND']._serialized_start=738
+  _globals['_DEALTHAND']._serialized_end=764
+  _globals['_TRICKRECORD']._serialized_start=766
+  _globals['_TRICKRECORD']._serialized_end=873
+  _globals['_DEALRECORD']._serialized_start=876
+  _globals['_DEALRECORD']._serialized_end=1264
 # @@protoc_insertion_point(module_scope)

@@ -31,24 +31,46 @@ class MatchSummary(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
+    @_typing.final
+    class LabelsEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        value: _builtins.str
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _builtins.str = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
     ROOM_ID_FIELD_NUMBER: _builtins.int
     OWNER_FIELD_NUMBER: _builtins.int
     OPTIONS_FIELD_NUMBER: _builtins.int
     PLAYERS_FIELD_NUMBER: _builtins.int
     TOTALS_FIELD_NUMBER: _builtins.int
     SETTLED_DEALS_FIELD_NUMBER: _builtins.int
-    DISBANDED_FIELD_NUMBER: _builtins.int
+    DISBANDING_FIELD_NUMBER: _builtins.int
     CREATE_TIME_FIELD_NUMBER: _builtins.int
     START_TIME_FIELD_NUMBER: _builtins.int
     END_TIME_FIELD_NUMBER: _builtins.int
+    REFERENCE_FIELD_NUMBER: _builtins.int
+    LABELS_FIELD_NUMBER: _builtins.int
     room_id: _builtins.str
     """The room it is or was played in."""
     owner: _builtins.str
     """The player who opened the room."""
     settled_deals: _builtins.int
     """How many deals were settled; one that a disband cut short is not counted."""
-    disbanded: _builtins.bool
-    """Whether it was disbanded before all deals were played."""
+    reference: _builtins.str
+    """The platform's own name for the room (`CreateRoomRequest.reference`). Empty in the record that a seat gets."""
     @_builtins.property
     def options(self) -> _room_pb2.RoomOptions:
         """The room's options."""
@@ -62,16 +84,24 @@ class MatchSummary(_message.Message):
         """Accumulated scores in chips, seat 0 first."""
 
     @_builtins.property
+    def disbanding(self) -> _settlement_pb2.Disbanding:
+        """How it was disbanded; absent where all deals were played, and while it goes on."""
+
+    @_builtins.property
     def create_time(self) -> _timestamp_pb2.Timestamp:
         """When the room was opened."""
 
     @_builtins.property
     def start_time(self) -> _timestamp_pb2.Timestamp:
-        """When the last seat was taken and the match began. A room that was never full has no match and no record."""
+        """When the match began. A room whose match never did has no record."""
 
     @_builtins.property
     def end_time(self) -> _timestamp_pb2.Timestamp:
         """When the match ended; absent while it goes on."""
+
+    @_builtins.property
+    def labels(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
+        """The platform's words about the room (`CreateRoomRequest.labels`). Empty in the record that a seat gets."""
 
     def __init__(
         self,
@@ -82,14 +112,16 @@ class MatchSummary(_message.Message):
         players: _abc.Iterable[_builtins.str] | None = ...,
         totals: _abc.Iterable[_builtins.int] | None = ...,
         settled_deals: _builtins.int = ...,
-        disbanded: _builtins.bool = ...,
+        disbanding: _settlement_pb2.Disbanding | None = ...,
         create_time: _timestamp_pb2.Timestamp | None = ...,
         start_time: _timestamp_pb2.Timestamp | None = ...,
         end_time: _timestamp_pb2.Timestamp | None = ...,
+        reference: _builtins.str = ...,
+        labels: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "end_time", b"end_time", "options", b"options", "start_time", b"start_time"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "disbanding", b"disbanding", "end_time", b"end_time", "options", b"options", "start_time", b"start_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "disbanded", b"disbanded", "end_time", b"end_time", "options", b"options", "owner", b"owner", "players", b"players", "room_id", b"room_id", "settled_deals", b"settled_deals", "start_time", b"start_time", "totals", b"totals"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "disbanding", b"disbanding", "end_time", b"end_time", "labels", b"labels", "options", b"options", "owner", b"owner", "players", b"players", "reference", b"reference", "room_id", b"room_id", "settled_deals", b"settled_deals", "start_time", b"start_time", "totals", b"totals"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -92,6 +92,10 @@ class Refusal(_message.Message):
         """Seconds."""
         UNIT_CONTROL_CHARACTERS: Refusal._Unit.ValueType  # 4
         """Control characters that the text holds: it may hold none."""
+        UNIT_CHARACTERS: Refusal._Unit.ValueType  # 5
+        """Characters of the text, as Unicode code points."""
+        UNIT_OTHER_CHARACTERS: Refusal._Unit.ValueType  # 6
+        """Characters that the text holds and may not: it may hold none. Which it may, its field says."""
 
     class Unit(_Unit, metaclass=_UnitEnumTypeWrapper):
         """What the numbers of an `InvalidField` count."""
@@ -106,6 +110,10 @@ class Refusal(_message.Message):
     """Seconds."""
     UNIT_CONTROL_CHARACTERS: Refusal.Unit.ValueType  # 4
     """Control characters that the text holds: it may hold none."""
+    UNIT_CHARACTERS: Refusal.Unit.ValueType  # 5
+    """Characters of the text, as Unicode code points."""
+    UNIT_OTHER_CHARACTERS: Refusal.Unit.ValueType  # 6
+    """Characters that the text holds and may not: it may hold none. Which it may, its field says."""
 
     class _Quota:
         ValueType = _typing.NewType("ValueType", _builtins.int)
@@ -730,7 +738,9 @@ class Refusal(_message.Message):
         UNIT_FIELD_NUMBER: _builtins.int
         ALLOWED_FIELD_NUMBER: _builtins.int
         field: _builtins.str
-        """The path of the field in the request, as in `choice.options.deals`."""
+        """The path of the field in the request, as in `choice.options.deals`; of a map's value with its key, as in `labels["mode"]`, and
+        of a key that cannot be one `labels.key`.
+        """
         given: _builtins.int
         """What was given, in the unit below: of a text its length, never the text itself."""
         least: _builtins.int

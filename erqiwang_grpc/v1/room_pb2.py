@@ -22,10 +22,9 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
-from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16\x65rqiwang/v1/room.proto\x12\x0b\x65rqiwang.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"5\n\x0fThreePlayerGame\x12\x13\n\x0bjoker_bonus\x18\x01 \x01(\x08\x12\r\n\x05\x63limb\x18\x02 \x01(\x08\"1\n\x0e\x46ourPlayerGame\x12\x1f\n\x04\x64\x65\x63k\x18\x01 \x01(\x0e\x32\x11.erqiwang.v1.Deck\"D\n\nCountdowns\x12\x0b\n\x03\x62id\x18\x01 \x01(\r\x12\r\n\x05trump\x18\x02 \x01(\r\x12\x0c\n\x04\x62ury\x18\x03 \x01(\r\x12\x0c\n\x04play\x18\x04 \x01(\r\"\xf1\x01\n\x0bRoomOptions\x12\x34\n\x0cthree_player\x18\x01 \x01(\x0b\x32\x1c.erqiwang.v1.ThreePlayerGameH\x00\x12\x32\n\x0b\x66our_player\x18\x02 \x01(\x0b\x32\x1b.erqiwang.v1.FourPlayerGameH\x00\x12\r\n\x05\x64\x65\x61ls\x18\x03 \x01(\r\x12!\n\x05payer\x18\x04 \x01(\x0e\x32\x12.erqiwang.v1.Payer\x12\x11\n\tno_review\x18\x05 \x01(\x08\x12+\n\ncountdowns\x18\x06 \x01(\x0b\x32\x17.erqiwang.v1.CountdownsB\x06\n\x04game\")\n\x08\x43\x61rdCost\x12\r\n\x05owner\x18\x01 \x01(\r\x12\x0e\n\x06joiner\x18\x02 \x01(\r\";\n\nSeatStatus\x12\x0c\n\x04seat\x18\x01 \x01(\r\x12\x0e\n\x06player\x18\x02 \x01(\t\x12\x0f\n\x07present\x18\x03 \x01(\x08\"\xa4\x03\n\x04Room\x12\x0f\n\x07room_id\x18\x01 \x01(\t\x12%\n\x05state\x18\x02 \x01(\x0e\x32\x16.erqiwang.v1.RoomState\x12\x13\n\x0bquarantined\x18\x03 \x01(\x08\x12\r\n\x05owner\x18\x04 \x01(\t\x12)\n\x07options\x18\x05 \x01(\x0b\x32\x18.erqiwang.v1.RoomOptions\x12&\n\x05seats\x18\x06 \x03(\x0b\x32\x17.erqiwang.v1.SeatStatus\x12\x0c\n\x04\x64\x65\x61l\x18\x07 \x01(\r\x12\x0e\n\x06totals\x18\x08 \x03(\x11\x12\x0f\n\x07version\x18\t \x01(\x04\x12/\n\x0b\x63reate_time\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nstart_time\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x0c \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x65xpire_time\x18\r \x01(\x0b\x32\x1a.google.protobuf.Timestamp\")\n\tSeatTaken\x12\x0c\n\x04seat\x18\x01 \x01(\r\x12\x0e\n\x06player\x18\x02 \x01(\t\"\x18\n\x08SeatLeft\x12\x0c\n\x04seat\x18\x01 \x01(\r\"E\n\x0b\x44\x65\x61lStarted\x12\x0c\n\x04\x64\x65\x61l\x18\x01 \x01(\r\x12\x14\n\x0c\x66irst_bidder\x18\x02 \x01(\r\x12\x12\n\ncommitment\x18\x03 \x01(\x0c*\x9f\x01\n\tRoomState\x12\x1a\n\x16ROOM_STATE_UNSPECIFIED\x10\x00\x12\x13\n\x0fROOM_STATE_OPEN\x10\x01\x12\x16\n\x12ROOM_STATE_PLAYING\x10\x02\x12\x17\n\x13ROOM_STATE_FINISHED\x10\x03\x12\x18\n\x14ROOM_STATE_DISBANDED\x10\x04\x12\x16\n\x12ROOM_STATE_EXPIRED\x10\x05*?\n\x05Payer\x12\x15\n\x11PAYER_UNSPECIFIED\x10\x00\x12\x0f\n\x0bPAYER_OWNER\x10\x01\x12\x0e\n\nPAYER_EACH\x10\x02*;\n\x04\x44\x65\x63k\x12\x14\n\x10\x44\x45\x43K_UNSPECIFIED\x10\x00\x12\x0e\n\nDECK_SHORT\x10\x01\x12\r\n\tDECK_FULL\x10\x02\x42\x02P\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16\x65rqiwang/v1/room.proto\x12\x0b\x65rqiwang.v1\"5\n\x0fThreePlayerGame\x12\x13\n\x0bjoker_bonus\x18\x01 \x01(\x08\x12\r\n\x05\x63limb\x18\x02 \x01(\x08\"1\n\x0e\x46ourPlayerGame\x12\x1f\n\x04\x64\x65\x63k\x18\x01 \x01(\x0e\x32\x11.erqiwang.v1.Deck\"D\n\nCountdowns\x12\x0b\n\x03\x62id\x18\x01 \x01(\r\x12\r\n\x05trump\x18\x02 \x01(\r\x12\x0c\n\x04\x62ury\x18\x03 \x01(\r\x12\x0c\n\x04play\x18\x04 \x01(\r\"\x94\x02\n\x0bRoomOptions\x12\x34\n\x0cthree_player\x18\x01 \x01(\x0b\x32\x1c.erqiwang.v1.ThreePlayerGameH\x00\x12\x32\n\x0b\x66our_player\x18\x02 \x01(\x0b\x32\x1b.erqiwang.v1.FourPlayerGameH\x00\x12\r\n\x05\x64\x65\x61ls\x18\x03 \x01(\r\x12!\n\x05payer\x18\x04 \x01(\x0e\x32\x12.erqiwang.v1.Payer\x12\x11\n\tno_review\x18\x05 \x01(\x08\x12+\n\ncountdowns\x18\x06 \x01(\x0b\x32\x17.erqiwang.v1.Countdowns\x12!\n\x05start\x18\x07 \x01(\x0e\x32\x12.erqiwang.v1.StartB\x06\n\x04game\")\n\x08\x43\x61rdCost\x12\r\n\x05owner\x18\x01 \x01(\r\x12\x0e\n\x06joiner\x18\x02 \x01(\r\")\n\tSeatTaken\x12\x0c\n\x04seat\x18\x01 \x01(\r\x12\x0e\n\x06player\x18\x02 \x01(\t\"\x18\n\x08SeatLeft\x12\x0c\n\x04seat\x18\x01 \x01(\r\"E\n\x0b\x44\x65\x61lStarted\x12\x0c\n\x04\x64\x65\x61l\x18\x01 \x01(\r\x12\x14\n\x0c\x66irst_bidder\x18\x02 \x01(\r\x12\x12\n\ncommitment\x18\x03 \x01(\x0c*\x9f\x01\n\tRoomState\x12\x1a\n\x16ROOM_STATE_UNSPECIFIED\x10\x00\x12\x13\n\x0fROOM_STATE_OPEN\x10\x01\x12\x16\n\x12ROOM_STATE_PLAYING\x10\x02\x12\x17\n\x13ROOM_STATE_FINISHED\x10\x03\x12\x18\n\x14ROOM_STATE_DISBANDED\x10\x04\x12\x16\n\x12ROOM_STATE_EXPIRED\x10\x05*?\n\x05Payer\x12\x15\n\x11PAYER_UNSPECIFIED\x10\x00\x12\x0f\n\x0bPAYER_OWNER\x10\x01\x12\x0e\n\nPAYER_EACH\x10\x02*;\n\x04\x44\x65\x63k\x12\x14\n\x10\x44\x45\x43K_UNSPECIFIED\x10\x00\x12\x0e\n\nDECK_SHORT\x10\x01\x12\r\n\tDECK_FULL\x10\x02*G\n\x05Start\x12\x15\n\x11START_UNSPECIFIED\x10\x00\x12\x13\n\x0fSTART_LAST_SEAT\x10\x01\x12\x12\n\x0eSTART_PLATFORM\x10\x02\x42\x02P\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -33,30 +32,28 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'erqiwang.v1.room_pb2', _glo
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'P\001'
-  _globals['_ROOMSTATE']._serialized_start=1160
-  _globals['_ROOMSTATE']._serialized_end=1319
-  _globals['_PAYER']._serialized_start=1321
-  _globals['_PAYER']._serialized_end=1384
-  _globals['_DECK']._serialized_start=1386
-  _globals['_DECK']._serialized_end=1445
-  _globals['_THREEPLAYERGAME']._serialized_start=72
-  _globals['_THREEPLAYERGAME']._serialized_end=125
-  _globals['_FOURPLAYERGAME']._serialized_start=127
-  _globals['_FOURPLAYERGAME']._serialized_end=176
-  _globals['_COUNTDOWNS']._serialized_start=178
-  _globals['_COUNTDOWNS']._serialized_end=246
-  _globals['_ROOMOPTIONS']._serialized_start=249
-  _globals['_ROOMOPTIONS']._serialized_end=490
-  _globals['_CARDCOST']._serialized_start=492
-  _globals['_CARDCOST']._serialized_end=533
-  _globals['_SEATSTATUS']._serialized_start=535
-  _globals['_SEATSTATUS']._serialized_end=594
-  _globals['_ROOM']._serialized_start=597
-  _globals['_ROOM']._serialized_end=1017
-  _globals['_SEATTAKEN']._serialized_start=1019
-  _globals['_SEATTAKEN']._serialized_end=1060
-  _globals['_SEATLEFT']._serialized_start=1062
-  _globals['_SEATLEFT']._serialized_end=1086
-  _globals['_DEALSTARTED']._serialized_start=1088
-  _globals['_DEALSTARTED']._serialized_end=1157
+  _globals['_ROOMSTATE']._serialized_start=678
+  _globals['_ROOMSTATE']._serialized_end=837
+  _globals['_PAYER']._serialized_start=839
+  _globals['_PAYER']._serialized_end=902
+  _globals['_DECK']._serialized_start=904
+  _globals['_DECK']._serialized_end=963
+  _globals['_START']._serialized_start=965
+  _globals['_START']._serialized_end=1036
+  _globals['_THREEPLAYERGAME']._serialized_start=39
+  _globals['_THREEPLAYERGAME']._serialized_end=92
+  _globals['_FOURPLAYERGAME']._serialized_start=94
+  _globals['_FOURPLAYERGAME']._serialized_end=143
+  _globals['_COUNTDOWNS']._serialized_start=145
+  _globals['_COUNTDOWNS']._serialized_end=213
+  _globals['_ROOMOPTIONS']._serialized_start=216
+  _globals['_ROOMOPTIONS']._serialized_end=492
+  _globals['_CARDCOST']._serialized_start=494
+  _globals['_CARDCOST']._serialized_end=535
+  _globals['_SEATTAKEN']._serialized_start=537
+  _globals['_SEATTAKEN']._serialized_end=578
+  _globals['_SEATLEFT']._serialized_start=580
+  _globals['_SEATLEFT']._serialized_end=604
+  _globals['_DEALSTARTED']._serialized_start=606
+  _globals['_DEALSTARTED']._serialized_end=675
 # @@protoc_insertion_point(module_scope)

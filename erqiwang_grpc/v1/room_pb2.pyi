@@ -3,11 +3,8 @@
 isort:skip_file
 A room: one match, its options, and who sits where."""
 
-from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
-from google.protobuf import timestamp_pb2 as _timestamp_pb2
-from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 import builtins as _builtins
 import sys
@@ -29,7 +26,7 @@ class _RoomStateEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_RoomState.V
     ROOM_STATE_UNSPECIFIED: _RoomState.ValueType  # 0
     """Never sent."""
     ROOM_STATE_OPEN: _RoomState.ValueType  # 1
-    """Seats are free. It expires if nobody fills it."""
+    """The match has not started: seats are free, or the platform has yet to start it. It expires if that takes too long."""
     ROOM_STATE_PLAYING: _RoomState.ValueType  # 2
     """The match is being played."""
     ROOM_STATE_FINISHED: _RoomState.ValueType  # 3
@@ -37,7 +34,7 @@ class _RoomStateEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_RoomState.V
     ROOM_STATE_DISBANDED: _RoomState.ValueType  # 4
     """It was disbanded by its platform."""
     ROOM_STATE_EXPIRED: _RoomState.ValueType  # 5
-    """Nobody filled it in time. No match was played, so there is no record of one."""
+    """It was not filled, or not started, in time. No match was played, so there is no record of one."""
 
 class RoomState(_RoomState, metaclass=_RoomStateEnumTypeWrapper):
     """Where a room stands."""
@@ -45,7 +42,7 @@ class RoomState(_RoomState, metaclass=_RoomStateEnumTypeWrapper):
 ROOM_STATE_UNSPECIFIED: RoomState.ValueType  # 0
 """Never sent."""
 ROOM_STATE_OPEN: RoomState.ValueType  # 1
-"""Seats are free. It expires if nobody fills it."""
+"""The match has not started: seats are free, or the platform has yet to start it. It expires if that takes too long."""
 ROOM_STATE_PLAYING: RoomState.ValueType  # 2
 """The match is being played."""
 ROOM_STATE_FINISHED: RoomState.ValueType  # 3
@@ -53,7 +50,7 @@ ROOM_STATE_FINISHED: RoomState.ValueType  # 3
 ROOM_STATE_DISBANDED: RoomState.ValueType  # 4
 """It was disbanded by its platform."""
 ROOM_STATE_EXPIRED: RoomState.ValueType  # 5
-"""Nobody filled it in time. No match was played, so there is no record of one."""
+"""It was not filled, or not started, in time. No match was played, so there is no record of one."""
 Global___RoomState: _TypeAlias = RoomState  # noqa: Y015
 
 class _Payer:
@@ -103,6 +100,34 @@ DECK_SHORT: Deck.ValueType  # 1
 DECK_FULL: Deck.ValueType  # 2
 """All 108 cards."""
 Global___Deck: _TypeAlias = Deck  # noqa: Y015
+
+class _Start:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _StartEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Start.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    START_UNSPECIFIED: _Start.ValueType  # 0
+    """The default: the last seat that is taken."""
+    START_LAST_SEAT: _Start.ValueType  # 1
+    """The last seat that is taken."""
+    START_PLATFORM: _Start.ValueType  # 2
+    """The platform, by `StartMatch`, once every seat is taken. Until then players may leave, and the room expires like one that
+    nobody fills.
+    """
+
+class Start(_Start, metaclass=_StartEnumTypeWrapper):
+    """What starts the first deal."""
+
+START_UNSPECIFIED: Start.ValueType  # 0
+"""The default: the last seat that is taken."""
+START_LAST_SEAT: Start.ValueType  # 1
+"""The last seat that is taken."""
+START_PLATFORM: Start.ValueType  # 2
+"""The platform, by `StartMatch`, once every seat is taken. Until then players may leave, and the room expires like one that
+nobody fills.
+"""
+Global___Start: _TypeAlias = Start  # noqa: Y015
 
 @_typing.final
 class ThreePlayerGame(_message.Message):
@@ -198,12 +223,15 @@ class RoomOptions(_message.Message):
     PAYER_FIELD_NUMBER: _builtins.int
     NO_REVIEW_FIELD_NUMBER: _builtins.int
     COUNTDOWNS_FIELD_NUMBER: _builtins.int
+    START_FIELD_NUMBER: _builtins.int
     deals: _builtins.int
     """How many deals the match has: 6 or 12; 0 means 6."""
     payer: Global___Payer.ValueType
     """Who pays the room cards."""
     no_review: _builtins.bool
     """No looking back at past tricks and trump counts (不查牌); a review room (可查牌) is the default."""
+    start: Global___Start.ValueType
+    """What starts the first deal. A `roomtype` cannot say it: such a room starts on its last seat."""
     @_builtins.property
     def three_player(self) -> Global___ThreePlayerGame:
         """Three players."""
@@ -225,10 +253,11 @@ class RoomOptions(_message.Message):
         payer: Global___Payer.ValueType = ...,
         no_review: _builtins.bool = ...,
         countdowns: Global___Countdowns | None = ...,
+        start: Global___Start.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["countdowns", b"countdowns", "four_player", b"four_player", "game", b"game", "three_player", b"three_player"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["countdowns", b"countdowns", "deals", b"deals", "four_player", b"four_player", "game", b"game", "no_review", b"no_review", "payer", b"payer", "three_player", b"three_player"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["countdowns", b"countdowns", "deals", b"deals", "four_player", b"four_player", "game", b"game", "no_review", b"no_review", "payer", b"payer", "start", b"start", "three_player", b"three_player"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType_game: _TypeAlias = _typing.Literal["three_player", "four_player"]  # noqa: Y015
     _WhichOneofArgType_game: _TypeAlias = _typing.Literal["game", b"game"]  # noqa: Y015
@@ -261,120 +290,6 @@ class CardCost(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___CardCost: _TypeAlias = CardCost  # noqa: Y015
-
-@_typing.final
-class SeatStatus(_message.Message):
-    """A seat as the platform sees it."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    SEAT_FIELD_NUMBER: _builtins.int
-    PLAYER_FIELD_NUMBER: _builtins.int
-    PRESENT_FIELD_NUMBER: _builtins.int
-    seat: _builtins.int
-    """The seat, from 0."""
-    player: _builtins.str
-    """Who sits there; empty where nobody does."""
-    present: _builtins.bool
-    """Whether a stream is attached that was heard of lately."""
-    def __init__(
-        self,
-        *,
-        seat: _builtins.int = ...,
-        player: _builtins.str = ...,
-        present: _builtins.bool = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["player", b"player", "present", b"present", "seat", b"seat"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___SeatStatus: _TypeAlias = SeatStatus  # noqa: Y015
-
-@_typing.final
-class Room(_message.Message):
-    """A room as the platform sees it: nothing that any seat hides."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    ROOM_ID_FIELD_NUMBER: _builtins.int
-    STATE_FIELD_NUMBER: _builtins.int
-    QUARANTINED_FIELD_NUMBER: _builtins.int
-    OWNER_FIELD_NUMBER: _builtins.int
-    OPTIONS_FIELD_NUMBER: _builtins.int
-    SEATS_FIELD_NUMBER: _builtins.int
-    DEAL_FIELD_NUMBER: _builtins.int
-    TOTALS_FIELD_NUMBER: _builtins.int
-    VERSION_FIELD_NUMBER: _builtins.int
-    CREATE_TIME_FIELD_NUMBER: _builtins.int
-    START_TIME_FIELD_NUMBER: _builtins.int
-    END_TIME_FIELD_NUMBER: _builtins.int
-    EXPIRE_TIME_FIELD_NUMBER: _builtins.int
-    room_id: _builtins.str
-    """Its id, given by the service."""
-    state: Global___RoomState.ValueType
-    """Where it stands."""
-    quarantined: _builtins.bool
-    """Set apart because of an error: readable and disbandable, resumed once mended."""
-    owner: _builtins.str
-    """The player who opened it and, where the owner pays, pays."""
-    deal: _builtins.int
-    """The deal in progress or last settled, from 1; 0 before the first."""
-    version: _builtins.int
-    """How many events it has logged."""
-    @_builtins.property
-    def options(self) -> Global___RoomOptions:
-        """Its options."""
-
-    @_builtins.property
-    def seats(self) -> _containers.RepeatedCompositeFieldContainer[Global___SeatStatus]:
-        """Its seats, seat 0 first."""
-
-    @_builtins.property
-    def totals(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Accumulated scores in chips, seat 0 first."""
-
-    @_builtins.property
-    def create_time(self) -> _timestamp_pb2.Timestamp:
-        """When it was created."""
-
-    @_builtins.property
-    def start_time(self) -> _timestamp_pb2.Timestamp:
-        """When its last seat was taken; absent before."""
-
-    @_builtins.property
-    def end_time(self) -> _timestamp_pb2.Timestamp:
-        """When its match ended; absent before."""
-
-    @_builtins.property
-    def expire_time(self) -> _timestamp_pb2.Timestamp:
-        """When it expires if it is not full by then; absent once it is."""
-
-    def __init__(
-        self,
-        *,
-        room_id: _builtins.str = ...,
-        state: Global___RoomState.ValueType = ...,
-        quarantined: _builtins.bool = ...,
-        owner: _builtins.str = ...,
-        options: Global___RoomOptions | None = ...,
-        seats: _abc.Iterable[Global___SeatStatus] | None = ...,
-        deal: _builtins.int = ...,
-        totals: _abc.Iterable[_builtins.int] | None = ...,
-        version: _builtins.int = ...,
-        create_time: _timestamp_pb2.Timestamp | None = ...,
-        start_time: _timestamp_pb2.Timestamp | None = ...,
-        end_time: _timestamp_pb2.Timestamp | None = ...,
-        expire_time: _timestamp_pb2.Timestamp | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "end_time", b"end_time", "expire_time", b"expire_time", "options", b"options", "start_time", b"start_time"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "deal", b"deal", "end_time", b"end_time", "expire_time", b"expire_time", "options", b"options", "owner", b"owner", "quarantined", b"quarantined", "room_id", b"room_id", "seats", b"seats", "start_time", b"start_time", "state", b"state", "totals", b"totals", "version", b"version"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___Room: _TypeAlias = Room  # noqa: Y015
 
 @_typing.final
 class SeatTaken(_message.Message):

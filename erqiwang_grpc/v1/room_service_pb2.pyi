@@ -14,7 +14,9 @@ from collections import abc as _abc
 from erqiwang_grpc.v1 import record_pb2 as _record_pb2
 from erqiwang_grpc.v1 import room_pb2 as _room_pb2
 from erqiwang_grpc.v1 import settlement_pb2 as _settlement_pb2
+from erqiwang_grpc.v1 import view_pb2 as _view_pb2
 from google.protobuf import descriptor as _descriptor
+from google.protobuf import duration_pb2 as _duration_pb2
 from google.protobuf import message as _message
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
@@ -28,6 +30,349 @@ else:
     from typing_extensions import TypeAlias as _TypeAlias, Never as _Never
 
 DESCRIPTOR: _descriptor.FileDescriptor
+
+@_typing.final
+class GetServerInfoRequest(_message.Message):
+    """Ask what the server is."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetServerInfoRequest: _TypeAlias = GetServerInfoRequest  # noqa: Y015
+
+@_typing.final
+class GetServerInfoResponse(_message.Message):
+    """What the server is. Behind one address several servers may answer, and while one is replaced by a newer one they may differ."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    VERSION_FIELD_NUMBER: _builtins.int
+    RULES_VERSION_FIELD_NUMBER: _builtins.int
+    GAMES_FIELD_NUMBER: _builtins.int
+    FEATURES_FIELD_NUMBER: _builtins.int
+    LIMITS_FIELD_NUMBER: _builtins.int
+    version: _builtins.str
+    """The version of the server's package, as 0.1.0."""
+    rules_version: _builtins.int
+    """The version of the rules by which deals that start now are played. A deal is played to its end by the version it started with."""
+    @_builtins.property
+    def games(self) -> _containers.RepeatedCompositeFieldContainer[Global___GameInfo]:
+        """The games that a room can be of."""
+
+    @_builtins.property
+    def features(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """What it can do, in alphabetical order: `disband_reason`, `labels`, `last_event_time`, `refresh_seat_token`, `start_match`,
+        `watch_from_now`. A later version names more; a name is never taken away and never means something else.
+        """
+
+    @_builtins.property
+    def limits(self) -> Global___ServerLimits:
+        """What it takes."""
+
+    def __init__(
+        self,
+        *,
+        version: _builtins.str = ...,
+        rules_version: _builtins.int = ...,
+        games: _abc.Iterable[Global___GameInfo] | None = ...,
+        features: _abc.Iterable[_builtins.str] | None = ...,
+        limits: Global___ServerLimits | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["limits", b"limits"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["features", b"features", "games", b"games", "limits", b"limits", "rules_version", b"rules_version", "version", b"version"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetServerInfoResponse: _TypeAlias = GetServerInfoResponse  # noqa: Y015
+
+@_typing.final
+class GameInfo(_message.Message):
+    """A game."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    SEATS_FIELD_NUMBER: _builtins.int
+    DEFAULTS_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    """The member of the oneof `game` in `RoomOptions` that chooses it."""
+    seats: _builtins.int
+    """How many seats it has."""
+    @_builtins.property
+    def defaults(self) -> _room_pb2.RoomOptions:
+        """What a room of it has where nothing more is chosen, every default spelt out."""
+
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        seats: _builtins.int = ...,
+        defaults: _room_pb2.RoomOptions | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["defaults", b"defaults"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["defaults", b"defaults", "name", b"name", "seats", b"seats"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GameInfo: _TypeAlias = GameInfo  # noqa: Y015
+
+@_typing.final
+class ServerLimits(_message.Message):
+    """What a server takes, as its operator has set it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PLATFORM_ROOMS_FIELD_NUMBER: _builtins.int
+    PLATFORM_STREAMS_FIELD_NUMBER: _builtins.int
+    PLATFORM_WATCHERS_FIELD_NUMBER: _builtins.int
+    PLATFORM_CALLS_PER_SECOND_FIELD_NUMBER: _builtins.int
+    SEAT_COMMANDS_PER_SECOND_FIELD_NUMBER: _builtins.int
+    STREAMS_PER_SEAT_FIELD_NUMBER: _builtins.int
+    STREAMS_PER_CONNECTION_FIELD_NUMBER: _builtins.int
+    MESSAGE_BYTES_FIELD_NUMBER: _builtins.int
+    PAGE_SIZE_FIELD_NUMBER: _builtins.int
+    ATTACH_FIELD_NUMBER: _builtins.int
+    HEARTBEAT_FIELD_NUMBER: _builtins.int
+    ABSENT_FIELD_NUMBER: _builtins.int
+    FILL_FIELD_NUMBER: _builtins.int
+    SEAT_TOKEN_FIELD_NUMBER: _builtins.int
+    platform_rooms: _builtins.int
+    """Open rooms of this platform (`QUOTA_ROOMS`)."""
+    platform_streams: _builtins.int
+    """Streams of this platform's seats (`QUOTA_STREAMS`)."""
+    platform_watchers: _builtins.int
+    """Streams of `WatchRooms` of this platform (`QUOTA_WATCHERS`)."""
+    platform_calls_per_second: _builtins.int
+    """Calls of this platform a second in the long run (`QUOTA_CALLS`)."""
+    seat_commands_per_second: _builtins.int
+    """Commands of a seat a second in the long run."""
+    streams_per_seat: _builtins.int
+    """Streams of one seat that are open at once, displaced ones that are still ending among them."""
+    streams_per_connection: _builtins.int
+    """Calls and streams of one connection at once; further ones wait without a word."""
+    message_bytes: _builtins.int
+    """The largest request, in bytes."""
+    page_size: _builtins.int
+    """The largest page of a list, in rows."""
+    @_builtins.property
+    def attach(self) -> _duration_pb2.Duration:
+        """How long a seat's stream may wait before it says `Attach`."""
+
+    @_builtins.property
+    def heartbeat(self) -> _duration_pb2.Duration:
+        """How long the server is silent on a seat's stream before it sends a heartbeat."""
+
+    @_builtins.property
+    def absent(self) -> _duration_pb2.Duration:
+        """How long a seat may be silent before it is shown absent."""
+
+    @_builtins.property
+    def fill(self) -> _duration_pb2.Duration:
+        """How long a room may wait for its match to begin before it expires."""
+
+    @_builtins.property
+    def seat_token(self) -> _duration_pb2.Duration:
+        """How long a seat token lives."""
+
+    def __init__(
+        self,
+        *,
+        platform_rooms: _builtins.int = ...,
+        platform_streams: _builtins.int = ...,
+        platform_watchers: _builtins.int = ...,
+        platform_calls_per_second: _builtins.int = ...,
+        seat_commands_per_second: _builtins.int = ...,
+        streams_per_seat: _builtins.int = ...,
+        streams_per_connection: _builtins.int = ...,
+        message_bytes: _builtins.int = ...,
+        page_size: _builtins.int = ...,
+        attach: _duration_pb2.Duration | None = ...,
+        heartbeat: _duration_pb2.Duration | None = ...,
+        absent: _duration_pb2.Duration | None = ...,
+        fill: _duration_pb2.Duration | None = ...,
+        seat_token: _duration_pb2.Duration | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["absent", b"absent", "attach", b"attach", "fill", b"fill", "heartbeat", b"heartbeat", "seat_token", b"seat_token"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["absent", b"absent", "attach", b"attach", "fill", b"fill", "heartbeat", b"heartbeat", "message_bytes", b"message_bytes", "page_size", b"page_size", "platform_calls_per_second", b"platform_calls_per_second", "platform_rooms", b"platform_rooms", "platform_streams", b"platform_streams", "platform_watchers", b"platform_watchers", "seat_commands_per_second", b"seat_commands_per_second", "seat_token", b"seat_token", "streams_per_connection", b"streams_per_connection", "streams_per_seat", b"streams_per_seat"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ServerLimits: _TypeAlias = ServerLimits  # noqa: Y015
+
+@_typing.final
+class SeatStatus(_message.Message):
+    """A seat as the platform sees it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SEAT_FIELD_NUMBER: _builtins.int
+    PLAYER_FIELD_NUMBER: _builtins.int
+    PRESENT_FIELD_NUMBER: _builtins.int
+    seat: _builtins.int
+    """The seat, from 0."""
+    player: _builtins.str
+    """Who sits there; empty where nobody does."""
+    present: _builtins.bool
+    """Whether a stream is attached that was heard of lately."""
+    def __init__(
+        self,
+        *,
+        seat: _builtins.int = ...,
+        player: _builtins.str = ...,
+        present: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["player", b"player", "present", b"present", "seat", b"seat"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SeatStatus: _TypeAlias = SeatStatus  # noqa: Y015
+
+@_typing.final
+class Room(_message.Message):
+    """A room as the platform sees it: nothing that any seat hides."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    @_typing.final
+    class LabelsEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        value: _builtins.str
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _builtins.str = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    ROOM_ID_FIELD_NUMBER: _builtins.int
+    STATE_FIELD_NUMBER: _builtins.int
+    QUARANTINED_FIELD_NUMBER: _builtins.int
+    OWNER_FIELD_NUMBER: _builtins.int
+    OPTIONS_FIELD_NUMBER: _builtins.int
+    SEATS_FIELD_NUMBER: _builtins.int
+    DEAL_FIELD_NUMBER: _builtins.int
+    TOTALS_FIELD_NUMBER: _builtins.int
+    VERSION_FIELD_NUMBER: _builtins.int
+    CREATE_TIME_FIELD_NUMBER: _builtins.int
+    START_TIME_FIELD_NUMBER: _builtins.int
+    END_TIME_FIELD_NUMBER: _builtins.int
+    EXPIRE_TIME_FIELD_NUMBER: _builtins.int
+    PHASE_FIELD_NUMBER: _builtins.int
+    TO_ACT_FIELD_NUMBER: _builtins.int
+    LAST_EVENT_TIME_FIELD_NUMBER: _builtins.int
+    REFERENCE_FIELD_NUMBER: _builtins.int
+    LABELS_FIELD_NUMBER: _builtins.int
+    room_id: _builtins.str
+    """Its id, given by the service."""
+    state: _room_pb2.RoomState.ValueType
+    """Where it stands."""
+    quarantined: _builtins.bool
+    """Set apart because of an error: readable and disbandable, resumed once mended."""
+    owner: _builtins.str
+    """The player who opened it and, where the owner pays, pays."""
+    deal: _builtins.int
+    """The deal in progress or last settled, from 1; 0 before the first."""
+    version: _builtins.int
+    """How many events it has logged."""
+    phase: _view_pb2.Phase.ValueType
+    """Where its match stands."""
+    reference: _builtins.str
+    """As in `CreateRoomRequest`."""
+    @_builtins.property
+    def options(self) -> _room_pb2.RoomOptions:
+        """Its options."""
+
+    @_builtins.property
+    def seats(self) -> _containers.RepeatedCompositeFieldContainer[Global___SeatStatus]:
+        """Its seats, seat 0 first."""
+
+    @_builtins.property
+    def totals(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """Accumulated scores in chips, seat 0 first."""
+
+    @_builtins.property
+    def create_time(self) -> _timestamp_pb2.Timestamp:
+        """When it was created."""
+
+    @_builtins.property
+    def start_time(self) -> _timestamp_pb2.Timestamp:
+        """When its match began; absent before."""
+
+    @_builtins.property
+    def end_time(self) -> _timestamp_pb2.Timestamp:
+        """When its match ended; absent before."""
+
+    @_builtins.property
+    def expire_time(self) -> _timestamp_pb2.Timestamp:
+        """When it expires if its match has not begun by then; absent once it has."""
+
+    @_builtins.property
+    def to_act(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """The seats that the match waits for, lowest first: the one whose turn it is, or, once a deal is settled, those that are not
+        ready for the next. Empty before the first deal and after the match.
+        """
+
+    @_builtins.property
+    def last_event_time(self) -> _timestamp_pb2.Timestamp:
+        """When its last event was logged. A match that waits for a seat since long is found by this and by `to_act`; presence and
+        signals are no events.
+        """
+
+    @_builtins.property
+    def labels(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
+        """As in `CreateRoomRequest`."""
+
+    def __init__(
+        self,
+        *,
+        room_id: _builtins.str = ...,
+        state: _room_pb2.RoomState.ValueType = ...,
+        quarantined: _builtins.bool = ...,
+        owner: _builtins.str = ...,
+        options: _room_pb2.RoomOptions | None = ...,
+        seats: _abc.Iterable[Global___SeatStatus] | None = ...,
+        deal: _builtins.int = ...,
+        totals: _abc.Iterable[_builtins.int] | None = ...,
+        version: _builtins.int = ...,
+        create_time: _timestamp_pb2.Timestamp | None = ...,
+        start_time: _timestamp_pb2.Timestamp | None = ...,
+        end_time: _timestamp_pb2.Timestamp | None = ...,
+        expire_time: _timestamp_pb2.Timestamp | None = ...,
+        phase: _view_pb2.Phase.ValueType = ...,
+        to_act: _abc.Iterable[_builtins.int] | None = ...,
+        last_event_time: _timestamp_pb2.Timestamp | None = ...,
+        reference: _builtins.str = ...,
+        labels: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "end_time", b"end_time", "expire_time", b"expire_time", "last_event_time", b"last_event_time", "options", b"options", "start_time", b"start_time"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "deal", b"deal", "end_time", b"end_time", "expire_time", b"expire_time", "labels", b"labels", "last_event_time", b"last_event_time", "options", b"options", "owner", b"owner", "phase", b"phase", "quarantined", b"quarantined", "reference", b"reference", "room_id", b"room_id", "seats", b"seats", "start_time", b"start_time", "state", b"state", "to_act", b"to_act", "totals", b"totals", "version", b"version"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Room: _TypeAlias = Room  # noqa: Y015
 
 @_typing.final
 class RoomChoice(_message.Message):
@@ -67,9 +412,31 @@ class CreateRoomRequest(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
+    @_typing.final
+    class LabelsEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        value: _builtins.str
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _builtins.str = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
     COMMAND_ID_FIELD_NUMBER: _builtins.int
     OWNER_FIELD_NUMBER: _builtins.int
     CHOICE_FIELD_NUMBER: _builtins.int
+    REFERENCE_FIELD_NUMBER: _builtins.int
+    LABELS_FIELD_NUMBER: _builtins.int
     command_id: _builtins.str
     """Names the command, so that it may be sent again safely. At most 64 bytes; required."""
     owner: _builtins.str
@@ -77,9 +444,21 @@ class CreateRoomRequest(_message.Message):
     (line ends, escapes), no bidi controls or other invisible formats, no line or paragraph separators. The joiners
     U+200C and U+200D and the tags of emoji flags are allowed, so every language and every emoji is.
     """
+    reference: _builtins.str
+    """The platform's own name for the room, as the number of an order; may be empty, and need not be unique. At most 128 characters
+    (Unicode code points), of those that an owner's name may hold. Told to the platform with the room, its events and its record,
+    and to no seat.
+    """
     @_builtins.property
     def choice(self) -> Global___RoomChoice:
         """Its options; if unset, all defaults apply."""
+
+    @_builtins.property
+    def labels(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
+        """Words of the platform's own about the room, as `mode: ranked`; at most 16. A key has 1 to 63 characters out of a to z, 0 to 9
+        and `.`, `_`, `-`. A value has at most 128 characters, of those that an owner's name may hold, and may be empty. Told to the
+        platform as `reference` is, and to no seat. They stay what they are: another set under the same `command_id` is refused.
+        """
 
     def __init__(
         self,
@@ -87,10 +466,12 @@ class CreateRoomRequest(_message.Message):
         command_id: _builtins.str = ...,
         owner: _builtins.str = ...,
         choice: Global___RoomChoice | None = ...,
+        reference: _builtins.str = ...,
+        labels: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["choice", b"choice"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["choice", b"choice", "command_id", b"command_id", "owner", b"owner"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["choice", b"choice", "command_id", b"command_id", "labels", b"labels", "owner", b"owner", "reference", b"reference"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -105,7 +486,7 @@ class CreateRoomResponse(_message.Message):
     ROOM_FIELD_NUMBER: _builtins.int
     COST_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def room(self) -> _room_pb2.Room:
+    def room(self) -> Global___Room:
         """As it stands."""
 
     @_builtins.property
@@ -115,7 +496,7 @@ class CreateRoomResponse(_message.Message):
     def __init__(
         self,
         *,
-        room: _room_pb2.Room | None = ...,
+        room: Global___Room | None = ...,
         cost: _room_pb2.CardCost | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["cost", b"cost", "room", b"room"]  # noqa: Y015
@@ -156,13 +537,13 @@ class GetRoomResponse(_message.Message):
 
     ROOM_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def room(self) -> _room_pb2.Room:
+    def room(self) -> Global___Room:
         """As it stands."""
 
     def __init__(
         self,
         *,
-        room: _room_pb2.Room | None = ...,
+        room: Global___Room | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["room", b"room"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
@@ -215,13 +596,13 @@ class ListRoomsResponse(_message.Message):
     next_page_token: _builtins.str
     """For the next page; empty on the last."""
     @_builtins.property
-    def rooms(self) -> _containers.RepeatedCompositeFieldContainer[_room_pb2.Room]:
+    def rooms(self) -> _containers.RepeatedCompositeFieldContainer[Global___Room]:
         """The newest first."""
 
     def __init__(
         self,
         *,
-        rooms: _abc.Iterable[_room_pb2.Room] | None = ...,
+        rooms: _abc.Iterable[Global___Room] | None = ...,
         next_page_token: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
@@ -344,7 +725,7 @@ class TakeSeatResponse(_message.Message):
     (`Attach.last_version`): so it is told of the deal that began meanwhile, also where this seat began it.
     """
     @_builtins.property
-    def room(self) -> _room_pb2.Room:
+    def room(self) -> Global___Room:
         """The room as it stands."""
 
     @_builtins.property
@@ -354,7 +735,7 @@ class TakeSeatResponse(_message.Message):
     def __init__(
         self,
         *,
-        room: _room_pb2.Room | None = ...,
+        room: Global___Room | None = ...,
         seat: _builtins.int = ...,
         seat_token: _builtins.str = ...,
         token_expire_time: _timestamp_pb2.Timestamp | None = ...,
@@ -367,6 +748,64 @@ class TakeSeatResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___TakeSeatResponse: _TypeAlias = TakeSeatResponse  # noqa: Y015
+
+@_typing.final
+class RefreshSeatTokenRequest(_message.Message):
+    """Get a fresh token."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ROOM_ID_FIELD_NUMBER: _builtins.int
+    SEAT_FIELD_NUMBER: _builtins.int
+    PLAYER_FIELD_NUMBER: _builtins.int
+    room_id: _builtins.str
+    """The room."""
+    seat: _builtins.int
+    """The seat."""
+    player: _builtins.str
+    """The player who sits there; required."""
+    def __init__(
+        self,
+        *,
+        room_id: _builtins.str = ...,
+        seat: _builtins.int = ...,
+        player: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["player", b"player", "room_id", b"room_id", "seat", b"seat"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RefreshSeatTokenRequest: _TypeAlias = RefreshSeatTokenRequest  # noqa: Y015
+
+@_typing.final
+class RefreshSeatTokenResponse(_message.Message):
+    """A fresh token."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SEAT_TOKEN_FIELD_NUMBER: _builtins.int
+    TOKEN_EXPIRE_TIME_FIELD_NUMBER: _builtins.int
+    seat_token: _builtins.str
+    """As in `TakeSeatResponse`. A client that is attached may keep it for its next connection."""
+    @_builtins.property
+    def token_expire_time(self) -> _timestamp_pb2.Timestamp:
+        """When it ends."""
+
+    def __init__(
+        self,
+        *,
+        seat_token: _builtins.str = ...,
+        token_expire_time: _timestamp_pb2.Timestamp | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["token_expire_time", b"token_expire_time"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["seat_token", b"seat_token", "token_expire_time", b"token_expire_time"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RefreshSeatTokenResponse: _TypeAlias = RefreshSeatTokenResponse  # noqa: Y015
 
 @_typing.final
 class LeaveSeatRequest(_message.Message):
@@ -406,13 +845,13 @@ class LeaveSeatResponse(_message.Message):
 
     ROOM_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def room(self) -> _room_pb2.Room:
+    def room(self) -> Global___Room:
         """As it stands."""
 
     def __init__(
         self,
         *,
-        room: _room_pb2.Room | None = ...,
+        room: Global___Room | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["room", b"room"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
@@ -423,8 +862,8 @@ class LeaveSeatResponse(_message.Message):
 Global___LeaveSeatResponse: _TypeAlias = LeaveSeatResponse  # noqa: Y015
 
 @_typing.final
-class DisbandRoomRequest(_message.Message):
-    """End a match."""
+class StartMatchRequest(_message.Message):
+    """Start a match."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -446,6 +885,74 @@ class DisbandRoomRequest(_message.Message):
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
+Global___StartMatchRequest: _TypeAlias = StartMatchRequest  # noqa: Y015
+
+@_typing.final
+class StartMatchResponse(_message.Message):
+    """The room."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ROOM_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def room(self) -> Global___Room:
+        """As it stands: its first deal is dealt."""
+
+    def __init__(
+        self,
+        *,
+        room: Global___Room | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["room", b"room"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["room", b"room"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___StartMatchResponse: _TypeAlias = StartMatchResponse  # noqa: Y015
+
+@_typing.final
+class DisbandRoomRequest(_message.Message):
+    """End a match."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ROOM_ID_FIELD_NUMBER: _builtins.int
+    COMMAND_ID_FIELD_NUMBER: _builtins.int
+    SEAT_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    TEXT_FIELD_NUMBER: _builtins.int
+    room_id: _builtins.str
+    """The room."""
+    command_id: _builtins.str
+    """Names the command, so that it may be sent again safely. At most 64 bytes; empty for none."""
+    seat: _builtins.int
+    """The seat whose player asked for it; unset where it is the platform's own wish. Refused: `no_such_seat`, and `seat_free` for
+    one that is not taken.
+    """
+    reason: _settlement_pb2.DisbandReason.ValueType
+    """Why; may be left out. `DISBAND_REASON_EXPIRED` is refused."""
+    text: _builtins.str
+    """More about it, in the platform's words; may be empty. At most 200 characters (Unicode code points), of those that an owner's
+    name may hold (see `CreateRoomRequest`). Every seat is told, so it is no place for what a player must not read.
+    """
+    def __init__(
+        self,
+        *,
+        room_id: _builtins.str = ...,
+        command_id: _builtins.str = ...,
+        seat: _builtins.int | None = ...,
+        reason: _settlement_pb2.DisbandReason.ValueType = ...,
+        text: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "seat", b"seat"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "command_id", b"command_id", "reason", b"reason", "room_id", b"room_id", "seat", b"seat", "text", b"text"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__seat: _TypeAlias = _typing.Literal["seat"]  # noqa: Y015
+    _WhichOneofArgType__seat: _TypeAlias = _typing.Literal["_seat", b"_seat"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__seat) -> _WhichOneofReturnType__seat | None: ...
+
 Global___DisbandRoomRequest: _TypeAlias = DisbandRoomRequest  # noqa: Y015
 
 @_typing.final
@@ -457,7 +964,7 @@ class DisbandRoomResponse(_message.Message):
     ROOM_FIELD_NUMBER: _builtins.int
     ACCOUNT_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def room(self) -> _room_pb2.Room:
+    def room(self) -> Global___Room:
         """As it stands."""
 
     @_builtins.property
@@ -467,7 +974,7 @@ class DisbandRoomResponse(_message.Message):
     def __init__(
         self,
         *,
-        room: _room_pb2.Room | None = ...,
+        room: Global___Room | None = ...,
         account: _settlement_pb2.Account | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["account", b"account", "room", b"room"]  # noqa: Y015
@@ -485,21 +992,29 @@ class WatchRoomsRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     CURSOR_FIELD_NUMBER: _builtins.int
+    NOW_FIELD_NUMBER: _builtins.int
     cursor: _builtins.str
-    """The cursor of the last event seen; empty for all events from the first room on. A cursor belongs to one store: after
-    the server's store was restored from a backup, or copied, it is refused (`foreign_cursor`), since what happened after
-    the backup is gone and its places are given to other events. `Refusal.foreign_cursor` says what to do then.
+    """Behind the last event seen: its cursor, or that of its response. Empty means unset. A cursor belongs to one store: after
+    the server's store was restored from a backup, or copied, it is refused (`foreign_cursor`), since what happened after the
+    backup is gone and its places are given to other events. `Refusal.foreign_cursor` says what to do then.
+    """
+    now: _builtins.bool
+    """Now: only with what happens after this call; always true. The first response comes at once, without events, and has the
+    cursor to go on from. A platform that begins to watch asks for this, and then lists the rooms that are there.
     """
     def __init__(
         self,
         *,
         cursor: _builtins.str = ...,
+        now: _builtins.bool = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["cursor", b"cursor", "now", b"now", "start", b"start"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["cursor", b"cursor"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cursor", b"cursor", "now", b"now", "start", b"start"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType_start: _TypeAlias = _typing.Literal["cursor", "now"]  # noqa: Y015
+    _WhichOneofArgType_start: _TypeAlias = _typing.Literal["start", b"start"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_start) -> _WhichOneofReturnType_start | None: ...
 
 Global___WatchRoomsRequest: _TypeAlias = WatchRoomsRequest  # noqa: Y015
 
@@ -509,10 +1024,32 @@ class RoomEvent(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
+    @_typing.final
+    class LabelsEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        value: _builtins.str
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _builtins.str = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
     CURSOR_FIELD_NUMBER: _builtins.int
     ROOM_ID_FIELD_NUMBER: _builtins.int
     VERSION_FIELD_NUMBER: _builtins.int
     TIME_FIELD_NUMBER: _builtins.int
+    REFERENCE_FIELD_NUMBER: _builtins.int
+    LABELS_FIELD_NUMBER: _builtins.int
     CREATED_FIELD_NUMBER: _builtins.int
     SEAT_TAKEN_FIELD_NUMBER: _builtins.int
     SEAT_LEFT_FIELD_NUMBER: _builtins.int
@@ -525,9 +1062,15 @@ class RoomEvent(_message.Message):
     """The room."""
     version: _builtins.int
     """The version the event brought."""
+    reference: _builtins.str
+    """The room's, as in `CreateRoomRequest`."""
     @_builtins.property
     def time(self) -> _timestamp_pb2.Timestamp:
         """When."""
+
+    @_builtins.property
+    def labels(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
+        """The room's, as in `CreateRoomRequest`."""
 
     @_builtins.property
     def created(self) -> Global___RoomCreated:
@@ -560,6 +1103,8 @@ class RoomEvent(_message.Message):
         room_id: _builtins.str = ...,
         version: _builtins.int = ...,
         time: _timestamp_pb2.Timestamp | None = ...,
+        reference: _builtins.str = ...,
+        labels: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
         created: Global___RoomCreated | None = ...,
         seat_taken: _room_pb2.SeatTaken | None = ...,
         seat_left: _room_pb2.SeatLeft | None = ...,
@@ -569,7 +1114,7 @@ class RoomEvent(_message.Message):
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["created", b"created", "deal_settled", b"deal_settled", "deal_started", b"deal_started", "event", b"event", "match_settled", b"match_settled", "seat_left", b"seat_left", "seat_taken", b"seat_taken", "time", b"time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["created", b"created", "cursor", b"cursor", "deal_settled", b"deal_settled", "deal_started", b"deal_started", "event", b"event", "match_settled", b"match_settled", "room_id", b"room_id", "seat_left", b"seat_left", "seat_taken", b"seat_taken", "time", b"time", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["created", b"created", "cursor", b"cursor", "deal_settled", b"deal_settled", "deal_started", b"deal_started", "event", b"event", "labels", b"labels", "match_settled", b"match_settled", "reference", b"reference", "room_id", b"room_id", "seat_left", b"seat_left", "seat_taken", b"seat_taken", "time", b"time", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["created", "seat_taken", "seat_left", "deal_started", "deal_settled", "match_settled"]  # noqa: Y015
     _WhichOneofArgType_event: _TypeAlias = _typing.Literal["event", b"event"]  # noqa: Y015
@@ -642,7 +1187,7 @@ class MatchSettled(_message.Message):
     ACCOUNT_FIELD_NUMBER: _builtins.int
     EXPIRED_FIELD_NUMBER: _builtins.int
     expired: _builtins.bool
-    """Whether the room expired because nobody filled it; false where its platform disbanded it."""
+    """Whether the room expired because nobody filled or started it; false where its platform disbanded it."""
     @_builtins.property
     def account(self) -> _settlement_pb2.Account:
         """Scores of every deal, and totals."""
@@ -668,18 +1213,22 @@ class WatchRoomsResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     EVENTS_FIELD_NUMBER: _builtins.int
+    CURSOR_FIELD_NUMBER: _builtins.int
+    cursor: _builtins.str
+    """Watch from here to hear of what comes after this message. Set in every one."""
     @_builtins.property
     def events(self) -> _containers.RepeatedCompositeFieldContainer[Global___RoomEvent]:
-        """One at least; a message without any says that the server is still there."""
+        """In order. A message without any says that the server is still there; so does the first one of a watch from now."""
 
     def __init__(
         self,
         *,
         events: _abc.Iterable[Global___RoomEvent] | None = ...,
+        cursor: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["events", b"events"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cursor", b"cursor", "events", b"events"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

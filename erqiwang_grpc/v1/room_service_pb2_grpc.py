@@ -35,6 +35,11 @@ class RoomServiceStub:
         Args:
             channel: A grpc.Channel.
         """
+        self.GetServerInfo = channel.unary_unary(
+                '/erqiwang.v1.RoomService/GetServerInfo',
+                request_serializer=erqiwang_dot_v1_dot_room__service__pb2.GetServerInfoRequest.SerializeToString,
+                response_deserializer=erqiwang_dot_v1_dot_room__service__pb2.GetServerInfoResponse.FromString,
+                _registered_method=True)
         self.CreateRoom = channel.unary_unary(
                 '/erqiwang.v1.RoomService/CreateRoom',
                 request_serializer=erqiwang_dot_v1_dot_room__service__pb2.CreateRoomRequest.SerializeToString,
@@ -60,10 +65,20 @@ class RoomServiceStub:
                 request_serializer=erqiwang_dot_v1_dot_room__service__pb2.TakeSeatRequest.SerializeToString,
                 response_deserializer=erqiwang_dot_v1_dot_room__service__pb2.TakeSeatResponse.FromString,
                 _registered_method=True)
+        self.RefreshSeatToken = channel.unary_unary(
+                '/erqiwang.v1.RoomService/RefreshSeatToken',
+                request_serializer=erqiwang_dot_v1_dot_room__service__pb2.RefreshSeatTokenRequest.SerializeToString,
+                response_deserializer=erqiwang_dot_v1_dot_room__service__pb2.RefreshSeatTokenResponse.FromString,
+                _registered_method=True)
         self.LeaveSeat = channel.unary_unary(
                 '/erqiwang.v1.RoomService/LeaveSeat',
                 request_serializer=erqiwang_dot_v1_dot_room__service__pb2.LeaveSeatRequest.SerializeToString,
                 response_deserializer=erqiwang_dot_v1_dot_room__service__pb2.LeaveSeatResponse.FromString,
+                _registered_method=True)
+        self.StartMatch = channel.unary_unary(
+                '/erqiwang.v1.RoomService/StartMatch',
+                request_serializer=erqiwang_dot_v1_dot_room__service__pb2.StartMatchRequest.SerializeToString,
+                response_deserializer=erqiwang_dot_v1_dot_room__service__pb2.StartMatchResponse.FromString,
                 _registered_method=True)
         self.DisbandRoom = channel.unary_unary(
                 '/erqiwang.v1.RoomService/DisbandRoom',
@@ -90,6 +105,14 @@ class RoomServiceStub:
 class RoomServiceServicer:
     """What a platform does.
     """
+
+    def GetServerInfo(self, request, context):
+        """What this server is: its version, its games, what it can do and what it takes. It needs a platform key like every other call,
+        so that strangers learn nothing, and it says nothing about rooms.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
 
     def CreateRoom(self, request, context):
         """Open a room. The same `command_id` again gives the same room.
@@ -120,8 +143,18 @@ class RoomServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def TakeSeat(self, request, context):
-        """Seat a player and get the seat's token; for a player already sitting there, a fresh one: the old one dies. The match
-        starts when the last seat is taken.
+        """Seat a player and get the seat's token; for a player already sitting there, a fresh one: the old one dies, and the seat's
+        stream ends (`RefreshSeatToken` leaves both alone). The match
+        starts when the last seat is taken, unless the room's options leave that to `StartMatch`.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RefreshSeatToken(self, request, context):
+        """A fresh token for the player who sits on a seat, as before the old one ends. Nothing is logged and nobody is told: the seat's
+        stream goes on, and older tokens of the seat stay valid until their own end. (To void them, take the seat again: `TakeSeat`.)
+        Refused: `seat_free`, `seat_occupied` where another player sits there, `no_such_seat`.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -134,22 +167,31 @@ class RoomServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def StartMatch(self, request, context):
+        """Start the match of a room that was created with `START_PLATFORM`, once every seat is taken. Refused: `wrong_phase` where it
+        has started or is over, `seat_free` where a seat is free, `not_in_this_room` where the last seat starts it.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def DisbandRoom(self, request, context):
-        """End the match now (解散): it is settled with what was played.
+        """End the match now (解散): it is settled with what was played. Every seat is told who asked for it, and why.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def WatchRooms(self, request, context):
-        """Public events of all the platform's rooms, from a cursor: first what has happened since, then what happens.
+        """Public events of all the platform's rooms, from the first room on, from a cursor, or from now: first what has happened since,
+        then what happens. A watch that is silent for 20 seconds tells a message without events.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetMatchRecord(self, request, context):
-        """A match with all its deals that have ended. A room that is not full, or never was, has none.
+        """A match with all its deals that have ended. A room whose match has not begun, or never did, has none.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -165,6 +207,11 @@ class RoomServiceServicer:
 
 def add_RoomServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
+            'GetServerInfo': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetServerInfo,
+                    request_deserializer=erqiwang_dot_v1_dot_room__service__pb2.GetServerInfoRequest.FromString,
+                    response_serializer=erqiwang_dot_v1_dot_room__service__pb2.GetServerInfoResponse.SerializeToString,
+            ),
             'CreateRoom': grpc.unary_unary_rpc_method_handler(
                     servicer.CreateRoom,
                     request_deserializer=erqiwang_dot_v1_dot_room__service__pb2.CreateRoomRequest.FromString,
@@ -190,10 +237,20 @@ def add_RoomServiceServicer_to_server(servicer, server):
                     request_deserializer=erqiwang_dot_v1_dot_room__service__pb2.TakeSeatRequest.FromString,
                     response_serializer=erqiwang_dot_v1_dot_room__service__pb2.TakeSeatResponse.SerializeToString,
             ),
+            'RefreshSeatToken': grpc.unary_unary_rpc_method_handler(
+                    servicer.RefreshSeatToken,
+                    request_deserializer=erqiwang_dot_v1_dot_room__service__pb2.RefreshSeatTokenRequest.FromString,
+                    response_serializer=erqiwang_dot_v1_dot_room__service__pb2.RefreshSeatTokenResponse.SerializeToString,
+            ),
             'LeaveSeat': grpc.unary_unary_rpc_method_handler(
                     servicer.LeaveSeat,
                     request_deserializer=erqiwang_dot_v1_dot_room__service__pb2.LeaveSeatRequest.FromString,
                     response_serializer=erqiwang_dot_v1_dot_room__service__pb2.LeaveSeatResponse.SerializeToString,
+            ),
+            'StartMatch': grpc.unary_unary_rpc_method_handler(
+                    servicer.StartMatch,
+                    request_deserializer=erqiwang_dot_v1_dot_room__service__pb2.StartMatchRequest.FromString,
+                    response_serializer=erqiwang_dot_v1_dot_room__service__pb2.StartMatchResponse.SerializeToString,
             ),
             'DisbandRoom': grpc.unary_unary_rpc_method_handler(
                     servicer.DisbandRoom,
@@ -226,6 +283,33 @@ def add_RoomServiceServicer_to_server(servicer, server):
 class RoomService:
     """What a platform does.
     """
+
+    @staticmethod
+    def GetServerInfo(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/erqiwang.v1.RoomService/GetServerInfo',
+            erqiwang_dot_v1_dot_room__service__pb2.GetServerInfoRequest.SerializeToString,
+            erqiwang_dot_v1_dot_room__service__pb2.GetServerInfoResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
 
     @staticmethod
     def CreateRoom(request,
@@ -363,6 +447,33 @@ class RoomService:
             _registered_method=True)
 
     @staticmethod
+    def RefreshSeatToken(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/erqiwang.v1.RoomService/RefreshSeatToken',
+            erqiwang_dot_v1_dot_room__service__pb2.RefreshSeatTokenRequest.SerializeToString,
+            erqiwang_dot_v1_dot_room__service__pb2.RefreshSeatTokenResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
     def LeaveSeat(request,
             target,
             options=(),
@@ -379,6 +490,33 @@ class RoomService:
             '/erqiwang.v1.RoomService/LeaveSeat',
             erqiwang_dot_v1_dot_room__service__pb2.LeaveSeatRequest.SerializeToString,
             erqiwang_dot_v1_dot_room__service__pb2.LeaveSeatResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def StartMatch(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/erqiwang.v1.RoomService/StartMatch',
+            erqiwang_dot_v1_dot_room__service__pb2.StartMatchRequest.SerializeToString,
+            erqiwang_dot_v1_dot_room__service__pb2.StartMatchResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -23,6 +23,10 @@ class RoomServiceStub:
     """What a platform does."""
 
     def __init__(self, channel: _aio.Channel) -> None: ...
+    GetServerInfo: _aio.UnaryUnaryMultiCallable[_room_service_pb2.GetServerInfoRequest, _room_service_pb2.GetServerInfoResponse]
+    """What this server is: its version, its games, what it can do and what it takes. It needs a platform key like every other call,
+    so that strangers learn nothing, and it says nothing about rooms.
+    """
     CreateRoom: _aio.UnaryUnaryMultiCallable[_room_service_pb2.CreateRoomRequest, _room_service_pb2.CreateRoomResponse]
     """Open a room. The same `command_id` again gives the same room."""
     GetRoom: _aio.UnaryUnaryMultiCallable[_room_service_pb2.GetRoomRequest, _room_service_pb2.GetRoomResponse]
@@ -32,22 +36,44 @@ class RoomServiceStub:
     QuoteRoom: _aio.UnaryUnaryMultiCallable[_room_service_pb2.QuoteRoomRequest, _room_service_pb2.QuoteRoomResponse]
     """What a room with these options would cost, and how many deals it would have. Nothing is created."""
     TakeSeat: _aio.UnaryUnaryMultiCallable[_room_service_pb2.TakeSeatRequest, _room_service_pb2.TakeSeatResponse]
-    """Seat a player and get the seat's token; for a player already sitting there, a fresh one: the old one dies. The match
-    starts when the last seat is taken.
+    """Seat a player and get the seat's token; for a player already sitting there, a fresh one: the old one dies, and the seat's
+    stream ends (`RefreshSeatToken` leaves both alone). The match
+    starts when the last seat is taken, unless the room's options leave that to `StartMatch`.
+    """
+    RefreshSeatToken: _aio.UnaryUnaryMultiCallable[_room_service_pb2.RefreshSeatTokenRequest, _room_service_pb2.RefreshSeatTokenResponse]
+    """A fresh token for the player who sits on a seat, as before the old one ends. Nothing is logged and nobody is told: the seat's
+    stream goes on, and older tokens of the seat stay valid until their own end. (To void them, take the seat again: `TakeSeat`.)
+    Refused: `seat_free`, `seat_occupied` where another player sits there, `no_such_seat`.
     """
     LeaveSeat: _aio.UnaryUnaryMultiCallable[_room_service_pb2.LeaveSeatRequest, _room_service_pb2.LeaveSeatResponse]
     """Free a seat before the match starts. Its token dies."""
+    StartMatch: _aio.UnaryUnaryMultiCallable[_room_service_pb2.StartMatchRequest, _room_service_pb2.StartMatchResponse]
+    """Start the match of a room that was created with `START_PLATFORM`, once every seat is taken. Refused: `wrong_phase` where it
+    has started or is over, `seat_free` where a seat is free, `not_in_this_room` where the last seat starts it.
+    """
     DisbandRoom: _aio.UnaryUnaryMultiCallable[_room_service_pb2.DisbandRoomRequest, _room_service_pb2.DisbandRoomResponse]
-    """End the match now (解散): it is settled with what was played."""
+    """End the match now (解散): it is settled with what was played. Every seat is told who asked for it, and why."""
     WatchRooms: _aio.UnaryStreamMultiCallable[_room_service_pb2.WatchRoomsRequest, _room_service_pb2.WatchRoomsResponse]
-    """Public events of all the platform's rooms, from a cursor: first what has happened since, then what happens."""
+    """Public events of all the platform's rooms, from the first room on, from a cursor, or from now: first what has happened since,
+    then what happens. A watch that is silent for 20 seconds tells a message without events.
+    """
     GetMatchRecord: _aio.UnaryUnaryMultiCallable[_room_service_pb2.GetMatchRecordRequest, _room_service_pb2.GetMatchRecordResponse]
-    """A match with all its deals that have ended. A room that is not full, or never was, has none."""
+    """A match with all its deals that have ended. A room whose match has not begun, or never did, has none."""
     ListMatchRecords: _aio.UnaryUnaryMultiCallable[_room_service_pb2.ListMatchRecordsRequest, _room_service_pb2.ListMatchRecordsResponse]
     """The platform's matches that have ended, the last one first."""
 
 class RoomServiceServicer(metaclass=_abc_1.ABCMeta):
     """What a platform does."""
+
+    @_abc_1.abstractmethod
+    def GetServerInfo(
+        self,
+        request: _room_service_pb2.GetServerInfoRequest,
+        context: _aio.ServicerContext[_room_service_pb2.GetServerInfoRequest, _room_service_pb2.GetServerInfoResponse],
+    ) -> _abc.Awaitable[_room_service_pb2.GetServerInfoResponse]:
+        """What this server is: its version, its games, what it can do and what it takes. It needs a platform key like every other call,
+        so that strangers learn nothing, and it says nothing about rooms.
+        """
 
     @_abc_1.abstractmethod
     def CreateRoom(
@@ -87,8 +113,20 @@ class RoomServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _room_service_pb2.TakeSeatRequest,
         context: _aio.ServicerContext[_room_service_pb2.TakeSeatRequest, _room_service_pb2.TakeSeatResponse],
     ) -> _abc.Awaitable[_room_service_pb2.TakeSeatResponse]:
-        """Seat a player and get the seat's token; for a player already sitting there, a fresh one: the old one dies. The match
-        starts when the last seat is taken.
+        """Seat a player and get the seat's token; for a player already sitting there, a fresh one: the old one dies, and the seat's
+        stream ends (`RefreshSeatToken` leaves both alone). The match
+        starts when the last seat is taken, unless the room's options leave that to `StartMatch`.
+        """
+
+    @_abc_1.abstractmethod
+    def RefreshSeatToken(
+        self,
+        request: _room_service_pb2.RefreshSeatTokenRequest,
+        context: _aio.ServicerContext[_room_service_pb2.RefreshSeatTokenRequest, _room_service_pb2.RefreshSeatTokenResponse],
+    ) -> _abc.Awaitable[_room_service_pb2.RefreshSeatTokenResponse]:
+        """A fresh token for the player who sits on a seat, as before the old one ends. Nothing is logged and nobody is told: the seat's
+        stream goes on, and older tokens of the seat stay valid until their own end. (To void them, take the seat again: `TakeSeat`.)
+        Refused: `seat_free`, `seat_occupied` where another player sits there, `no_such_seat`.
         """
 
     @_abc_1.abstractmethod
@@ -100,12 +138,22 @@ class RoomServiceServicer(metaclass=_abc_1.ABCMeta):
         """Free a seat before the match starts. Its token dies."""
 
     @_abc_1.abstractmethod
+    def StartMatch(
+        self,
+        request: _room_service_pb2.StartMatchRequest,
+        context: _aio.ServicerContext[_room_service_pb2.StartMatchRequest, _room_service_pb2.StartMatchResponse],
+    ) -> _abc.Awaitable[_room_service_pb2.StartMatchResponse]:
+        """Start the match of a room that was created with `START_PLATFORM`, once every seat is taken. Refused: `wrong_phase` where it
+        has started or is over, `seat_free` where a seat is free, `not_in_this_room` where the last seat starts it.
+        """
+
+    @_abc_1.abstractmethod
     def DisbandRoom(
         self,
         request: _room_service_pb2.DisbandRoomRequest,
         context: _aio.ServicerContext[_room_service_pb2.DisbandRoomRequest, _room_service_pb2.DisbandRoomResponse],
     ) -> _abc.Awaitable[_room_service_pb2.DisbandRoomResponse]:
-        """End the match now (解散): it is settled with what was played."""
+        """End the match now (解散): it is settled with what was played. Every seat is told who asked for it, and why."""
 
     @_abc_1.abstractmethod
     def WatchRooms(
@@ -113,7 +161,9 @@ class RoomServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _room_service_pb2.WatchRoomsRequest,
         context: _aio.ServicerContext[_room_service_pb2.WatchRoomsRequest, _room_service_pb2.WatchRoomsResponse],
     ) -> _abc.AsyncIterator[_room_service_pb2.WatchRoomsResponse] | _abc.Awaitable[None]:
-        """Public events of all the platform's rooms, from a cursor: first what has happened since, then what happens."""
+        """Public events of all the platform's rooms, from the first room on, from a cursor, or from now: first what has happened since,
+        then what happens. A watch that is silent for 20 seconds tells a message without events.
+        """
 
     @_abc_1.abstractmethod
     def GetMatchRecord(
@@ -121,7 +171,7 @@ class RoomServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _room_service_pb2.GetMatchRecordRequest,
         context: _aio.ServicerContext[_room_service_pb2.GetMatchRecordRequest, _room_service_pb2.GetMatchRecordResponse],
     ) -> _abc.Awaitable[_room_service_pb2.GetMatchRecordResponse]:
-        """A match with all its deals that have ended. A room that is not full, or never was, has none."""
+        """A match with all its deals that have ended. A room whose match has not begun, or never did, has none."""
 
     @_abc_1.abstractmethod
     def ListMatchRecords(

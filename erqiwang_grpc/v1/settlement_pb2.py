@@ -26,7 +26,7 @@ from erqiwang_grpc.v1 import bidding_pb2 as erqiwang_dot_v1_dot_bidding__pb2
 from erqiwang_grpc.v1 import card_pb2 as erqiwang_dot_v1_dot_card__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1c\x65rqiwang/v1/settlement.proto\x12\x0b\x65rqiwang.v1\x1a\x19\x65rqiwang/v1/bidding.proto\x1a\x16\x65rqiwang/v1/card.proto\"\x07\n\x05Ready\"\x0b\n\tDealEnded\"\x19\n\tSeatReady\x12\x0c\n\x04seat\x18\x01 \x01(\r\"\x1f\n\nMatchEnded\x12\x11\n\tdisbanded\x18\x01 \x01(\x08\"=\n\x05\x41ward\x12$\n\x04kind\x18\x01 \x01(\x0e\x32\x16.erqiwang.v1.AwardKind\x12\x0e\n\x06number\x18\x02 \x01(\r\"2\n\x0cKittyCapture\x12\x0e\n\x06points\x18\x01 \x01(\r\x12\x12\n\nmultiplier\x18\x02 \x01(\r\"\x8c\x01\n\tSeatScore\x12\"\n\x06\x61wards\x18\x01 \x03(\x0b\x32\x12.erqiwang.v1.Award\x12\x13\n\x0b\x61ward_cards\x18\x02 \x03(\r\x12\x0e\n\x06jokers\x18\x03 \x01(\r\x12\x13\n\x0b\x61ward_chips\x18\x04 \x01(\x11\x12\x12\n\nbase_chips\x18\x05 \x01(\x11\x12\r\n\x05score\x18\x06 \x01(\x11\"\x83\x03\n\nSettlement\x12%\n\x07outcome\x18\x01 \x01(\x0e\x32\x14.erqiwang.v1.Outcome\x12\x15\n\x08\x64\x65\x63larer\x18\x02 \x01(\rH\x00\x88\x01\x01\x12\x10\n\x03\x62id\x18\x03 \x01(\rH\x01\x88\x01\x01\x12 \n\x05\x63\x61lls\x18\x04 \x03(\x0b\x32\x11.erqiwang.v1.Call\x12!\n\x05trump\x18\x05 \x01(\x0e\x32\x12.erqiwang.v1.Trump\x12\x14\n\x0ctrick_points\x18\x06 \x01(\r\x12\x30\n\rkitty_capture\x18\x07 \x01(\x0b\x32\x19.erqiwang.v1.KittyCapture\x12\r\n\x05grade\x18\x08 \x01(\r\x12\x0e\n\x06\x62uried\x18\t \x03(\r\x12\x0c\n\x04\x62\x61se\x18\n \x01(\r\x12\x0c\n\x04step\x18\x0b \x01(\r\x12\x12\n\nmultiplier\x18\x0c \x01(\r\x12\r\n\x05stake\x18\r \x01(\r\x12%\n\x05seats\x18\x0e \x03(\x0b\x32\x16.erqiwang.v1.SeatScoreB\x0b\n\t_declarerB\x06\n\x04_bid\"\x1c\n\nDealScores\x12\x0e\n\x06scores\x18\x01 \x03(\x11\"T\n\x07\x41\x63\x63ount\x12\x11\n\tdisbanded\x18\x01 \x01(\x08\x12&\n\x05\x64\x65\x61ls\x18\x02 \x03(\x0b\x32\x17.erqiwang.v1.DealScores\x12\x0e\n\x06totals\x18\x03 \x03(\x11*\xa8\x01\n\x07Outcome\x12\x17\n\x13OUTCOME_UNSPECIFIED\x10\x00\x12\x13\n\x0fOUTCOME_SHUTOUT\x10\x01\x12\x18\n\x14OUTCOME_NEAR_SHUTOUT\x10\x02\x12\x10\n\x0cOUTCOME_MADE\x10\x03\x12\x13\n\x0fOUTCOME_UPGRADE\x10\x04\x12\x17\n\x13OUTCOME_SURRENDERED\x10\x05\x12\x15\n\x11OUTCOME_DISBANDED\x10\x06*\xb1\x01\n\tAwardKind\x12\x1a\n\x16\x41WARD_KIND_UNSPECIFIED\x10\x00\x12\x15\n\x11\x41WARD_KIND_JOKERS\x10\x01\x12\x15\n\x11\x41WARD_KIND_SEVENS\x10\x02\x12\x13\n\x0f\x41WARD_KIND_TWOS\x10\x03\x12\x14\n\x10\x41WARD_KIND_CHAIN\x10\x04\x12\x1a\n\x16\x41WARD_KIND_JOKER_BONUS\x10\x05\x12\x13\n\x0f\x41WARD_KIND_RUSH\x10\x06\x42\x02P\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1c\x65rqiwang/v1/settlement.proto\x12\x0b\x65rqiwang.v1\x1a\x19\x65rqiwang/v1/bidding.proto\x1a\x16\x65rqiwang/v1/card.proto\"\x07\n\x05Ready\"\x0b\n\tDealEnded\"\x19\n\tSeatReady\x12\x0c\n\x04seat\x18\x01 \x01(\r\"\x84\x01\n\nDisbanding\x12\x0e\n\x04seat\x18\x01 \x01(\rH\x00\x12\x12\n\x08platform\x18\x02 \x01(\x08H\x00\x12\x0f\n\x05house\x18\x03 \x01(\x08H\x00\x12*\n\x06reason\x18\x04 \x01(\x0e\x32\x1a.erqiwang.v1.DisbandReason\x12\x0c\n\x04text\x18\x05 \x01(\tB\x07\n\x05\x61sker\"9\n\nMatchEnded\x12+\n\ndisbanding\x18\x01 \x01(\x0b\x32\x17.erqiwang.v1.Disbanding\"=\n\x05\x41ward\x12$\n\x04kind\x18\x01 \x01(\x0e\x32\x16.erqiwang.v1.AwardKind\x12\x0e\n\x06number\x18\x02 \x01(\r\"2\n\x0cKittyCapture\x12\x0e\n\x06points\x18\x01 \x01(\r\x12\x12\n\nmultiplier\x18\x02 \x01(\r\"\x8c\x01\n\tSeatScore\x12\"\n\x06\x61wards\x18\x01 \x03(\x0b\x32\x12.erqiwang.v1.Award\x12\x13\n\x0b\x61ward_cards\x18\x02 \x03(\r\x12\x0e\n\x06jokers\x18\x03 \x01(\r\x12\x13\n\x0b\x61ward_chips\x18\x04 \x01(\x11\x12\x12\n\nbase_chips\x18\x05 \x01(\x11\x12\r\n\x05score\x18\x06 \x01(\x11\"\x83\x03\n\nSettlement\x12%\n\x07outcome\x18\x01 \x01(\x0e\x32\x14.erqiwang.v1.Outcome\x12\x15\n\x08\x64\x65\x63larer\x18\x02 \x01(\rH\x00\x88\x01\x01\x12\x10\n\x03\x62id\x18\x03 \x01(\rH\x01\x88\x01\x01\x12 \n\x05\x63\x61lls\x18\x04 \x03(\x0b\x32\x11.erqiwang.v1.Call\x12!\n\x05trump\x18\x05 \x01(\x0e\x32\x12.erqiwang.v1.Trump\x12\x14\n\x0ctrick_points\x18\x06 \x01(\r\x12\x30\n\rkitty_capture\x18\x07 \x01(\x0b\x32\x19.erqiwang.v1.KittyCapture\x12\r\n\x05grade\x18\x08 \x01(\r\x12\x0e\n\x06\x62uried\x18\t \x03(\r\x12\x0c\n\x04\x62\x61se\x18\n \x01(\r\x12\x0c\n\x04step\x18\x0b \x01(\r\x12\x12\n\nmultiplier\x18\x0c \x01(\r\x12\r\n\x05stake\x18\r \x01(\r\x12%\n\x05seats\x18\x0e \x03(\x0b\x32\x16.erqiwang.v1.SeatScoreB\x0b\n\t_declarerB\x06\n\x04_bid\"\x1c\n\nDealScores\x12\x0e\n\x06scores\x18\x01 \x03(\x11\"n\n\x07\x41\x63\x63ount\x12+\n\ndisbanding\x18\x01 \x01(\x0b\x32\x17.erqiwang.v1.Disbanding\x12&\n\x05\x64\x65\x61ls\x18\x02 \x03(\x0b\x32\x17.erqiwang.v1.DealScores\x12\x0e\n\x06totals\x18\x03 \x03(\x11*\xda\x01\n\rDisbandReason\x12\x1e\n\x1a\x44ISBAND_REASON_UNSPECIFIED\x10\x00\x12\x19\n\x15\x44ISBAND_REASON_AGREED\x10\x01\x12\x19\n\x15\x44ISBAND_REASON_ABSENT\x10\x02\x12\x1d\n\x19\x44ISBAND_REASON_MISCONDUCT\x10\x03\x12\x1e\n\x1a\x44ISBAND_REASON_MAINTENANCE\x10\x04\x12\x18\n\x14\x44ISBAND_REASON_OTHER\x10\x05\x12\x1a\n\x16\x44ISBAND_REASON_EXPIRED\x10\x06*\xa8\x01\n\x07Outcome\x12\x17\n\x13OUTCOME_UNSPECIFIED\x10\x00\x12\x13\n\x0fOUTCOME_SHUTOUT\x10\x01\x12\x18\n\x14OUTCOME_NEAR_SHUTOUT\x10\x02\x12\x10\n\x0cOUTCOME_MADE\x10\x03\x12\x13\n\x0fOUTCOME_UPGRADE\x10\x04\x12\x17\n\x13OUTCOME_SURRENDERED\x10\x05\x12\x15\n\x11OUTCOME_DISBANDED\x10\x06*\xb1\x01\n\tAwardKind\x12\x1a\n\x16\x41WARD_KIND_UNSPECIFIED\x10\x00\x12\x15\n\x11\x41WARD_KIND_JOKERS\x10\x01\x12\x15\n\x11\x41WARD_KIND_SEVENS\x10\x02\x12\x13\n\x0f\x41WARD_KIND_TWOS\x10\x03\x12\x14\n\x10\x41WARD_KIND_CHAIN\x10\x04\x12\x1a\n\x16\x41WARD_KIND_JOKER_BONUS\x10\x05\x12\x13\n\x0f\x41WARD_KIND_RUSH\x10\x06\x42\x02P\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -34,28 +34,32 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'erqiwang.v1.settlement_pb2'
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'P\001'
-  _globals['_OUTCOME']._serialized_start=943
-  _globals['_OUTCOME']._serialized_end=1111
-  _globals['_AWARDKIND']._serialized_start=1114
-  _globals['_AWARDKIND']._serialized_end=1291
+  _globals['_DISBANDREASON']._serialized_start=1130
+  _globals['_DISBANDREASON']._serialized_end=1348
+  _globals['_OUTCOME']._serialized_start=1351
+  _globals['_OUTCOME']._serialized_end=1519
+  _globals['_AWARDKIND']._serialized_start=1522
+  _globals['_AWARDKIND']._serialized_end=1699
   _globals['_READY']._serialized_start=96
   _globals['_READY']._serialized_end=103
   _globals['_DEALENDED']._serialized_start=105
   _globals['_DEALENDED']._serialized_end=116
   _globals['_SEATREADY']._serialized_start=118
   _globals['_SEATREADY']._serialized_end=143
-  _globals['_MATCHENDED']._serialized_start=145
-  _globals['_MATCHENDED']._serialized_end=176
-  _globals['_AWARD']._serialized_start=178
-  _globals['_AWARD']._serialized_end=239
-  _globals['_KITTYCAPTURE']._serialized_start=241
-  _globals['_KITTYCAPTURE']._serialized_end=291
-  _globals['_SEATSCORE']._serialized_start=294
-  _globals['_SEATSCORE']._serialized_end=434
-  _globals['_SETTLEMENT']._serialized_start=437
-  _globals['_SETTLEMENT']._serialized_end=824
-  _globals['_DEALSCORES']._serialized_start=826
-  _globals['_DEALSCORES']._serialized_end=854
-  _globals['_ACCOUNT']._serialized_start=856
-  _globals['_ACCOUNT']._serialized_end=940
+  _globals['_DISBANDING']._serialized_start=146
+  _globals['_DISBANDING']._serialized_end=278
+  _globals['_MATCHENDED']._serialized_start=280
+  _globals['_MATCHENDED']._serialized_end=337
+  _globals['_AWARD']._serialized_start=339
+  _globals['_AWARD']._serialized_end=400
+  _globals['_KITTYCAPTURE']._serialized_start=402
+  _globals['_KITTYCAPTURE']._serialized_end=452
+  _globals['_SEATSCORE']._serialized_start=455
+  _globals['_SEATSCORE']._serialized_end=595
+  _globals['_SETTLEMENT']._serialized_start=598
+  _globals['_SETTLEMENT']._serialized_end=985
+  _globals['_DEALSCORES']._serialized_start=987
+  _globals['_DEALSCORES']._serialized_end=1015
+  _globals['_ACCOUNT']._serialized_start=1017
+  _globals['_ACCOUNT']._serialized_end=1127
 # @@protoc_insertion_point(module_scope)

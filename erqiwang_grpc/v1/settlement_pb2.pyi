@@ -21,6 +21,50 @@ else:
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
+class _DisbandReason:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _DisbandReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_DisbandReason.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    DISBAND_REASON_UNSPECIFIED: _DisbandReason.ValueType  # 0
+    """None was given."""
+    DISBAND_REASON_AGREED: _DisbandReason.ValueType  # 1
+    """The players agreed to end it."""
+    DISBAND_REASON_ABSENT: _DisbandReason.ValueType  # 2
+    """A player is away, or does not act."""
+    DISBAND_REASON_MISCONDUCT: _DisbandReason.ValueType  # 3
+    """A player broke the platform's rules."""
+    DISBAND_REASON_MAINTENANCE: _DisbandReason.ValueType  # 4
+    """The platform needs the table to end, as for maintenance."""
+    DISBAND_REASON_OTHER: _DisbandReason.ValueType  # 5
+    """Another; the text may say which."""
+    DISBAND_REASON_EXPIRED: _DisbandReason.ValueType  # 6
+    """The match did not begin in time: seats stayed free, or the platform did not start it. Said by the server alone, and refused
+    in a request.
+    """
+
+class DisbandReason(_DisbandReason, metaclass=_DisbandReasonEnumTypeWrapper):
+    """Why a match was disbanded. A later version may know more of them: show one that you do not know as `DISBAND_REASON_OTHER`."""
+
+DISBAND_REASON_UNSPECIFIED: DisbandReason.ValueType  # 0
+"""None was given."""
+DISBAND_REASON_AGREED: DisbandReason.ValueType  # 1
+"""The players agreed to end it."""
+DISBAND_REASON_ABSENT: DisbandReason.ValueType  # 2
+"""A player is away, or does not act."""
+DISBAND_REASON_MISCONDUCT: DisbandReason.ValueType  # 3
+"""A player broke the platform's rules."""
+DISBAND_REASON_MAINTENANCE: DisbandReason.ValueType  # 4
+"""The platform needs the table to end, as for maintenance."""
+DISBAND_REASON_OTHER: DisbandReason.ValueType  # 5
+"""Another; the text may say which."""
+DISBAND_REASON_EXPIRED: DisbandReason.ValueType  # 6
+"""The match did not begin in time: seats stayed free, or the platform did not start it. Said by the server alone, and refused
+in a request.
+"""
+Global___DisbandReason: _TypeAlias = DisbandReason  # noqa: Y015
+
 class _Outcome:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -161,22 +205,64 @@ class SeatReady(_message.Message):
 Global___SeatReady: _TypeAlias = SeatReady  # noqa: Y015
 
 @_typing.final
+class Disbanding(_message.Message):
+    """Who had a match disbanded, and why. Told to every seat, to the platform, and in the record."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SEAT_FIELD_NUMBER: _builtins.int
+    PLATFORM_FIELD_NUMBER: _builtins.int
+    HOUSE_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    TEXT_FIELD_NUMBER: _builtins.int
+    seat: _builtins.int
+    """The player on this seat."""
+    platform: _builtins.bool
+    """The platform's own; always true."""
+    house: _builtins.bool
+    """The server's, which ends a room whose match does not begin in time; always true."""
+    reason: Global___DisbandReason.ValueType
+    """Why."""
+    text: _builtins.str
+    """More about it, in the platform's words: at most 200 characters, all of which can be printed. May be empty."""
+    def __init__(
+        self,
+        *,
+        seat: _builtins.int = ...,
+        platform: _builtins.bool = ...,
+        house: _builtins.bool = ...,
+        reason: Global___DisbandReason.ValueType = ...,
+        text: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["asker", b"asker", "house", b"house", "platform", b"platform", "seat", b"seat"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["asker", b"asker", "house", b"house", "platform", b"platform", "reason", b"reason", "seat", b"seat", "text", b"text"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_asker: _TypeAlias = _typing.Literal["seat", "platform", "house"]  # noqa: Y015
+    _WhichOneofArgType_asker: _TypeAlias = _typing.Literal["asker", b"asker"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_asker) -> _WhichOneofReturnType_asker | None: ...
+
+Global___Disbanding: _TypeAlias = Disbanding  # noqa: Y015
+
+@_typing.final
 class MatchEnded(_message.Message):
     """The match is settled: the account is in the view. Sent to every seat."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    DISBANDED_FIELD_NUMBER: _builtins.int
-    disbanded: _builtins.bool
-    """Whether it was disbanded before all deals were played, or the room expired because nobody filled it."""
+    DISBANDING_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def disbanding(self) -> Global___Disbanding:
+        """How it was disbanded; absent where all deals were played. A room that expired was disbanded by the house."""
+
     def __init__(
         self,
         *,
-        disbanded: _builtins.bool = ...,
+        disbanding: Global___Disbanding | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["disbanding", b"disbanding"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["disbanded", b"disbanded"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["disbanding", b"disbanding"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -399,11 +485,13 @@ class Account(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    DISBANDED_FIELD_NUMBER: _builtins.int
+    DISBANDING_FIELD_NUMBER: _builtins.int
     DEALS_FIELD_NUMBER: _builtins.int
     TOTALS_FIELD_NUMBER: _builtins.int
-    disbanded: _builtins.bool
-    """Whether it was disbanded."""
+    @_builtins.property
+    def disbanding(self) -> Global___Disbanding:
+        """How it was disbanded; absent where all deals were played."""
+
     @_builtins.property
     def deals(self) -> _containers.RepeatedCompositeFieldContainer[Global___DealScores]:
         """The scores of every deal in order; a deal in progress at a disband counts 0 for all."""
@@ -415,13 +503,13 @@ class Account(_message.Message):
     def __init__(
         self,
         *,
-        disbanded: _builtins.bool = ...,
+        disbanding: Global___Disbanding | None = ...,
         deals: _abc.Iterable[Global___DealScores] | None = ...,
         totals: _abc.Iterable[_builtins.int] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["disbanding", b"disbanding"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["deals", b"deals", "disbanded", b"disbanded", "totals", b"totals"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["deals", b"deals", "disbanding", b"disbanding", "totals", b"totals"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

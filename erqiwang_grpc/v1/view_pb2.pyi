@@ -38,7 +38,7 @@ class _PhaseEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Phase.ValueType
     PHASE_UNSPECIFIED: _Phase.ValueType  # 0
     """Never sent."""
     PHASE_OPEN: _Phase.ValueType  # 1
-    """Seats are free."""
+    """The first deal has not started: seats are free, or the platform has yet to start it (`RoomOptions.start`)."""
     PHASE_BIDDING: _Phase.ValueType  # 2
     """The seats bid (packet: step 1)."""
     PHASE_NAMING: _Phase.ValueType  # 3
@@ -58,7 +58,7 @@ class Phase(_Phase, metaclass=_PhaseEnumTypeWrapper):
 PHASE_UNSPECIFIED: Phase.ValueType  # 0
 """Never sent."""
 PHASE_OPEN: Phase.ValueType  # 1
-"""Seats are free."""
+"""The first deal has not started: seats are free, or the platform has yet to start it (`RoomOptions.start`)."""
 PHASE_BIDDING: Phase.ValueType  # 2
 """The seats bid (packet: step 1)."""
 PHASE_NAMING: Phase.ValueType  # 3

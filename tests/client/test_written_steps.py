@@ -73,7 +73,7 @@ async def test_what_is_suggested_and_nothing_else_plays_six_deals_to_the_account
     async with asyncio.timeout(6 * PATIENCE):
         accounts = await asyncio.gather(*(play(service, each) for each in taken))
     assert all(account == accounts[0] for account in accounts)
-    assert (len(accounts[0].deals), accounts[0].disbanded) == (6, False)
+    assert (len(accounts[0].deals), accounts[0].HasField("disbanding")) == (6, False)
     assert sum(accounts[0].totals) == 0
 
 

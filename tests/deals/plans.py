@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Final, final
 
-from erqiwang_core.options import Deck, FourPlayer, Game, Length, RoomOptions, ThreePlayer
+from erqiwang_core.options import Deck, FourPlayer, Game, Length, RoomOptions, Start, ThreePlayer
 from hypothesis import settings, strategies as st
 
 from tests.deals.decks import Stack
@@ -41,8 +41,14 @@ def manners() -> st.SearchStrategy[Manners]:
 
 
 def rooms() -> st.SearchStrategy[RoomOptions]:
-    """Any table: both games, all their options, review or not."""
-    return st.builds(RoomOptions, game=st.sampled_from(GAMES), length=st.sampled_from(Length), review=st.booleans())
+    """Any table: both games, all their options, review or not, started by either."""
+    return st.builds(
+        RoomOptions,
+        game=st.sampled_from(GAMES),
+        length=st.sampled_from(Length),
+        review=st.booleans(),
+        start=st.sampled_from(Start),
+    )
 
 
 def tables() -> dict[str, st.SearchStrategy[RoomOptions]]:

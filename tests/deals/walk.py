@@ -15,6 +15,7 @@ from erqiwang_core.match import (
     Player,
     Running,
     Shuffle,
+    StartMatch,
     TakeSeat,
     administer,
     begin,
@@ -116,8 +117,8 @@ def finished(match: Match, deals_played: int) -> bool:
 
 def _next_move(plan: Plan, chance: Random, match: Match) -> Move:
     if not isinstance(match, Running):
-        seat = next(seat for seat, chair in match.chairs.items() if chair.player is None)
-        return TakeSeat(seat, Player(f"player {seat}"))
+        seat = next((seat for seat, chair in match.chairs.items() if chair.player is None), None)
+        return StartMatch() if seat is None else TakeSeat(seat, Player(f"player {seat}"))
     if isinstance(match.deal, Settled):
         seat = chance.choice([seat for seat, ready in match.deal.ready.items() if not ready])
     else:

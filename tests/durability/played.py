@@ -2,15 +2,15 @@
 
 from random import Random
 
-from erqiwang_core.match import Command, HouseCommand, Match, Over, Player, Ready, TakeSeat
-from erqiwang_core.options import RoomOptions
+from erqiwang_core.match import Command, HouseCommand, Match, Over, Player, Ready, StartMatch, TakeSeat
+from erqiwang_core.options import RoomOptions, Start
 from erqiwang_core.players import RandomLegal
 from erqiwang_core.units import Seat
 from erqiwang_core.view import turn, view
 
 from erqiwang_grpc.clocks import Monotonic, SystemMonotonic
 from erqiwang_grpc.events.actor import PLATFORM, SeatActor
-from erqiwang_grpc.events.model import RoomOpened
+from erqiwang_grpc.events.model import Label, RoomOpened
 from erqiwang_grpc.rooms.closing import Closing
 from erqiwang_grpc.rooms.command import Accepted, Answer, HouseAsks, SeatAsks, SeatCommand
 from erqiwang_grpc.rooms.fingerprint import command_key
@@ -83,9 +83,16 @@ class Ear:
         self.ended = self.ended or closing
 
 
-async def opened(rooms: Rooms, name: str = "room", options: RoomOptions | None = None) -> Room:
+async def opened(
+    rooms: Rooms,
+    name: str = "room",
+    options: RoomOptions | None = None,
+    *,
+    reference: str = "",
+    labels: tuple[Label, ...] = (),
+) -> Room:
     """A room in which nobody sits yet."""
-    opening = RoomOpened("local", "alice", options or RoomOptions())
+    opening = RoomOpened("local", "alice", options or RoomOptions(), reference, labels)
     key = command_key(name, opening)
     assert key is not None
     room = await rooms.create(opening, key)
@@ -93,12 +100,21 @@ async def opened(rooms: Rooms, name: str = "room", options: RoomOptions | None =
     return room
 
 
-async def seated(rooms: Rooms, name: str = "room", options: RoomOptions | None = None) -> Room:
+async def seated(
+    rooms: Rooms,
+    name: str = "room",
+    options: RoomOptions | None = None,
+    *,
+    reference: str = "",
+    labels: tuple[Label, ...] = (),
+) -> Room:
     """A room whose seats are all taken: its first deal is dealt."""
-    room = await opened(rooms, name, options)
+    room = await opened(rooms, name, options, reference=reference, labels=labels)
     for seat in room.match.chairs.seats():
         taken = await administer(room, TakeSeat(seat, Player(PLAYERS[seat])), f"seat {seat}")
         assert isinstance(taken, Accepted), taken
+    if room.match.options.start is Start.PLATFORM:
+        assert isinstance(await administer(room, StartMatch(), "start"), Accepted)
     return room
 
 

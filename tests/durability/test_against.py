@@ -47,9 +47,13 @@ async def heard(store: SqliteStore) -> list[pb.RoomEvent]:
     looks = iter([False, True])
     found: list[pb.RoomEvent] = []
     feed = watching.feed(store, ProcessWakeup(), "local", (START, 0), Bell(), lambda: next(looks), SystemMonotonic())
+    rooms: dict[RoomId, RoomOpened] = {}
     async for happened in feed:
         assert isinstance(happened, tuple)
-        found += [encode.room_event(each.entry, each.event, "") for each in happened]
+        for each in happened:
+            if isinstance(each.event, RoomOpened):
+                rooms[each.entry.room] = each.event
+            found.append(encode.room_event(each.entry, each.event, rooms[each.entry.room], ""))
     return found
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from random import Random
 
 import pytest
-from erqiwang_core.match import DealStarted, Event, MatchEnded, SeatReady
+from erqiwang_core.match import DealStarted, Disbanding, DisbandReason, Event, MatchEnded, Outside, SeatReady
 from erqiwang_core.options import FourPlayer, RoomOptions
 from erqiwang_core.playing import CardsFollowed, CardsLed
 from erqiwang_core.rules import game_rules
@@ -53,7 +53,8 @@ def changed(event: Event) -> Iterator[Event]:
                 event, first_bidder=Seat((event.first_bidder + 1) % game_rules(event.game, event.review).seats)
             )
         case MatchEnded(account):
-            yield MatchEnded(replace(account, disbanded=not account.disbanded), None)
+            asked = Disbanding(Outside.PLATFORM, DisbandReason.UNSAID, "") if account.disbanding is None else None
+            yield MatchEnded(replace(account, disbanding=asked), None)
         case _:
             pass
 

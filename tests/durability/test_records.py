@@ -121,7 +121,7 @@ async def test_a_deal_cut_short_is_recorded_as_far_as_it_went(steps: int) -> Non
     assert not isinstance(match.deal, Settled)
     assert isinstance(await administer(room, Disband()), Accepted)
     record = recorded(await entries_of(store, room))
-    assert record.summary.disbanded
+    assert record.summary.disbanding
     assert record.summary.settled_deals == 0
     (deal,) = record.deals
     assert set(deal.settlement.scores) == {0}

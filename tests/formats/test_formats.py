@@ -118,16 +118,21 @@ def set_fields(message: Message, path: str = "") -> Iterator[tuple[str, Message,
     for field, value in message.ListFields():
         name = f"{path}.{field.name}".lstrip(".")
         yield name, message, field
-        if field.message_type is not None:
+        if field.message_type is not None and not is_map(field):
             for inner in value if field.is_repeated else (value,):
                 yield from set_fields(inner, name)
+
+
+def is_map(field: FieldDescriptor) -> bool:
+    """Whether it is a map, whose entries are no fields."""
+    return field.message_type is not None and field.message_type.GetOptions().map_entry
 
 
 def known_fields(kind: Descriptor, path: str = "") -> Iterator[str]:
     for field in kind.fields:
         name = f"{path}.{field.name}".lstrip(".")
         yield name
-        if field.message_type is not None:
+        if field.message_type is not None and not is_map(field):
             yield from known_fields(field.message_type, name)
 
 

@@ -10,13 +10,15 @@ from pathlib import Path
 from random import Random
 from typing import Final
 
-from erqiwang_core.match import Disband, LeaveSeat, Match, Player, Running, TakeSeat
-from erqiwang_core.options import Countdowns, Deck, FourPlayer, Length, Payer, RoomOptions, ThreePlayer
+from erqiwang_core.match import Disband, DisbandReason, LeaveSeat, Match, Outside, Player, Running, TakeSeat
+from erqiwang_core.options import Countdowns, Deck, FourPlayer, Length, Payer, RoomOptions, Start, ThreePlayer
 from erqiwang_core.settlement import Settled
 
 from erqiwang_grpc.archive.records import MatchRecord, match_record
 from erqiwang_grpc.commands.export import line
-from erqiwang_grpc.rooms.command import Accepted
+from erqiwang_grpc.events.actor import HOUSE
+from erqiwang_grpc.events.model import Label
+from erqiwang_grpc.rooms.command import Accepted, HouseAsks
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Room
 from erqiwang_grpc.store import RoomId, StoreReader
@@ -34,23 +36,31 @@ _THREE: Final = RoomOptions(
     Payer.EACH,
     countdowns=Countdowns(bid=9, trump=8, bury=7, play=6),
 )
-_FOUR: Final = RoomOptions(FourPlayer(Deck.FULL), review=False)
+_FOUR: Final = RoomOptions(FourPlayer(Deck.FULL), review=False, start=Start.PLATFORM)
+_LABELS: Final = (Label("mode", "ranked 排位"), Label("season", "7"))
+_ABSENT: Final = Disband(1, DisbandReason.ABSENT, "三缺一 🀄")
 
 
 async def fill(path: Path) -> None:
-    """A store with a match of each game, both cut short in their second deal, one that goes on, and an empty room."""
+    """A store with a match of each game, both cut short in their second deal, one that goes on, and two empty rooms.
+
+    One of these was filled by nobody in time.
+    """
     log = await open_store(path)
     assert isinstance(log, SqliteStore), log
     rooms = Rooms(node_on(log))
-    for name, options in (("three", _THREE), ("four", _FOUR)):
-        room = await seated(rooms, name, options)
+    for name, options, end in (("three", _THREE, _ABSENT), ("four", _FOUR, Disband())):
+        room = await seated(rooms, name, options, reference=f"order {name}", labels=_LABELS)
         await until_second_deal(room)
         await play(room, 20, Random(2))
-        assert isinstance(await administer(room, Disband()), Accepted)
+        assert isinstance(await administer(room, end), Accepted)
     await play(await seated(rooms, "going on"), 12)
     empty = await opened(rooms, "empty")
     for command in (TakeSeat(1, Player("二王")), LeaveSeat(1)):
         assert isinstance(await administer(empty, command), Accepted)
+    unfilled = await opened(rooms, "expired")
+    expired = HouseAsks(HOUSE, Disband(Outside.HOUSE, DisbandReason.EXPIRED))
+    assert isinstance(await unfilled.carry_out(expired), Accepted)
     await log.compact()
     await log.close()
 

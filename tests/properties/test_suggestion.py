@@ -61,7 +61,7 @@ def test_what_is_suggested_and_nothing_else_plays_a_match_to_its_end(options: Ro
         seat, choice = next((seat, choice) for seat, choice in advised if choice is not None)
         match = moved(match, Sent(seat, suggested(choice)), options)
     assert len(match.account.deals) == options.deals
-    assert not match.account.disbanded
+    assert match.account.disbanding is None
     assert all(view(match, seat).advice.choice is None for seat in match.chairs.seats())
 
 

@@ -3,7 +3,7 @@
 from erqiwang_core.bidding import Bid, Pass
 from erqiwang_core.burying import Bury
 from erqiwang_core.dealing import Shuffled
-from erqiwang_core.match import Command, Disband, Match, Ready, Running, TakeSeat
+from erqiwang_core.match import Command, Disband, Match, Ready, Running, TakeSeat, to_act
 from erqiwang_core.naming import NameTrump, Surrender
 from erqiwang_core.playing import Play
 from erqiwang_core.refusals import NotYourTurn, Phase, Refusal, WrongPhase
@@ -43,6 +43,14 @@ def test_between_deals_every_seat_may_say_ready_and_some_seat_has_not(plan: Plan
             assert turn(match) is None
             assert not all(match.deal.ready)
             assert refusals(plan, match, Ready()) == [None] * len(match.chairs)
+
+
+@examples(0.1)
+@given(plan=plans())
+def test_a_match_waits_for_exactly_the_seats_with_advice(plan: Plan) -> None:
+    for match in positions(plan, deals_played=2):
+        advised = tuple(seat for seat in match.chairs.seats() if view(match, seat).advice.choice is not None)
+        assert to_act(match) == advised
 
 
 @examples(0.2)

@@ -6,12 +6,22 @@ import pytest
 from erqiwang_core import match as matches
 from erqiwang_core.bidding import Bid, Pass
 from erqiwang_core.burying import Bury
-from erqiwang_core.match import Disband, HouseCommand, LeaveSeat, Player, Ready, TakeSeat
+from erqiwang_core.match import (
+    Disband,
+    DisbandReason,
+    HouseCommand,
+    LeaveSeat,
+    Outside,
+    Player,
+    Ready,
+    StartMatch,
+    TakeSeat,
+)
 from erqiwang_core.naming import NameTrump, Surrender
-from erqiwang_core.options import Countdowns, Deck, FourPlayer, Length, Payer, RoomOptions, ThreePlayer
+from erqiwang_core.options import Countdowns, Deck, FourPlayer, Length, Payer, RoomOptions, Start, ThreePlayer
 from erqiwang_core.playing import Play, Request, ShowTrumps, Signal
 
-from erqiwang_grpc.events import RoomOpened
+from erqiwang_grpc.events import Label, RoomOpened
 from erqiwang_grpc.rooms.command import SeatCommand
 from erqiwang_grpc.rooms.fingerprint import command_key, fingerprint, form
 
@@ -28,18 +38,29 @@ FORMS: Final[list[tuple[SeatCommand | HouseCommand | RoomOpened, str]]] = [
     (ShowTrumps(), "show_trumps"),
     (TakeSeat(1, Player("bob")), "take_seat 1 bob"),
     (LeaveSeat(1), "leave_seat 1"),
-    (Disband(), "disband"),
+    (StartMatch(), "start_match"),
+    (Disband(), "disband platform unsaid "),
+    (Disband(2, DisbandReason.ABSENT, "a b"), "disband 2 absent a b"),
+    (Disband(Outside.HOUSE, DisbandReason.EXPIRED), "disband house expired "),
     (
         RoomOpened("local", "alice", RoomOptions()),
-        "open_room three_player 0 0 6 owner review 15 20 40 20 local alice",
+        "open_room three_player 0 0 6 owner review 15 20 40 20 last_seat local 0: 0 alice",
     ),
     (
         RoomOpened("local", "alice", RoomOptions(ThreePlayer(joker_bonus=True), Length.TWELVE, Payer.EACH)),
-        "open_room three_player 1 0 12 each review 15 20 40 20 local alice",
+        "open_room three_player 1 0 12 each review 15 20 40 20 last_seat local 0: 0 alice",
     ),
     (
-        RoomOpened("p", "a b", RoomOptions(FourPlayer(Deck.FULL), review=False, countdowns=Countdowns(1, 2, 3, 4))),
-        "open_room four_player full 6 owner no_review 1 2 3 4 p a b",
+        RoomOpened("p", "a", RoomOptions(), "order 7", (Label("mode", "ranked 排位"), Label("x", ""))),
+        "open_room three_player 0 0 6 owner review 15 20 40 20 last_seat p 7:order 7 2 mode=9:ranked 排位 x=0: a",
+    ),
+    (
+        RoomOpened(
+            "p",
+            "a b",
+            RoomOptions(FourPlayer(Deck.FULL), review=False, countdowns=Countdowns(1, 2, 3, 4), start=Start.PLATFORM),
+        ),
+        "open_room four_player full 6 owner no_review 1 2 3 4 platform p 0: 0 a b",
     ),
 ]
 

@@ -6,11 +6,22 @@ from erqiwang_core import deal as deals, match as matches
 from erqiwang_core.bidding import Bid, Pass
 from erqiwang_core.burying import Bury
 from erqiwang_core.kernel.hand import ids
-from erqiwang_core.match import Disband, LeaveSeat, Match, Player, Ready, Running, TakeSeat
+from erqiwang_core.match import (
+    Disband,
+    DisbandReason,
+    LeaveSeat,
+    Match,
+    Outside,
+    Player,
+    Ready,
+    Running,
+    StartMatch,
+    TakeSeat,
+)
 from erqiwang_core.naming import NameTrump, Surrender
 from erqiwang_core.options import Deck, FourPlayer, RoomOptions
 from erqiwang_core.playing import Play, Playing, ShowTrumps, Signal, Signalled, TrumpsShown
-from erqiwang_core.refusals import Code, code
+from erqiwang_core.refusals import Code, NotInThisRoom, code
 from erqiwang_core.units import Seat
 from erqiwang_core.view import view
 from hypothesis import given, settings, strategies as st
@@ -132,7 +143,12 @@ players = st.sampled_from([*PLAYERS, Player("")])
 
 @given(
     place=places,
-    command=st.one_of(st.builds(TakeSeat, numbers, players), st.builds(LeaveSeat, numbers), st.just(Disband())),
+    command=st.one_of(
+        st.builds(TakeSeat, numbers, players),
+        st.builds(LeaveSeat, numbers),
+        st.just(StartMatch()),
+        st.builds(Disband, numbers | st.sampled_from(Outside), st.sampled_from(DisbandReason), st.text()),
+    ),
 )
 def test_any_command_of_the_house(place: int, command: matches.HouseCommand) -> None:
     match = MOMENTS[place]
@@ -143,7 +159,7 @@ def test_any_command_of_the_house(place: int, command: matches.HouseCommand) -> 
             match = matches.evolve(match, event)
         assert match != MOMENTS[place]
     else:
-        assert code(decided) in {Code.STEP, Code.SEAT}
+        assert code(decided) in {Code.STEP, Code.SEAT} or (command, decided) == (StartMatch(), NotInThisRoom())
 
 
 @settings(max_examples=200)

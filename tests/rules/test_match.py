@@ -10,13 +10,17 @@ from erqiwang_core.kernel.hand import EMPTY
 from erqiwang_core.kernel.trump import Trump
 from erqiwang_core.match import (
     Account,
+    Asker,
     Chair,
     DealStarted,
     Disband,
+    Disbanding,
+    DisbandReason,
     Gathering,
     LeaveSeat,
     Match,
     MatchEnded,
+    Outside,
     Over,
     Player,
     Ready,
@@ -24,23 +28,36 @@ from erqiwang_core.match import (
     SeatLeft,
     SeatReady,
     SeatTaken,
+    StartMatch,
     TakeSeat,
     administer,
     decide,
     evolve,
     phase,
     scores,
+    to_act,
     totals,
 )
 from erqiwang_core.naming import Surrender
-from erqiwang_core.options import FourPlayer, Length, RoomOptions, ThreePlayer
+from erqiwang_core.notices import MatchOver, cause
+from erqiwang_core.options import FourPlayer, Length, RoomOptions, Start, ThreePlayer
 from erqiwang_core.parts import ReadyAdvice
-from erqiwang_core.refusals import NoSuchSeat, Phase, Refusal, SeatedElsewhere, SeatFree, SeatOccupied, WrongPhase
+from erqiwang_core.refusals import (
+    NoSuchSeat,
+    NotInThisRoom,
+    Phase,
+    Refusal,
+    SeatedElsewhere,
+    SeatFree,
+    SeatOccupied,
+    WrongPhase,
+)
 from erqiwang_core.scoring import Disbanded
 from erqiwang_core.seats import BySeat
 from erqiwang_core.settlement import DealSettled, Settled, next_first_bidder
 from erqiwang_core.units import Chips, Seat
 from erqiwang_core.view import table, view
+from erqiwang_core.viewer import PUBLIC
 
 from tests.rules.positions import EAST, SPADES
 from tests.rules.table import (
@@ -60,6 +77,7 @@ from tests.rules.table import (
 )
 
 ANNA, BELA, CHEN, DORA = PLAYERS
+BY_PLATFORM = Disbanding(Outside.PLATFORM, DisbandReason.UNSAID, "")
 FOUR = RoomOptions(game=FourPlayer())
 TABLES = [RoomOptions(game, review=review) for game in (ThreePlayer(), FourPlayer()) for review in (True, False)]
 DECKS = {options: shuffle(options)().order for options in TABLES}
@@ -131,6 +149,40 @@ def test_the_last_seat_taken_starts_the_first_deal() -> None:
     after = dealt(house(match, TakeSeat(1, BELA)))
     assert isinstance(after.deal, Bidding)
     assert (phase(after), scores(after)) == (Phase.BIDDING, ())
+
+
+LATER = [replace(options, start=Start.PLATFORM) for options in TABLES]
+"""Tables that their platform starts."""
+
+
+@pytest.mark.parametrize("options", LATER)
+def test_a_room_that_its_platform_starts_waits_for_that(options: RoomOptions) -> None:
+    match = open_table(options)
+    seats = len(match.chairs)
+    for number in range(seats):
+        assert told(match, StartMatch()) == SeatFree(Seat(number)), "the first that is free"
+        assert told(match, TakeSeat(number, PLAYERS[number])) == (SeatTaken(Seat(number), PLAYERS[number]),)
+        match = house(match, TakeSeat(number, PLAYERS[number]))
+    assert (phase(match), to_act(match)) == (Phase.OPEN, ())
+    assert all(view(match, seat).advice.choice is None for seat in match.chairs.seats())
+    left = house(match, LeaveSeat(1))
+    assert told(left, StartMatch()) == SeatFree(Seat(1)), "who waits may leave"
+    events = told(match, StartMatch())
+    assert isinstance(events, tuple)
+    (started,) = events
+    assert isinstance(started, DealStarted)
+    assert (started.number, started.first_bidder) == (1, EAST)
+    after = house(match, StartMatch())
+    assert (phase(after), to_act(after)) == (Phase.BIDDING, (EAST,))
+    assert told(after, StartMatch()) == WrongPhase(Phase.BIDDING)
+    assert told(house(after, Disband()), StartMatch()) == WrongPhase(Phase.OVER)
+    assert told(house(match, Disband()), StartMatch()) == WrongPhase(Phase.OVER), "it may be disbanded while it waits"
+
+
+@pytest.mark.parametrize("options", TABLES)
+def test_a_room_that_starts_on_its_last_seat_is_started_by_nobody_else(options: RoomOptions) -> None:
+    assert told(open_table(options), StartMatch()) == NotInThisRoom()
+    assert told(dealt_table(options), StartMatch()) == WrongPhase(Phase.BIDDING)
 
 
 def test_nobody_leaves_and_nobody_new_sits_down_once_it_runs() -> None:
@@ -219,7 +271,7 @@ def test_a_match_of_surrenders_from_beginning_to_end(options: RoomOptions) -> No
     assert isinstance(match, Over)
     assert phase(match) is Phase.OVER
     assert len(match.account.deals) == options.deals
-    assert not match.account.disbanded
+    assert match.account.disbanding is None
     assert match.account.totals == totals(seats, match.account.deals)
     assert sum(match.account.totals) == 0
     assert match.last is not None
@@ -280,7 +332,7 @@ def test_disband_at_any_moment(match: Match, deals: tuple[BySeat[Chips], ...], t
     assert isinstance(events, tuple)
     (ended,) = events
     assert isinstance(ended, MatchEnded)
-    assert ended.account == Account(True, deals, totals(3, deals))
+    assert ended.account == Account(BY_PLATFORM, deals, totals(3, deals))
     over = house(match, Disband())
     assert isinstance(over, Over)
     assert scores(over) == deals
@@ -289,6 +341,34 @@ def test_disband_at_any_moment(match: Match, deals: tuple[BySeat[Chips], ...], t
         assert (ended.cut_short.grade, ended.cut_short.stake) == (0, 0)
         assert over.last is not None
         assert over.last.settlement == ended.cut_short
+
+
+@pytest.mark.parametrize("asker", [EAST, Seat(2), *Outside])
+def test_who_asked_for_the_end_and_why_is_kept_and_told_alike(asker: Asker) -> None:
+    match = dealt_table()
+    over = house(match, Disband(asker, DisbandReason.ABSENT, "two of us wait"))
+    assert isinstance(over, Over)
+    asked = Disbanding(asker, DisbandReason.ABSENT, "two of us wait")
+    assert over.account.disbanding == asked
+    (ended,) = events if isinstance(events := told(match, Disband(asker, asked.reason, asked.text)), tuple) else ()
+    for viewer in (EAST, Seat(1), Seat(2)):
+        assert cause(match, ended, viewer) == MatchOver(asked)
+        assert view(over, viewer).account.account == over.account
+    assert cause(match, ended, PUBLIC) == MatchOver(asked)
+
+
+@pytest.mark.parametrize(
+    ("match", "asker", "refusal"),
+    [
+        pytest.param(dealt_table(), 3, NoSuchSeat(3), id="no such seat"),
+        pytest.param(dealt_table(), -1, NoSuchSeat(-1), id="negative"),
+        pytest.param(house(open_table(), TakeSeat(1, ANNA)), 0, SeatFree(EAST), id="nobody sits there"),
+        pytest.param(disbanded_table(), 3, NoSuchSeat(3), id="seat before phase"),
+        pytest.param(disbanded_table(), 0, WrongPhase(Phase.OVER), id="over"),
+    ],
+)
+def test_who_asks_for_the_end_sits_at_the_table(match: Match, asker: int, refusal: Refusal) -> None:
+    assert told(match, Disband(asker)) == refusal
 
 
 @pytest.mark.parametrize("options", TABLES)
@@ -317,7 +397,7 @@ def test_a_match_that_never_began_has_no_last_deal() -> None:
     assert over.last is None
 
 
-@pytest.mark.parametrize("command", [Disband(), TakeSeat(0, ANNA), LeaveSeat(0)])
+@pytest.mark.parametrize("command", [Disband(), StartMatch(), TakeSeat(0, ANNA), LeaveSeat(0)])
 def test_nothing_happens_after_the_end(command: matches.HouseCommand) -> None:
     assert told(disbanded_table(), command) == WrongPhase(Phase.OVER)
 

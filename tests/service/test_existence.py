@@ -40,22 +40,24 @@ SEAT: Final = "SeatService."
 ASKED: Final = (
     # In the order in which the own platform asks: the end of the room comes last.
     ROOM + "GetRoom", ROOM + "GetMatchRecord", SEAT + "GetView", SEAT + "GetRecord", SEAT + "Act", SEAT + "Play",
-    ROOM + "TakeSeat", ROOM + "LeaveSeat", ROOM + "DisbandRoom",
+    ROOM + "RefreshSeatToken", ROOM + "StartMatch", ROOM + "TakeSeat", ROOM + "LeaveSeat", ROOM + "DisbandRoom",
 )  # fmt: skip
 """Every rpc that names a room, itself or by its token."""
-OTHERS: Final = {ROOM + name for name in ("CreateRoom", "QuoteRoom", "ListRooms", "ListMatchRecords", "WatchRooms")}
+OTHERS: Final = {
+    ROOM + name for name in ("GetServerInfo", "CreateRoom", "QuoteRoom", "ListRooms", "ListMatchRecords", "WatchRooms")
+}
 
-NOTHING_THERE: Final = (NO_ROOM, NO_RECORD, *[NO_ROOM] * 7)
+NOTHING_THERE: Final = (NO_ROOM, NO_RECORD, *[NO_ROOM] * 9)
 EXPECTED: Final[Mapping[str, tuple[str, ...]]] = {
     # What the own platform and the own seat are told, in the order of `ASKED`.
     "absent": NOTHING_THERE,
-    "gathering": (OK, NO_RECORD, OK, NO_RECORD, NO_COMMAND, OK, OK, OK, OK),
-    "playing": (OK, OK, OK, OK, NO_COMMAND, OK, "ROOM_FULL", "WRONG_PHASE", OK),
-    "over": (OK, OK, OK, OK, NO_COMMAND, OK, "WRONG_PHASE", "WRONG_PHASE", "WRONG_PHASE"),
-    "quarantined": (OK, APART, OK, APART, APART, OK, APART, APART, OK),
-    "damaged head": (APART,) * 9,
-    "no head": (APART,) * 9,
-    "damaged event": (APART,) * 9,
+    "gathering": (OK, NO_RECORD, OK, NO_RECORD, NO_COMMAND, OK, OK, "NOT_IN_THIS_ROOM", OK, OK, OK),
+    "playing": (OK, OK, OK, OK, NO_COMMAND, OK, OK, "WRONG_PHASE", "ROOM_FULL", "WRONG_PHASE", OK),
+    "over": (OK, OK, OK, OK, NO_COMMAND, OK, OK, *["WRONG_PHASE"] * 4),
+    "quarantined": (OK, APART, OK, APART, APART, OK, OK, APART, APART, APART, OK),
+    "damaged head": (APART,) * 11,
+    "no head": (APART,) * 11,
+    "damaged event": (APART,) * 11,
     "damaged first event": NOTHING_THERE,
     "unreadable first event": NOTHING_THERE,
     "deleted": NOTHING_THERE,
@@ -110,6 +112,10 @@ def request_about(rpc: str, room_id: str) -> Message:
             return room_pb.GetMatchRecordRequest(room_id=room_id)
         case "RoomService.TakeSeat":
             return room_pb.TakeSeatRequest(room_id=room_id, player="zoe")
+        case "RoomService.RefreshSeatToken":
+            return room_pb.RefreshSeatTokenRequest(room_id=room_id, seat=0, player="alice")
+        case "RoomService.StartMatch":
+            return room_pb.StartMatchRequest(room_id=room_id)
         case "RoomService.LeaveSeat":
             return room_pb.LeaveSeatRequest(room_id=room_id, seat=0)
         case "RoomService.DisbandRoom":

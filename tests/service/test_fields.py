@@ -52,6 +52,17 @@ async def leave_seat_id(service: Service, room_id: str, text: str) -> object:
     return await service.rooms.LeaveSeat(request, metadata=bearer(service.key))
 
 
+async def start_match_id(service: Service, room_id: str, text: str) -> object:
+    """The room starts on its last seat, so that a refusal of the id comes first or not at all."""
+    request = pb.StartMatchRequest(room_id=room_id, command_id=text)
+    try:
+        return await service.rooms.StartMatch(request, metadata=bearer(service.key))
+    except grpc.aio.AioRpcError as error:
+        if refusal_of(error).reason != "NOT_IN_THIS_ROOM":
+            raise
+    return None
+
+
 async def disband_room_id(service: Service, room_id: str, text: str) -> object:
     request = pb.DisbandRoomRequest(room_id=room_id, command_id=text)
     return await service.rooms.DisbandRoom(request, metadata=bearer(service.key))
@@ -79,6 +90,7 @@ TEXTS: Final = [
     pytest.param(player, "player", 1, LONGEST_NAME, id="TakeSeat.player"),
     pytest.param(take_seat_id, "command_id", 0, LONGEST_ID, id="TakeSeat.command_id"),
     pytest.param(leave_seat_id, "command_id", 0, LONGEST_ID, id="LeaveSeat.command_id"),
+    pytest.param(start_match_id, "command_id", 0, LONGEST_ID, id="StartMatch.command_id"),
     pytest.param(disband_room_id, "command_id", 0, LONGEST_ID, id="DisbandRoom.command_id"),
     pytest.param(records_of, "player", 0, LONGEST_NAME, id="ListMatchRecords.player"),
     pytest.param(act_id, "command_id", 0, LONGEST_ID, id="Act.command_id"),
@@ -175,6 +187,10 @@ NUMBERS: Final = [
     pytest.param(
         options(countdowns=room_pb2.Countdowns(bury=3601)), "choice.options.countdowns.bury", 3601, (0, 3600), [],
         "`choice.options.countdowns.bury` must have 0 to 3600 seconds, and has 3601.", id="countdown",
+    ),
+    pytest.param(
+        options(start=3), "choice.options.start", 3, (0, 2), [0, 1, 2],
+        "`choice.options.start` must have 0, 1 or 2, and has 3.", id="start",
     ),
     pytest.param(
         list_rooms(state=77), "state", 77, (0, 5), [0, 1, 2, 3, 4, 5],

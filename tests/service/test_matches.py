@@ -63,7 +63,7 @@ async def match_is_played(service: Service, choice: room_service_pb2.RoomChoice,
             sum(scores) for scores in zip(*(deal.scores for deal in account.deals), strict=True)
         ]
         assert sum(account.totals) == 0
-        assert not account.disbanded
+        assert not account.HasField("disbanding")
         assert all(seat.view.parts.account.account == account for seat in seats)
         for seat, deals in zip(seats, settlements, strict=True):
             deals.look(seat)

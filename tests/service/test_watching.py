@@ -6,13 +6,15 @@ from pathlib import Path
 from time import monotonic
 
 import grpc
+import pytest
 
-from erqiwang_grpc.client import Platform
+from erqiwang_grpc.client import CallRefused, Platform
 from erqiwang_grpc.client.calls import bearer
 from erqiwang_grpc.store import Mark, Position, Tag, Unavailable
 from erqiwang_grpc.store.memory import MemoryStore
+from erqiwang_grpc.store.sqlite import LOG_FILE, SqliteStore, open_store
 from erqiwang_grpc.v1 import room_service_pb2 as pb, view_pb2
-from tests.service.tables import PATIENCE, Service, attached, in_phase, play_all, seated, served
+from tests.service.tables import PATIENCE, Service, attached, eventually, in_phase, play_all, seated, served
 from tests.store.passing_on import PassingOn
 
 
@@ -61,7 +63,7 @@ async def test_a_room_is_told_from_its_opening_to_its_account(service: Service) 
     settled = [event.deal_settled for event in events if event.HasField("deal_settled")]
     assert [each.deal for each in settled] == [1, 2]
     account = events[-1].match_settled.account
-    assert (account.disbanded, events[-1].match_settled.expired) == (True, False)
+    assert (account.HasField("disbanding"), events[-1].match_settled.expired) == (True, False)
     assert list(account.totals) == list(room.totals)
     scores = [[seat.score for seat in each.settlement.seats] for each in settled]
     assert [list(deal.scores) for deal in account.deals] == [*scores, [0, 0, 0]]
@@ -125,6 +127,81 @@ async def test_another_platforms_events_are_not_told(service: Service) -> None:
     (first,) = await told(service.platform.watch(), 1)
     stolen = [event.room_id for event in await told(rival.watch(first.cursor), 2)]
     assert stolen == [room.room_id] * 2, "another's cursor is a place in time and nothing more"
+
+
+async def responses(
+    watching: grpc.aio.UnaryStreamCall[pb.WatchRoomsRequest, pb.WatchRoomsResponse], number: int
+) -> list[pb.WatchRoomsResponse]:
+    found: list[pb.WatchRoomsResponse] = []
+    for _ in range(number):
+        response = await asyncio.wait_for(watching.read(), PATIENCE)
+        assert isinstance(response, pb.WatchRoomsResponse)
+        found.append(response)
+    return found
+
+
+async def test_from_now_nothing_of_before_is_told_and_the_first_message_has_the_cursor(service: Service) -> None:
+    await two_deals_and_a_disband(service)
+    began = monotonic()
+    watching = service.rooms.WatchRooms(pb.WatchRoomsRequest(now=True), metadata=bearer(service.key))
+    (first,) = await responses(watching, 1)
+    assert monotonic() - began < 10, "at once, and not when it was silent for long"
+    assert (list(first.events), bool(first.cursor)) == ([], True)
+    room = await service.platform.create_room("bob")
+    (second,) = await responses(watching, 1)
+    assert [(event.room_id, event.WhichOneof("event")) for event in second.events] == [(room.room_id, "created")]
+    assert second.cursor == second.events[-1].cursor
+    assert await told(service.platform.watch(first.cursor), 1) == list(second.events), "it can be gone on from"
+    await service.platform.disband_room(room.room_id)
+    (third,) = await responses(watching, 1)
+    assert kinds(list(third.events)) == ["match_settled"]
+    watching.cancel()
+
+
+async def test_from_now_in_an_empty_store_is_from_its_first_room(tmp_path: Path) -> None:
+    store = await open_store(tmp_path / LOG_FILE)
+    assert isinstance(store, SqliteStore), store
+    async with served(tmp_path, store=store) as service:
+        before = await service.platform.cursor_now()
+        room = await service.platform.create_room("alice")
+        after = await service.platform.cursor_now()
+        (event,) = await told(service.platform.watch(before), 1)
+        assert (event.room_id, event.cursor.split("-")[:2]) == (room.room_id, after.split("-")[:2])
+        ended = asyncio.create_task(told(service.platform.watch(after), 1))
+        await service.platform.disband_room(room.room_id)
+        assert kinds(await ended) == ["match_settled"]
+    await store.close()
+
+
+async def test_every_message_has_the_cursor_behind_it(service: Service) -> None:
+    await two_deals_and_a_disband(service)
+    watching = service.rooms.WatchRooms(pb.WatchRoomsRequest(), metadata=bearer(service.key))
+    heard = 0
+    while heard < len(STORY):
+        (response,) = await responses(watching, 1)
+        heard += len(response.events)
+        assert response.cursor == response.events[-1].cursor
+    watching.cancel()
+
+
+async def test_many_that_watch_from_now_leave_nothing_behind(service: Service) -> None:
+    for _ in range(20):
+        await service.platform.cursor_now()
+    await eventually(lambda: service.server._platforms.watchers == 0)
+
+
+class BlindStore(PassingOn):
+    """A store that cannot say where it ends."""
+
+    async def latest(self) -> Position | Unavailable:
+        return Unavailable("its disk is away")
+
+
+async def test_a_store_that_cannot_say_where_it_ends_is_said_to_be_unavailable(tmp_path: Path) -> None:
+    async with served(tmp_path, store=BlindStore(MemoryStore())) as service:
+        with pytest.raises(CallRefused) as refused:
+            await service.platform.cursor_now()
+        assert refused.value.reason == "STORE_UNAVAILABLE"
 
 
 class CountingStore(PassingOn):

@@ -177,6 +177,17 @@ class EventLogContract:
         assert await marks(log, after=whole[0].position, tag=FINISHED) == whole[2:]
         assert await marks(log, tag=Tag("player", "bob")) == ()
 
+    async def test_the_latest_position_is_the_last_of_the_feed(self, log: Store) -> None:
+        assert await log.latest() == START
+        for number, (room, time) in enumerate(((OTHER, 9), (ROOM, 5), (ROOM, 7))):
+            await log.append(room, Version(max(0, number - 1)), batch(b"x", time=time))
+            assert await log.latest() == (await marks(log))[-1].position
+        latest = await log.latest()
+        assert isinstance(latest, int)
+        assert await marks(log, after=latest) == ()
+        await log.append(OTHER, Version(1), batch(b"y", time=1))
+        assert [mark.room for mark in await marks(log, after=latest)] == [OTHER]
+
     async def test_a_feed_that_is_followed_while_rooms_grow_misses_nothing(self, log: Store) -> None:
         async def grow(room: RoomId) -> None:
             for version in range(20):

@@ -57,6 +57,9 @@ class PassingOn:
     async def feed(self, after: Position, limit: int, tag: Tag | None = None) -> tuple[Mark, ...] | Unavailable:
         return await self._below.feed(after, limit, tag)
 
+    async def latest(self) -> Position | Unavailable:
+        return await self._below.latest()
+
     async def listing(
         self, tag: Tag, period: Period, limit: int, before: Mark | None = None
     ) -> tuple[Mark, ...] | Unavailable:

@@ -231,7 +231,7 @@ def _account(seen: View) -> str:
     if account is None:
         return ""
     by_deal = " / ".join(" ".join(map(str, deal)) for deal in account.deals)
-    return f"{'disbanded, ' if account.disbanded else ''}deals {by_deal}, totals {' '.join(map(str, account.totals))}"
+    return f"{'disbanded, ' if account.disbanding else ''}deals {by_deal}, totals {' '.join(map(str, account.totals))}"
 
 
 def news(told: Cause, trump: Trump | None) -> str:

@@ -7,7 +7,8 @@ import pytest
 from erqiwang_core.awards import AwardKind
 from erqiwang_core.kernel.cards import Suit
 from erqiwang_core.kernel.trump import TRUMPS, Group, SuitTrump
-from erqiwang_core.options import Deck, Payer
+from erqiwang_core.match import DisbandReason
+from erqiwang_core.options import Deck, Payer, Start
 from erqiwang_core.playing import SignalKind
 from erqiwang_core.refusals import Code, Phase
 from erqiwang_core.scoring import Outcome, Upgrade
@@ -28,6 +29,7 @@ from erqiwang_grpc.v1 import card_pb2, playing_pb2, refusal_pb2, room_pb2, settl
         pytest.param(numbers.SIGNALS, SignalKind, playing_pb2.SignalKind, id="signals"),
         pytest.param(numbers.AWARD_KINDS, AwardKind, settlement_pb2.AwardKind, id="awards"),
         pytest.param(numbers.PAYERS, Payer, room_pb2.Payer, id="payers"),
+        pytest.param(numbers.STARTS, Start, room_pb2.Start, id="starts"),
         pytest.param(numbers.DECKS, Deck, room_pb2.Deck, id="decks"),
         pytest.param(stored_numbers.AWARD_KINDS, AwardKind, stored_pb2.AwardKind, id="stored awards"),
     ],
@@ -37,6 +39,21 @@ def test_each_value_has_its_number(
 ) -> None:
     assert set(table) == set(values)
     assert sorted(table.values()) == sorted(set(wire.values()) - {0}), "0 stands for nothing"
+
+
+@pytest.mark.parametrize(
+    ("table", "wire"),
+    [
+        pytest.param(numbers.DISBAND_REASONS, settlement_pb2.DisbandReason, id="told"),
+        pytest.param(stored_numbers.DISBAND_REASONS, stored_pb2.DisbandReason, id="stored"),
+    ],
+)
+def test_each_reason_to_disband_has_its_number_and_0_says_none(
+    table: Mapping[DisbandReason, int], wire: EnumTypeWrapper
+) -> None:
+    assert set(table) == set(DisbandReason)
+    assert sorted(table.values()) == sorted(wire.values())
+    assert table[DisbandReason.UNSAID] == 0
 
 
 def test_each_outcome_has_its_number() -> None:

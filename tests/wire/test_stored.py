@@ -10,6 +10,7 @@ import pytest
 from erqiwang_core.match import (
     DealStarted,
     Disband,
+    DisbandReason,
     Event,
     Match,
     Over,
@@ -27,7 +28,7 @@ from hypothesis import example, given, strategies as st
 
 from erqiwang_grpc import events as stored
 from erqiwang_grpc.events import Unreadable
-from erqiwang_grpc.events.model import RoomOpened, StoredEvent
+from erqiwang_grpc.events.model import Label, RoomOpened, StoredEvent
 from erqiwang_grpc.stored.v1 import event_pb2, room_pb2, settlement_pb2
 from tests.deals.decks import never_shuffled
 from tests.deals.plans import GAMES, Plan, by_chance, examples, plans, rooms
@@ -76,7 +77,7 @@ def test_to_its_end_in_every_game(game: Game, review: bool) -> None:
 @given(plan=plans())
 def test_a_disbanded_match_too(plan: Plan) -> None:
     for step in steps(plan):
-        disbanded = advance(step.after, Disband(), never_shuffled)
+        disbanded = advance(step.after, Disband(0, DisbandReason.ABSENT, "who knows 谁知道"), never_shuffled)
         assert isinstance(disbanded, Step), "a match may be disbanded at any moment"
         for change in disbanded.changes:
             assert stored_and_read(change.event) == change.event
@@ -91,6 +92,19 @@ def test_a_disbanded_match_too(plan: Plan) -> None:
 def test_any_room(options: RoomOptions, platform: str, owner: str) -> None:
     opened = RoomOpened(platform, owner, options)
     assert stored_and_read(opened) == opened
+
+
+@given(reference=st.text(), labels=st.dictionaries(st.text(), st.text(), max_size=16))
+def test_any_labels(reference: str, labels: dict[str, str]) -> None:
+    in_order = tuple(Label(key, value) for key, value in sorted(labels.items()))
+    opened = RoomOpened("p", "alice", RoomOptions(), reference, in_order)
+    assert stored_and_read(opened) == opened
+
+
+@pytest.mark.parametrize("keys", [("b", "a"), ("a", "a"), ("a", "b", "a")])
+def test_labels_out_of_order_were_not_written_here(keys: tuple[str, ...]) -> None:
+    body = stored.write(RoomOpened("p", "alice", RoomOptions(), labels=tuple(Label(key, "") for key in keys)))
+    assert isinstance(stored.read(body, RULES_VERSION), Unreadable)
 
 
 @pytest.mark.parametrize("event", [SeatTaken(Seat(3), Player("玩家")), SeatLeft(Seat(0)), SeatReady(Seat(2))], ids=repr)

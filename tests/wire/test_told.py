@@ -1,7 +1,7 @@
 """What a seat is told comes over the wire unchanged: a client's view is the seat's own."""
 
 from erqiwang_core import notices
-from erqiwang_core.match import Disband, Match, answer
+from erqiwang_core.match import Disband, DisbandReason, Match, Outside, answer
 from erqiwang_core.notices import Notice, fold
 from erqiwang_core.parts import View
 from erqiwang_core.playing import ShowTrumps, Signal, SignalKind, Signalled, TrumpsShown
@@ -108,7 +108,7 @@ def test_folding_messages_is_folding_views(plan: Plan) -> None:
 @given(plan=plans())
 def test_also_when_the_match_is_disbanded(plan: Plan) -> None:
     for match in positions(plan):
-        disbanded = advance(match, Disband(), never_shuffled)
+        disbanded = advance(match, Disband(Outside.PLATFORM, DisbandReason.ABSENT, "who knows 谁知道"), never_shuffled)
         assert isinstance(disbanded, Step), "a match may be disbanded at any moment"
         for change in disbanded.changes:
             check_notice(change, Seat(0))

@@ -4,8 +4,9 @@ from typing import Final, TypeVar
 
 from erqiwang_core.awards import AwardKind
 from erqiwang_core.kernel.trump import TRUMPS, Group, Trump
+from erqiwang_core.match import DisbandReason
 from erqiwang_core.naming import number
-from erqiwang_core.options import Deck, Payer
+from erqiwang_core.options import Deck, Payer, Start
 from erqiwang_core.playing import SignalKind
 from erqiwang_core.refusals import Phase
 from erqiwang_core.scoring import Disbanded, Made, NearShutout, Outcome, Shutout, Surrendered, Upgrade
@@ -66,6 +67,21 @@ PAYERS: Final = {
     Payer.EACH: room_pb2.PAYER_EACH,
 }
 
+DISBAND_REASONS: Final = {
+    DisbandReason.UNSAID: settlement_pb2.DISBAND_REASON_UNSPECIFIED,
+    DisbandReason.AGREED: settlement_pb2.DISBAND_REASON_AGREED,
+    DisbandReason.ABSENT: settlement_pb2.DISBAND_REASON_ABSENT,
+    DisbandReason.MISCONDUCT: settlement_pb2.DISBAND_REASON_MISCONDUCT,
+    DisbandReason.MAINTENANCE: settlement_pb2.DISBAND_REASON_MAINTENANCE,
+    DisbandReason.OTHER: settlement_pb2.DISBAND_REASON_OTHER,
+    DisbandReason.EXPIRED: settlement_pb2.DISBAND_REASON_EXPIRED,
+}
+
+STARTS: Final = {
+    Start.LAST_SEAT: room_pb2.START_LAST_SEAT,
+    Start.PLATFORM: room_pb2.START_PLATFORM,
+}
+
 DECKS: Final = {
     Deck.SHORT: room_pb2.DECK_SHORT,
     Deck.FULL: room_pb2.DECK_FULL,
@@ -77,6 +93,8 @@ UNITS: Final = {
     Unit.ITEMS: refusal_pb2.Refusal.UNIT_ITEMS,
     Unit.SECONDS: refusal_pb2.Refusal.UNIT_SECONDS,
     Unit.CONTROL_CHARACTERS: refusal_pb2.Refusal.UNIT_CONTROL_CHARACTERS,
+    Unit.CHARACTERS: refusal_pb2.Refusal.UNIT_CHARACTERS,
+    Unit.OTHER_CHARACTERS: refusal_pb2.Refusal.UNIT_OTHER_CHARACTERS,
 }
 
 

@@ -7,15 +7,23 @@ from typing import Final, TypeAlias
 
 from erqiwang_core.bidding import Bid, Pass
 from erqiwang_core.burying import Bury
-from erqiwang_core.match import Command, Ready
+from erqiwang_core.match import Command, Disband, DisbandReason, Outside, Ready
 from erqiwang_core.naming import NameTrump, Surrender
 from erqiwang_core.options import Countdowns, FourPlayer, Game, Length, RoomOptions, ThreePlayer
 from erqiwang_core.playing import Play, Request, ShowTrumps, Signal
 from erqiwang_core.roomtype import parse_roomtype
 
-from erqiwang_grpc.rooms.bounds import choice_fault
+from erqiwang_grpc.events.model import Label, RoomOpened
+from erqiwang_grpc.rooms.bounds import (
+    LONGEST_DISBAND_TEXT,
+    LONGEST_REFERENCE,
+    choice_fault,
+    labels_fault,
+    name_fault,
+    text_fault,
+)
 from erqiwang_grpc.rooms.refusals import Bounds, InvalidField, NoCommand, Unit
-from erqiwang_grpc.rpc.wire.numbers import DECKS, PAYERS, reverse
+from erqiwang_grpc.rpc.wire.numbers import DECKS, DISBAND_REASONS, PAYERS, STARTS, reverse
 from erqiwang_grpc.v1 import room_pb2, room_service_pb2, seat_service_pb2
 
 Asked: TypeAlias = Command | Request
@@ -61,6 +69,37 @@ def room_choice(choice: room_service_pb2.RoomChoice) -> RoomOptions | InvalidFie
             return RoomOptions()
 
 
+def opening(request: room_service_pb2.CreateRoomRequest, platform: str) -> RoomOpened | InvalidField:
+    """The room that a platform wants opened."""
+    wrong = (
+        name_fault("owner", request.owner)
+        or text_fault("reference", request.reference, LONGEST_REFERENCE)
+        or labels_fault(request.labels)
+    )
+    if wrong is not None:
+        return wrong
+    options = room_choice(request.choice)
+    if isinstance(options, InvalidField):
+        return options
+    labels = tuple(Label(key, value) for key, value in sorted(request.labels.items()))
+    return RoomOpened(platform, request.owner, options, request.reference, labels)
+
+
+_NOT_ASKED: Final = DisbandReason.EXPIRED
+"""What the server alone says."""
+
+
+def disband(request: room_service_pb2.DisbandRoomRequest) -> Disband | InvalidField:
+    """Who asks for the end of a match, and why."""
+    reason = _REASONS.get(request.reason)
+    if reason is None:
+        return choice_fault("reason", request.reason, tuple(_REASONS))
+    wrong = text_fault("text", request.text, LONGEST_DISBAND_TEXT)
+    if wrong is not None:
+        return wrong
+    return Disband(request.seat if request.HasField("seat") else Outside.PLATFORM, reason, request.text)
+
+
 def room_options(message: room_pb2.RoomOptions, path: str = "") -> RoomOptions | InvalidField:
     """The options of a room, 0 and unset standing for the defaults; the first that is out of range is refused.
 
@@ -75,15 +114,20 @@ def room_options(message: room_pb2.RoomOptions, path: str = "") -> RoomOptions |
     payer = _PAYERS.get(message.payer)
     if payer is None:
         return choice_fault(f"{path}payer", message.payer, tuple(_PAYERS))
+    start = _STARTS.get(message.start)
+    if start is None:
+        return choice_fault(f"{path}start", message.start, tuple(_STARTS))
     countdowns = _countdowns(message.countdowns, path)
     if isinstance(countdowns, InvalidField):
         return countdowns
-    return RoomOptions(game, length, payer, not message.no_review, countdowns)
+    return RoomOptions(game, length, payer, not message.no_review, countdowns, start)
 
 
 _DEFAULTS: Final = RoomOptions()
 _DECKS: Final = {room_pb2.DECK_UNSPECIFIED: FourPlayer().deck} | reverse(DECKS)
 _PAYERS: Final = {room_pb2.PAYER_UNSPECIFIED: _DEFAULTS.payer} | reverse(PAYERS)
+_REASONS: Final = {stored: reason for stored, reason in reverse(DISBAND_REASONS).items() if reason is not _NOT_ASKED}
+_STARTS: Final = {room_pb2.START_UNSPECIFIED: _DEFAULTS.start} | reverse(STARTS)
 _LENGTHS: Final = {0: _DEFAULTS.length} | {length.value: length for length in Length}
 
 

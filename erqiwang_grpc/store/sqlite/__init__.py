@@ -130,6 +130,10 @@ class SqliteReader:
         """The next at most `limit` batches in commit order. See `StoreReader.feed`."""
         return await self._of_all(partial(statements.feed, after=after, limit=limit, tag=tag))
 
+    async def latest(self) -> Position | Unavailable:
+        """The position of the last batch. See `StoreReader.latest`."""
+        return await self._of_all(statements.latest)
+
     async def listing(
         self, tag: Tag, period: Period, limit: int, before: Mark | None = None
     ) -> tuple[Mark, ...] | Unavailable:

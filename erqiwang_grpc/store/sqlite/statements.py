@@ -62,6 +62,7 @@ _ROOMS: Final = """SELECT room FROM heads WHERE room > ?
   UNION SELECT room FROM batches WHERE room > ? ORDER BY room"""
 _FEED: Final = """SELECT position, room, first_version, last_version, time_ns FROM batches
   WHERE position > ? ORDER BY position"""
+_LATEST: Final = "SELECT ifnull(max(position), 0) FROM batches"
 _TAGGED_FEED: Final = """SELECT position, room, first_version, last_version, batches.time_ns
   FROM tagged CROSS JOIN batches USING (position)
   WHERE key = ? AND value = ? AND position > ? ORDER BY position"""
@@ -195,6 +196,12 @@ def feed(db: sqlite3.Connection, after: Position, limit: int, tag: Tag | None) -
     found = _marks(rows, limit)
     _is_ascending((after, *(mark.position for mark in found)))
     return found
+
+
+def latest(db: sqlite3.Connection) -> Position:
+    """See `StoreReader.latest`."""
+    (position,) = db.execute(_LATEST).fetchone()
+    return Position(position)
 
 
 def listing(db: sqlite3.Connection, tag: Tag, period: Period, limit: int, before: Mark | None) -> tuple[Mark, ...]:

@@ -3,8 +3,10 @@
 isort:skip_file
 What is logged of a room outside its deals."""
 
+from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
+from google.protobuf.internal import containers as _containers
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -110,6 +112,7 @@ class RoomOptions(_message.Message):
     COUNTDOWN_TRUMP_FIELD_NUMBER: _builtins.int
     COUNTDOWN_BURY_FIELD_NUMBER: _builtins.int
     COUNTDOWN_PLAY_FIELD_NUMBER: _builtins.int
+    PLATFORM_STARTS_FIELD_NUMBER: _builtins.int
     deals: _builtins.int
     """How many deals: 6 or 12."""
     each_pays: _builtins.bool
@@ -124,6 +127,8 @@ class RoomOptions(_message.Message):
     """Seconds shown to bury."""
     countdown_play: _builtins.int
     """Seconds shown to play."""
+    platform_starts: _builtins.bool
+    """Whether the platform starts the first deal, and not the last seat."""
     @_builtins.property
     def game(self) -> Global___Game:
         """The game."""
@@ -139,14 +144,41 @@ class RoomOptions(_message.Message):
         countdown_trump: _builtins.int = ...,
         countdown_bury: _builtins.int = ...,
         countdown_play: _builtins.int = ...,
+        platform_starts: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["game", b"game"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["countdown_bid", b"countdown_bid", "countdown_bury", b"countdown_bury", "countdown_play", b"countdown_play", "countdown_trump", b"countdown_trump", "deals", b"deals", "each_pays", b"each_pays", "game", b"game", "review", b"review"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["countdown_bid", b"countdown_bid", "countdown_bury", b"countdown_bury", "countdown_play", b"countdown_play", "countdown_trump", b"countdown_trump", "deals", b"deals", "each_pays", b"each_pays", "game", b"game", "platform_starts", b"platform_starts", "review", b"review"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___RoomOptions: _TypeAlias = RoomOptions  # noqa: Y015
+
+@_typing.final
+class Label(_message.Message):
+    """A word of the platform's own about a room."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    KEY_FIELD_NUMBER: _builtins.int
+    VALUE_FIELD_NUMBER: _builtins.int
+    key: _builtins.str
+    """Unique among the room's."""
+    value: _builtins.str
+    """May be empty."""
+    def __init__(
+        self,
+        *,
+        key: _builtins.str = ...,
+        value: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Label: _TypeAlias = Label  # noqa: Y015
 
 @_typing.final
 class RoomOpened(_message.Message):
@@ -157,13 +189,21 @@ class RoomOpened(_message.Message):
     PLATFORM_FIELD_NUMBER: _builtins.int
     OWNER_FIELD_NUMBER: _builtins.int
     OPTIONS_FIELD_NUMBER: _builtins.int
+    REFERENCE_FIELD_NUMBER: _builtins.int
+    LABELS_FIELD_NUMBER: _builtins.int
     platform: _builtins.str
     """Whose room it is."""
     owner: _builtins.str
     """The player who opened it."""
+    reference: _builtins.str
+    """The platform's own name for it; may be empty."""
     @_builtins.property
     def options(self) -> Global___RoomOptions:
         """Its options."""
+
+    @_builtins.property
+    def labels(self) -> _containers.RepeatedCompositeFieldContainer[Global___Label]:
+        """In the order of their keys."""
 
     def __init__(
         self,
@@ -171,10 +211,12 @@ class RoomOpened(_message.Message):
         platform: _builtins.str = ...,
         owner: _builtins.str = ...,
         options: Global___RoomOptions | None = ...,
+        reference: _builtins.str = ...,
+        labels: _abc.Iterable[Global___Label] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["options", b"options"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["options", b"options", "owner", b"owner", "platform", b"platform"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["labels", b"labels", "options", b"options", "owner", b"owner", "platform", b"platform", "reference", b"reference"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -99,6 +99,46 @@ AWARD_KIND_RUSH: AwardKind.ValueType  # 6
 """The steps of the four-player game."""
 Global___AwardKind: _TypeAlias = AwardKind  # noqa: Y015
 
+class _DisbandReason:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _DisbandReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_DisbandReason.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    DISBAND_REASON_UNSPECIFIED: _DisbandReason.ValueType  # 0
+    """None was given."""
+    DISBAND_REASON_AGREED: _DisbandReason.ValueType  # 1
+    """The players agreed."""
+    DISBAND_REASON_ABSENT: _DisbandReason.ValueType  # 2
+    """A player was away."""
+    DISBAND_REASON_MISCONDUCT: _DisbandReason.ValueType  # 3
+    """A player broke the platform's rules."""
+    DISBAND_REASON_MAINTENANCE: _DisbandReason.ValueType  # 4
+    """The platform needed the table to end."""
+    DISBAND_REASON_OTHER: _DisbandReason.ValueType  # 5
+    """Another."""
+    DISBAND_REASON_EXPIRED: _DisbandReason.ValueType  # 6
+    """The match did not begin in time."""
+
+class DisbandReason(_DisbandReason, metaclass=_DisbandReasonEnumTypeWrapper):
+    """Why a match was disbanded."""
+
+DISBAND_REASON_UNSPECIFIED: DisbandReason.ValueType  # 0
+"""None was given."""
+DISBAND_REASON_AGREED: DisbandReason.ValueType  # 1
+"""The players agreed."""
+DISBAND_REASON_ABSENT: DisbandReason.ValueType  # 2
+"""A player was away."""
+DISBAND_REASON_MISCONDUCT: DisbandReason.ValueType  # 3
+"""A player broke the platform's rules."""
+DISBAND_REASON_MAINTENANCE: DisbandReason.ValueType  # 4
+"""The platform needed the table to end."""
+DISBAND_REASON_OTHER: DisbandReason.ValueType  # 5
+"""Another."""
+DISBAND_REASON_EXPIRED: DisbandReason.ValueType  # 6
+"""The match did not begin in time."""
+Global___DisbandReason: _TypeAlias = DisbandReason  # noqa: Y015
+
 @_typing.final
 class Call(_message.Message):
     """One call of the bidding."""
@@ -390,17 +430,59 @@ class DealScores(_message.Message):
 Global___DealScores: _TypeAlias = DealScores  # noqa: Y015
 
 @_typing.final
+class Disbanding(_message.Message):
+    """Who had a match disbanded, and why."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SEAT_FIELD_NUMBER: _builtins.int
+    PLATFORM_FIELD_NUMBER: _builtins.int
+    HOUSE_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    TEXT_FIELD_NUMBER: _builtins.int
+    seat: _builtins.int
+    """The player on this seat."""
+    platform: _builtins.bool
+    """The platform; always true."""
+    house: _builtins.bool
+    """The house; always true."""
+    reason: Global___DisbandReason.ValueType
+    """Why."""
+    text: _builtins.str
+    """In the platform's words."""
+    def __init__(
+        self,
+        *,
+        seat: _builtins.int = ...,
+        platform: _builtins.bool = ...,
+        house: _builtins.bool = ...,
+        reason: Global___DisbandReason.ValueType = ...,
+        text: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["asker", b"asker", "house", b"house", "platform", b"platform", "seat", b"seat"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["asker", b"asker", "house", b"house", "platform", b"platform", "reason", b"reason", "seat", b"seat", "text", b"text"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_asker: _TypeAlias = _typing.Literal["seat", "platform", "house"]  # noqa: Y015
+    _WhichOneofArgType_asker: _TypeAlias = _typing.Literal["asker", b"asker"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_asker) -> _WhichOneofReturnType_asker | None: ...
+
+Global___Disbanding: _TypeAlias = Disbanding  # noqa: Y015
+
+@_typing.final
 class MatchEnded(_message.Message):
     """The match was settled."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    DISBANDED_FIELD_NUMBER: _builtins.int
+    DISBANDING_FIELD_NUMBER: _builtins.int
     DEALS_FIELD_NUMBER: _builtins.int
     TOTALS_FIELD_NUMBER: _builtins.int
     CUT_SHORT_FIELD_NUMBER: _builtins.int
-    disbanded: _builtins.bool
-    """Whether it was disbanded."""
+    @_builtins.property
+    def disbanding(self) -> Global___Disbanding:
+        """How it was disbanded; absent where all deals were played."""
+
     @_builtins.property
     def deals(self) -> _containers.RepeatedCompositeFieldContainer[Global___DealScores]:
         """The scores of every deal."""
@@ -416,14 +498,14 @@ class MatchEnded(_message.Message):
     def __init__(
         self,
         *,
-        disbanded: _builtins.bool = ...,
+        disbanding: Global___Disbanding | None = ...,
         deals: _abc.Iterable[Global___DealScores] | None = ...,
         totals: _abc.Iterable[_builtins.int] | None = ...,
         cut_short: Global___Settlement | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["cut_short", b"cut_short"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["cut_short", b"cut_short", "disbanding", b"disbanding"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["cut_short", b"cut_short", "deals", b"deals", "disbanded", b"disbanded", "totals", b"totals"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cut_short", b"cut_short", "deals", b"deals", "disbanding", b"disbanding", "totals", b"totals"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -3,7 +3,7 @@
 from typing import Final
 
 from erqiwang_core.awards import AwardKind, SeatAwards
-from erqiwang_core.match import Account
+from erqiwang_core.match import Account, Disbanding, DisbandReason, Outside
 from erqiwang_core.parts import Result, Seen
 from erqiwang_core.scoring import Disbanded, Made, NearShutout, Outcome, Shutout, Surrendered, Upgrade
 from erqiwang_core.settlement import Settlement
@@ -12,6 +12,7 @@ from rich.console import Group, RenderableType
 from rich.table import Column, Table
 from rich.text import Text
 
+from erqiwang_grpc.names import printable
 from erqiwang_grpc.shuffling import opens
 from erqiwang_grpc.tools import wording
 from erqiwang_grpc.tools.terminal.card_text import cards, trump_name
@@ -104,8 +105,30 @@ def account(view: Seen, settled: Account) -> RenderableType:
         table.add_row(str(number), *(f"{score:+}" for score in scores))
     table.add_section()
     table.add_row("match", *(f"{total:+}" for total in settled.totals), style="bold")
-    title = "The match was disbanded 解散. " if settled.disbanded else "The match is over. "
+    title = "The match is over. " if settled.disbanding is None else _disbanded(view, settled.disbanding)
     return Group(Text(f"{title}{_winners(view, settled)}", "bold"), table)
+
+
+_REASONS: Final = {
+    DisbandReason.AGREED: "The players agreed.",
+    DisbandReason.ABSENT: "A player is away.",
+    DisbandReason.MISCONDUCT: "A player broke the platform's rules.",
+    DisbandReason.MAINTENANCE: "The platform needs the table to end.",
+    DisbandReason.EXPIRED: "It did not begin in time.",
+}
+"""What is said of a reason; nothing where there is nothing to say."""
+
+
+def _disbanded(view: Seen, asked: Disbanding) -> str:
+    """That the match was disbanded, by whose wish where that is a seat's, and why as far as that is said."""
+    said = ["The match was disbanded 解散."]
+    if not isinstance(asked.asker, Outside):
+        said.append(f"{name(view, asked.asker)} asked for it.")
+    if asked.reason in _REASONS:
+        said.append(_REASONS[asked.reason])
+    if asked.text:
+        said.append(f"“{printable(asked.text)}”")
+    return " ".join(said) + " "
 
 
 def _winners(view: Seen, settled: Account) -> str:

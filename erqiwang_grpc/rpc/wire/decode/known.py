@@ -30,6 +30,7 @@ TRUMPS: Final = numbers.reverse(numbers.NAMED)
 QUOTAS: Final = numbers.reverse(numbers.QUOTAS)
 SIGNALS: Final = numbers.reverse(numbers.SIGNALS)
 AWARD_KINDS: Final = numbers.reverse(numbers.AWARD_KINDS)
+DISBAND_REASONS: Final = numbers.reverse(numbers.DISBAND_REASONS)
 UNITS: Final = numbers.reverse(numbers.UNITS)
 
 

@@ -12,6 +12,7 @@ from erqiwang_core.units import Points, Seat
 from erqiwang_grpc.rpc.wire.decode.cards import cards, lead, seats, statements
 from erqiwang_grpc.rpc.wire.decode.known import SIGNALS, TRUMPS, NotUnderstood, known
 from erqiwang_grpc.rpc.wire.decode.parts import parts
+from erqiwang_grpc.rpc.wire.decode.settlements import disbanding
 from erqiwang_grpc.v1 import bidding_pb2, burying_pb2, playing_pb2, seat_service_pb2
 
 
@@ -48,7 +49,8 @@ def _cause(message: seat_service_pb2.Notice) -> Cause:
         case "seat_ready":
             return SeatReady(Seat(message.seat_ready.seat))
         case "match_ended":
-            return MatchOver(message.match_ended.disbanded)
+            ended = message.match_ended
+            return MatchOver(disbanding(ended.disbanding) if ended.HasField("disbanding") else None)
         case None:
             raise NotUnderstood("a notice of an unknown kind")
 

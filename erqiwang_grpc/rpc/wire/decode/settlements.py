@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from erqiwang_core.awards import Award, SeatAwards
 from erqiwang_core.contract import Contract
-from erqiwang_core.match import Account
+from erqiwang_core.match import Account, Asker, Disbanding, Outside
 from erqiwang_core.rules import Rules
 from erqiwang_core.scoring import Disbanded, KittyCapture, Made, NearShutout, Outcome, Shutout, Surrendered, Upgrade
 from erqiwang_core.seats import BySeat
@@ -12,7 +12,7 @@ from erqiwang_core.settlement import SeatScore, Settlement
 from erqiwang_core.units import Awards, Chips, Points, Seat
 
 from erqiwang_grpc.rpc.wire.decode.cards import call, cards
-from erqiwang_grpc.rpc.wire.decode.known import AWARD_KINDS, TRUMPS, NotUnderstood, known
+from erqiwang_grpc.rpc.wire.decode.known import AWARD_KINDS, DISBAND_REASONS, TRUMPS, NotUnderstood, known
 from erqiwang_grpc.rpc.wire.numbers import outcome
 from erqiwang_grpc.v1 import settlement_pb2
 
@@ -62,10 +62,27 @@ def _seat_score(message: settlement_pb2.SeatScore) -> SeatScore:
     )
 
 
+def disbanding(message: settlement_pb2.Disbanding) -> Disbanding:
+    """Who had a match disbanded, and why."""
+    return Disbanding(_asker(message), known(DISBAND_REASONS, message.reason), message.text)
+
+
+def _asker(message: settlement_pb2.Disbanding) -> Asker:
+    match message.WhichOneof("asker"):
+        case "seat":
+            return Seat(message.seat)
+        case "platform":
+            return Outside.PLATFORM
+        case "house":
+            return Outside.HOUSE
+        case None:
+            raise NotUnderstood("nobody that is known asked for the end")
+
+
 def account(message: settlement_pb2.Account) -> Account:
     """How a match ended."""
     return Account(
-        disbanded=message.disbanded,
+        disbanding=disbanding(message.disbanding) if message.HasField("disbanding") else None,
         deals=tuple(chips(deal.scores) for deal in message.deals),
         totals=chips(message.totals),
     )

@@ -2,10 +2,10 @@
 
 from erqiwang_grpc.rpc.wire.encode.notices import aside, beginning, missed, notice, put_notice, snapshot, trumps_shown
 from erqiwang_grpc.rpc.wire.encode.parts import parts, view
-from erqiwang_grpc.rpc.wire.encode.records import deal_record, ended_room, match_record, match_summary
+from erqiwang_grpc.rpc.wire.encode.records import deal_record, ended_room, match_record, match_summary, platform_summary
 from erqiwang_grpc.rpc.wire.encode.refusals import refusal
 from erqiwang_grpc.rpc.wire.encode.room_events import room_event
-from erqiwang_grpc.rpc.wire.encode.rooms import card_cost, room_options
+from erqiwang_grpc.rpc.wire.encode.rooms import card_cost, labels, room_options
 from erqiwang_grpc.rpc.wire.encode.settlements import account, settlement
 
 __all__ = [
@@ -15,11 +15,13 @@ __all__ = [
     "card_cost",
     "deal_record",
     "ended_room",
+    "labels",
     "match_record",
     "match_summary",
     "missed",
     "notice",
     "parts",
+    "platform_summary",
     "put_notice",
     "refusal",
     "room_event",

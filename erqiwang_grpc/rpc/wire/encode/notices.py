@@ -15,6 +15,7 @@ from erqiwang_core.units import Seat
 from erqiwang_grpc.rooms.listener import Aside, Beginning, Heartbeat, Missed, Presence, Told
 from erqiwang_grpc.rpc.wire.encode.cards import put_lead, statements
 from erqiwang_grpc.rpc.wire.encode.parts import put_part, put_time, timestamp, view
+from erqiwang_grpc.rpc.wire.encode.settlements import disbanding
 from erqiwang_grpc.rpc.wire.numbers import NAMED, SIGNALS
 from erqiwang_grpc.store.port import TimeNs, Version
 from erqiwang_grpc.v1 import (
@@ -111,8 +112,8 @@ def _put_cause(into: seat_service_pb2.Notice, cause: Cause) -> None:
             into.deal_ended.CopyFrom(settlement_pb2.DealEnded())
         case SeatReady(seat):
             into.seat_ready.CopyFrom(settlement_pb2.SeatReady(seat=seat))
-        case MatchOver(disbanded):
-            into.match_ended.CopyFrom(settlement_pb2.MatchEnded(disbanded=disbanded))
+        case MatchOver(asked):
+            into.match_ended.CopyFrom(settlement_pb2.MatchEnded(disbanding=disbanding(asked)))
 
 
 def _put_led(into: playing_pb2.CardsLed, cause: Led) -> None:

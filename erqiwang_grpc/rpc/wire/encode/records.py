@@ -5,20 +5,20 @@ from erqiwang_core.kernel.hand import ids
 from erqiwang_grpc.archive.records import DealRecord, MatchRecord, MatchSummary, TrickRecord
 from erqiwang_grpc.rpc.wire.encode.cards import call, put_trick
 from erqiwang_grpc.rpc.wire.encode.parts import timestamp
-from erqiwang_grpc.rpc.wire.encode.rooms import room_options
-from erqiwang_grpc.rpc.wire.encode.settlements import settlement
-from erqiwang_grpc.v1 import record_pb2, room_pb2
+from erqiwang_grpc.rpc.wire.encode.rooms import labels, room_options
+from erqiwang_grpc.rpc.wire.encode.settlements import disbanding, settlement
+from erqiwang_grpc.v1 import record_pb2, room_pb2, room_service_pb2, view_pb2
 
 
 def match_record(record: MatchRecord) -> record_pb2.MatchRecord:
-    """A match with its deals."""
+    """A match with its deals, as its platform is told of it."""
     return record_pb2.MatchRecord(
-        summary=match_summary(record.summary), deals=[deal_record(deal) for deal in record.deals]
+        summary=platform_summary(record.summary), deals=[deal_record(deal) for deal in record.deals]
     )
 
 
 def match_summary(summary: MatchSummary) -> record_pb2.MatchSummary:
-    """A match without its deals."""
+    """A match without its deals, as a seat that played it may read it."""
     return record_pb2.MatchSummary(
         room_id=summary.room,
         owner=summary.opened.owner,
@@ -26,34 +26,46 @@ def match_summary(summary: MatchSummary) -> record_pb2.MatchSummary:
         players=[player or "" for player in summary.players],
         totals=summary.totals.values,
         settled_deals=summary.settled_deals,
-        disbanded=summary.disbanded,
+        disbanding=disbanding(summary.disbanding),
         create_time=timestamp(summary.created),
         start_time=None if summary.started is None else timestamp(summary.started),
         end_time=None if summary.ended is None else timestamp(summary.ended),
     )
 
 
-def ended_room(summary: MatchSummary) -> room_pb2.Room:
+def platform_summary(summary: MatchSummary) -> record_pb2.MatchSummary:
+    """A match without its deals, with what the platform alone knows of its room."""
+    message = match_summary(summary)
+    message.reference = summary.opened.reference
+    message.labels.update(labels(summary.opened))
+    return message
+
+
+def ended_room(summary: MatchSummary) -> room_service_pb2.Room:
     """The room of a match that has ended, as its platform sees it when nobody is there any more."""
-    return room_pb2.Room(
+    return room_service_pb2.Room(
         room_id=summary.room,
         state=_ended_state(summary),
         owner=summary.opened.owner,
         options=room_options(summary.opened.options),
-        seats=[room_pb2.SeatStatus(seat=seat, player=player or "") for seat, player in summary.players.items()],
+        seats=[room_service_pb2.SeatStatus(seat=seat, player=player or "") for seat, player in summary.players.items()],
         deal=summary.deal,
         totals=summary.totals.values,
         version=summary.version,
         create_time=timestamp(summary.created),
         start_time=None if summary.started is None else timestamp(summary.started),
         end_time=None if summary.ended is None else timestamp(summary.ended),
+        phase=view_pb2.PHASE_OVER,
+        last_event_time=None if summary.ended is None else timestamp(summary.ended),
+        reference=summary.opened.reference,
+        labels=labels(summary.opened),
     )
 
 
 def _ended_state(summary: MatchSummary) -> room_pb2.RoomState.ValueType:
     if summary.expired:
         return room_pb2.ROOM_STATE_EXPIRED
-    return room_pb2.ROOM_STATE_DISBANDED if summary.disbanded else room_pb2.ROOM_STATE_FINISHED
+    return room_pb2.ROOM_STATE_FINISHED if summary.disbanding is None else room_pb2.ROOM_STATE_DISBANDED
 
 
 def deal_record(deal: DealRecord) -> record_pb2.DealRecord:

@@ -7,16 +7,24 @@ from erqiwang_grpc.events.actor import HOUSE, stored
 from erqiwang_grpc.events.index import PublicEvent
 from erqiwang_grpc.events.model import RoomOpened
 from erqiwang_grpc.rpc.wire.encode.parts import timestamp
-from erqiwang_grpc.rpc.wire.encode.rooms import room_options
+from erqiwang_grpc.rpc.wire.encode.rooms import labels, room_options
 from erqiwang_grpc.rpc.wire.encode.settlements import account, settlement
 from erqiwang_grpc.store import Entry
 from erqiwang_grpc.v1 import room_pb2, room_service_pb2
 
 
-def room_event(entry: Entry, event: PublicEvent, cursor: str) -> room_service_pb2.RoomEvent:
-    """A public event, as a platform is told of it; `cursor` is where its watcher goes on."""
+def room_event(entry: Entry, event: PublicEvent, opened: RoomOpened | None, cursor: str) -> room_service_pb2.RoomEvent:
+    """A public event, as a platform is told of it; `cursor` is where its watcher goes on.
+
+    `opened` is how its room was opened, None where that cannot be read any more.
+    """
     message = room_service_pb2.RoomEvent(
-        cursor=cursor, room_id=entry.room, version=entry.version, time=timestamp(entry.time)
+        cursor=cursor,
+        room_id=entry.room,
+        version=entry.version,
+        time=timestamp(entry.time),
+        reference="" if opened is None else opened.reference,
+        labels={} if opened is None else labels(opened),
     )
     match event:
         case RoomOpened(_, owner, options):

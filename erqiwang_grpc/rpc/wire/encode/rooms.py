@@ -2,7 +2,8 @@
 
 from erqiwang_core.options import CardCost, FourPlayer, RoomOptions, ThreePlayer
 
-from erqiwang_grpc.rpc.wire.numbers import DECKS, PAYERS
+from erqiwang_grpc.events.model import RoomOpened
+from erqiwang_grpc.rpc.wire.numbers import DECKS, PAYERS, STARTS
 from erqiwang_grpc.v1 import room_pb2
 
 
@@ -18,6 +19,7 @@ def room_options(options: RoomOptions) -> room_pb2.RoomOptions:
             bury=options.countdowns.bury,
             play=options.countdowns.play,
         ),
+        start=STARTS[options.start],
     )
     match options.game:
         case ThreePlayer(joker_bonus, climb):
@@ -25,6 +27,11 @@ def room_options(options: RoomOptions) -> room_pb2.RoomOptions:
         case FourPlayer(deck):
             message.four_player.CopyFrom(room_pb2.FourPlayerGame(deck=DECKS[deck]))
     return message
+
+
+def labels(opened: RoomOpened) -> dict[str, str]:
+    """The platform's words about a room, for the platform alone."""
+    return {label.key: label.value for label in opened.labels}
 
 
 def card_cost(cost: CardCost) -> room_pb2.CardCost:

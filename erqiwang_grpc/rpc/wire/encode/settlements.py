@@ -1,11 +1,11 @@
 """Settlements: how a deal ends, and a match."""
 
 from erqiwang_core.kernel.hand import ids
-from erqiwang_core.match import Account
+from erqiwang_core.match import Account, Disbanding, Outside
 from erqiwang_core.settlement import SeatScore, Settlement
 
 from erqiwang_grpc.rpc.wire.encode.cards import call
-from erqiwang_grpc.rpc.wire.numbers import AWARD_KINDS, NAMED, outcome
+from erqiwang_grpc.rpc.wire.numbers import AWARD_KINDS, DISBAND_REASONS, NAMED, outcome
 from erqiwang_grpc.v1 import settlement_pb2
 
 
@@ -49,10 +49,25 @@ def _seat_score(seat: SeatScore) -> settlement_pb2.SeatScore:
     )
 
 
+def disbanding(asked: Disbanding | None) -> settlement_pb2.Disbanding | None:
+    """Who had a match disbanded, and why; None where nobody had."""
+    if asked is None:
+        return None
+    message = settlement_pb2.Disbanding(reason=DISBAND_REASONS[asked.reason], text=asked.text)
+    match asked.asker:
+        case Outside.PLATFORM:
+            message.platform = True
+        case Outside.HOUSE:
+            message.house = True
+        case seat:
+            message.seat = seat
+    return message
+
+
 def account(settled: Account) -> settlement_pb2.Account:
     """How a match ended, in chips."""
     return settlement_pb2.Account(
-        disbanded=settled.disbanded,
+        disbanding=disbanding(settled.disbanding),
         deals=[settlement_pb2.DealScores(scores=scores.values) for scores in settled.deals],
         totals=settled.totals.values,
     )

@@ -1,0 +1,73 @@
+"""What a server says of itself to a platform: its version, its games, what it can do, and what it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.metadata import version
+from typing import Final
+
+from erqiwang_core.options import RoomOptions
+from erqiwang_core.rules import RULES_VERSION
+from google.protobuf.duration_pb2 import Duration
+from google.protobuf.message import Message
+
+from erqiwang_grpc.auth.tokens import LIFETIME
+from erqiwang_grpc.rooms.limits import Limits
+from erqiwang_grpc.rpc.wire import encode, requests as decode
+from erqiwang_grpc.v1 import room_pb2, room_service_pb2 as pb
+
+FEATURES: Final = (
+    "disband_reason",
+    "labels",
+    "last_event_time",
+    "refresh_seat_token",
+    "start_match",
+    "watch_from_now",
+)
+"""In order. A name is never taken away and never means something else; docs/platforms.md says what each means."""
+
+_DISTRIBUTION: Final = "erqiwang-grpc"
+
+
+def server_info(limits: Limits, largest_page: int) -> pb.GetServerInfoResponse:
+    """What a server with those limits says of itself."""
+    return pb.GetServerInfoResponse(
+        version=version(_DISTRIBUTION),
+        rules_version=RULES_VERSION,
+        games=_games(),
+        features=FEATURES,
+        limits=pb.ServerLimits(
+            platform_rooms=limits.rooms_of_platform,
+            platform_streams=limits.streams_of_platform,
+            platform_watchers=limits.watchers_of_platform,
+            platform_calls_per_second=limits.platform_calls_per_second,
+            seat_commands_per_second=limits.commands_per_second,
+            streams_per_seat=limits.streams_per_seat,
+            streams_per_connection=limits.streams_per_connection,
+            message_bytes=limits.message_bytes,
+            page_size=largest_page,
+            attach=_duration(limits.attach_seconds),
+            heartbeat=_duration(limits.heartbeat_seconds),
+            absent=_duration(limits.absent_seconds),
+            fill=_duration(60 * limits.fill_minutes),
+            seat_token=_duration(LIFETIME),
+        ),
+    )
+
+
+def _games() -> Iterator[pb.GameInfo]:
+    """Every game that `RoomOptions` can choose, in the order of its fields."""
+    for field in room_pb2.RoomOptions.DESCRIPTOR.oneofs_by_name["game"].fields:
+        chosen = room_pb2.RoomOptions()
+        game: Message = getattr(chosen, field.name)
+        game.SetInParent()
+        options = decode.room_options(chosen)
+        assert isinstance(options, RoomOptions), "the defaults of a game are in range"
+        seats = game_rules(options.game, options.review).seats
+        yield pb.GameInfo(name=field.name, seats=seats, defaults=encode.room_options(options))
+
+
+def _duration(seconds: float) -> Duration:
+    duration = Duration()
+    duration.FromMilliseconds(round(1000 * seconds))
+    return duration
