@@ -17,7 +17,7 @@ IN_THE_CORE = (
 
 
 def copy_of_the_tree(folder: Path) -> Path:
-    for name in ("core", "erqiwang_grpc", "proto", "tests"):
+    for name in ("core", "erqiwang_grpc", "proto", "tests", "bench"):
         shutil.copytree(REPOSITORY / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
     for name in ("pyproject.toml", "buf.yaml"):
         shutil.copy(REPOSITORY / name, folder / name)
