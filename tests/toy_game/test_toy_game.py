@@ -114,7 +114,7 @@ def test_every_file_of_the_program_that_names_a_game_is_named_by_the_list() -> N
     generated = {REPOSITORY / "erqiwang_grpc" / folder for folder in ("v1", "stored")}
     naming = {
         path.relative_to(REPOSITORY).as_posix()
-        for folder in ("core", "erqiwang_grpc", "proto")
+        for folder in ("core", "erqiwang_grpc", "proto", "scripts")
         for kind in ("py", "proto")
         for path in (REPOSITORY / folder).rglob(f"*.{kind}")
         if not generated & set(path.parents) and re.search(r"FourPlayer|FULL_DECK", path.read_text())
