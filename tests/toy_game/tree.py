@@ -42,7 +42,7 @@ def done(tree: Path, *command: str | Path) -> str:
 def copy_to(folder: Path) -> Path:
     """A copy of the files of this tree that git tracks or would track."""
     listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        ["git", "-c", "safe.directory=*", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=REPOSITORY, capture_output=True, text=True, check=True,
     ).stdout  # fmt: skip
     for name in filter(None, listed.split("\0")):
