@@ -1,8 +1,6 @@
-"""Write docs/errors.md from the one table of all errors; `--check` only compares."""
+"""The page of all errors, made from the one table of them: `python -m erqiwang_grpc.rpc.wire.errors_doc > docs/errors.md`."""
 
-import argparse
 import sys
-from pathlib import Path
 from typing import Final
 
 from google.protobuf.descriptor import FieldDescriptor
@@ -12,12 +10,10 @@ from erqiwang_grpc.rpc.wire.rulings import RULINGS, Ruling, sentence
 from erqiwang_grpc.rpc.wire.status import DOMAIN
 from erqiwang_grpc.v1 import refusal_pb2
 
-PAGE: Final = Path(__file__).resolve().parent.parent / "docs" / "errors.md"
-
 _EXAMPLE: Final = choice_fault("choice.options.deals", 7, (0, 6, 12))
 _INTRODUCTION: Final = f"""# Errors
 
-Made from `erqiwang_grpc/rpc/wire/rulings.py` by `make generate`; `make lint` compares.
+Made from `erqiwang_grpc/rpc/wire/rulings.py` by `python -m erqiwang_grpc.rpc.wire.errors_doc`; a test compares.
 
 A refused command has changed nothing, with one exception: of `outcome_unknown` only sending it again tells. On a stream it is answered by a `Refused` message to its sender alone, and the
 stream stays open. A unary call ends with the status below; among its details are `google.rpc.ErrorInfo` (`reason` is the
@@ -78,16 +74,5 @@ def _told(reason: str) -> list[str]:
     return [each.name for each in field.message_type.fields]
 
 
-def main() -> None:
-    """Write the page, or with `--check` say whether it is out of date."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="write nothing, fail when the page is out of date")
-    check: bool = parser.parse_args().check
-    if not check:
-        PAGE.write_text(page(), encoding="utf-8")
-    elif not PAGE.exists() or PAGE.read_text(encoding="utf-8") != page():
-        sys.exit("docs/errors.md is out of date (make generate)")
-
-
 if __name__ == "__main__":
-    main()
+    sys.stdout.write(page())
