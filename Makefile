@@ -106,12 +106,12 @@ ifneq ($(wildcard proto/erqiwang/*/*.proto),)
 		echo "$(BIN)/buf breaking, against $(BASE)"; \
 		git archive $(BASE) buf.yaml proto | $(BIN)/buf breaking --against '-#format=tar'; fi
 	$(BIN)/python proto/generate.py --check
-	$(BIN)/python proto/cards.py --check
+	$(BIN)/python scripts/cards.py --check
 endif
 
 generate: setup  ## Generate Python from the schemas in proto/, and docs/cards.json from the core
 	$(BIN)/python proto/generate.py
-	$(BIN)/python proto/cards.py
+	$(BIN)/python scripts/cards.py
 
 store: setup  ## Make the stored example anew that must always open: only with a change of what is on disk, knowingly
 	$(BIN)/python -m tests.formats.write

@@ -1,4 +1,4 @@
-"""Burying: the declarer puts 8 cards back, and play begins (埋牌, rules §5)."""
+"""Burying: the declarer puts as many cards back as the kitty held, and play begins (埋牌, rules §5)."""
 
 from dataclasses import dataclass
 from typing import final
@@ -10,7 +10,6 @@ from erqiwang_core.kernel.hand import cards_of, count, without
 from erqiwang_core.kernel.trump import Order
 from erqiwang_core.playing import Playing, begin
 from erqiwang_core.refusals import NotYourTurn, Refusal, WrongNumberOfCards
-from erqiwang_core.rules import KITTY_SIZE
 from erqiwang_core.seats import BySeat
 from erqiwang_core.units import CardSet, Seat
 from erqiwang_core.valuation import cheapest
@@ -57,9 +56,9 @@ def decide(state: Burying, seat: Seat, command: Bury) -> CardsBuried | Refusal:
     cards = parse_cards(hand, command.cards)
     if not isinstance(cards, int):
         return cards
-    if count(cards) != KITTY_SIZE:
-        return WrongNumberOfCards(KITTY_SIZE, count(cards))
     rules, kept = state.dealt.rules, without(hand, cards)
+    if count(cards) != rules.kitty_size:
+        return WrongNumberOfCards(rules.kitty_size, count(cards))
     hands = state.hands.put(declarer, kept)
     void = newly_void(state.order, hands, ())
     return CardsBuried(
@@ -87,5 +86,6 @@ def evolve(state: Burying, event: CardsBuried) -> Playing:
 
 
 def suggested_burial(state: Burying) -> CardSet:
-    """The 8 cheapest cards of the declarer's hand."""
-    return cards_of(cheapest(state.order, state.hands[state.contract.declarer], KITTY_SIZE))
+    """The cheapest cards of the declarer's hand."""
+    hand = state.hands[state.contract.declarer]
+    return cards_of(cheapest(state.order, hand, state.dealt.rules.kitty_size))

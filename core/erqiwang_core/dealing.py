@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import final
 
 from erqiwang_core.kernel.cards import CARDS
-from erqiwang_core.kernel.hand import cards_of
+from erqiwang_core.kernel.hand import cards_of, count
 from erqiwang_core.refusals import CardNotHeld, NotACard, RepeatedCard
 from erqiwang_core.rules import Rules
 from erqiwang_core.seats import BySeat, by_seat
@@ -37,14 +37,16 @@ class Dealt:
 
 
 def dealt(rules: Rules, number: int, first_bidder: Seat, shuffled: Shuffled) -> Dealt:
-    """Seat 0 takes the first cards, seat 1 the next, and so on; the last 8 are the kitty.
+    """Seat 0 takes the first cards, seat 1 the next, and so on; the last are the kitty.
 
     `shuffled.order` is a permutation of the deck: a shuffle that is not is a bug of whoever shuffled.
     """
     assert sorted(shuffled.order) == list(rules.deck), "the shuffle is no permutation of the deck"
     size = rules.hand_size
     hands = by_seat(rules.seats, lambda seat: cards_of(shuffled.order[size * seat : size * (seat + 1)]))
-    return Dealt(rules, number, first_bidder, shuffled, hands, cards_of(shuffled.order[size * rules.seats :]))
+    kitty = cards_of(shuffled.order[size * rules.seats :])
+    assert count(kitty) == rules.kitty_size, "the cards beside the kitty are the same number for every seat"
+    return Dealt(rules, number, first_bidder, shuffled, hands, kitty)
 
 
 def parse_cards(hand: CardSet, raw: tuple[int, ...]) -> CardSet | NotACard | RepeatedCard | CardNotHeld:

@@ -102,7 +102,7 @@ class ContractPart:
 @final
 @dataclass(frozen=True, slots=True)
 class Kitty:
-    """The 8 cards of the kitty (底牌), to the declarer until burying; empty to everyone else and at other times."""
+    """The cards of the kitty (底牌), to the declarer until burying; empty to everyone else and at other times."""
 
     cards: CardSet
 
@@ -110,7 +110,7 @@ class Kitty:
 @final
 @dataclass(frozen=True, slots=True)
 class Buried:
-    """The 8 buried cards (埋牌底牌), to the declarer in play; empty to everyone else and at other times."""
+    """The buried cards (埋牌底牌), to the declarer in play; empty to everyone else and at other times."""
 
     cards: CardSet
 

@@ -13,8 +13,6 @@ from erqiwang_core.units import CardId, Chips, Points
 RULES_VERSION: Final = 1
 """Raised when a ruling changes, so that a stored deal tells what it was played under."""
 
-KITTY_SIZE: Final = 8
-
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -67,6 +65,8 @@ class Rules:
 
     seats: int
     deck: tuple[CardId, ...]
+    kitty_size: int
+    """How many cards are not dealt, and how many the declarer buries; what is left is the same for every seat."""
     rows: tuple[BidRow, ...]
     """The bids, highest first; the last ends the bidding at once."""
     trumps: tuple[Trump, ...]
@@ -81,7 +81,7 @@ class Rules:
     @property
     def hand_size(self) -> int:
         """How many cards each seat is dealt."""
-        return (len(self.deck) - KITTY_SIZE) // self.seats
+        return (len(self.deck) - self.kitty_size) // self.seats
 
     @property
     def counts_trumps(self) -> bool:
@@ -106,6 +106,7 @@ def game_rules(game: Game, review: bool, version: int = RULES_VERSION) -> Rules:
             return Rules(
                 seats=3,
                 deck=SHORT_DECK,
+                kitty_size=8,
                 rows=_three_player_rows(_CLIMB if climb else _REGULAR),
                 trumps=_SUIT_TRUMPS,
                 awards=DeclarerAwards(joker_bonus),
@@ -118,6 +119,7 @@ def game_rules(game: Game, review: bool, version: int = RULES_VERSION) -> Rules:
             return Rules(
                 seats=4,
                 deck=FULL_DECK if deck is Deck.FULL else SHORT_DECK,
+                kitty_size=8,
                 rows=_FOUR_PLAYER_ROWS,
                 trumps=(*_SUIT_TRUMPS, NoTrump()),
                 awards=ChainRush(),

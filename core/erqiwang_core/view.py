@@ -49,7 +49,6 @@ from erqiwang_core.parts import (
     View,
 )
 from erqiwang_core.playing import Playing
-from erqiwang_core.rules import KITTY_SIZE
 from erqiwang_core.scoring import multiplier, outcome
 from erqiwang_core.settlement import Settled
 from erqiwang_core.units import Chips, Points, Seat
@@ -362,7 +361,7 @@ def advice(match: Match, seat: Seat) -> Advice:
             may_surrender = deal.contract.row.surrender is not None
             return Advice(NameAdvice(pairs, may_surrender, naming.suggested_trump(deal)))
         case Burying() as deal:
-            return Advice(BuryAdvice(KITTY_SIZE, burying.suggested_burial(deal)))
+            return Advice(BuryAdvice(deal.dealt.rules.kitty_size, burying.suggested_burial(deal)))
         case Playing() as deal:
             return Advice(_play_advice(deal, seat))
 

@@ -14,7 +14,7 @@ GAMES: Final[tuple[Game, ...]] = (
     *(ThreePlayer(joker_bonus, climb) for joker_bonus in (False, True) for climb in (False, True)),
     *(FourPlayer(deck) for deck in Deck),
 )
-"""Both games with everything a room may choose about them."""
+"""Every game with everything a room may choose about them."""
 
 
 @final
@@ -41,7 +41,7 @@ def manners() -> st.SearchStrategy[Manners]:
 
 
 def rooms() -> st.SearchStrategy[RoomOptions]:
-    """Any table: both games, all their options, review or not, started by either."""
+    """Any table: every game, all its options, review or not, started by either."""
     return st.builds(
         RoomOptions,
         game=st.sampled_from(GAMES),
@@ -53,10 +53,9 @@ def rooms() -> st.SearchStrategy[RoomOptions]:
 
 def tables() -> dict[str, st.SearchStrategy[RoomOptions]]:
     """The tables at which different things are told, by name: each game and deck, review or not."""
-    games: dict[str, list[Game]] = {
-        "three": [game for game in GAMES if isinstance(game, ThreePlayer)],
-        **{f"four, {deck.value} deck": [FourPlayer(deck)] for deck in Deck},
-    }
+    games: dict[str, list[Game]] = {}
+    for game in GAMES:
+        games.setdefault(_name(game), []).append(game)
     return {
         f"{name}, {'review' if review else 'no review'}": st.builds(
             RoomOptions, game=st.sampled_from(of_a_kind), review=st.just(review)
@@ -64,6 +63,14 @@ def tables() -> dict[str, st.SearchStrategy[RoomOptions]]:
         for name, of_a_kind in games.items()
         for review in (True, False)
     }
+
+
+def _name(game: Game) -> str:
+    match game:
+        case ThreePlayer():
+            return "three"
+        case FourPlayer(deck):
+            return f"four, {deck.value} deck"
 
 
 def plans(options: st.SearchStrategy[RoomOptions] | None = None) -> st.SearchStrategy[Plan]:

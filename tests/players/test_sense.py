@@ -39,19 +39,19 @@ def test_weakness(stronger: str, weaker: str) -> None:
 
 def test_whole_suits_are_buried() -> None:
     hand = cards("BJ SJ h7 h7 hA hK hQ hJ h10 sA sA sK sK sQ d5 d6 d8 d9 c5 c6 c8 c9")
-    assert write(best_burial(order(HEARTS), hand), HEARTS) == "♣9 ♣8 ♣6 ♣5 ♦9 ♦8 ♦6 ♦5"
+    assert write(best_burial(order(HEARTS), hand, 8), HEARTS) == "♣9 ♣8 ♣6 ♣5 ♦9 ♦8 ♦6 ♦5"
 
 
 def test_trumps_are_buried_where_there_is_nothing_else() -> None:
     hand = cards("BJ BJ SJ SJ h7 h7 s7 hA hK hQ hJ h10 sA")
-    burial = best_burial(order(HEARTS), hand)
+    burial = best_burial(order(HEARTS), hand, 8)
     assert count(burial) == 8
     assert not burial & cards("BJ BJ SJ SJ")
 
 
 def test_the_long_suit_becomes_trump() -> None:
     hand = cards("BJ h7 hA hA hK hK hQ hJ h10 h9 h8 sA d5 d6 d8 d9 c5 c6")
-    assert best_trump(THREE.trumps, hand)[0] == HEARTS
+    assert best_trump(THREE.trumps, hand, 8)[0] == HEARTS
 
 
 @pytest.mark.parametrize("row", THREE.rows, ids=lambda row: f"{row.bid}")

@@ -6,6 +6,7 @@ reading of the rules (§6, §12 and part B), from the hands as they are.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from enum import Enum, auto
 from typing import Final, TypeAlias, final
 
 from erqiwang_core.kernel.cards import FACES, KINDS, Joker, Rank, Suited, kind
@@ -13,7 +14,7 @@ from erqiwang_core.kernel.hand import cards_of, ids
 from erqiwang_core.kernel.shapes import Component, Pair, Single, Tractor, components
 from erqiwang_core.kernel.trump import Group, Order
 from erqiwang_core.match import Running
-from erqiwang_core.options import RoomOptions, ThreePlayer
+from erqiwang_core.options import FourPlayer, Game, RoomOptions, ThreePlayer
 from erqiwang_core.playing import Play, Playing
 from erqiwang_core.units import CardId, CardSet, Seat
 from erqiwang_core.viewer import PUBLIC, Viewer
@@ -21,6 +22,32 @@ from erqiwang_core.viewer import PUBLIC, Viewer
 from tests.deals.walk import Sent, Step
 
 HANDFUL_OF_FIXED_TRUMPS: Final = 10
+
+
+class Kind(Enum):
+    """A kind of thing that the rules of a game tell of hidden cards in play, beside who is void of trump."""
+
+    COUNTS = auto()
+    DISCLOSURE = auto()
+    STATEMENTS = auto()
+
+
+def kinds_told(game: Game) -> frozenset[Kind]:
+    """The kinds that there are in a game."""
+    match game:
+        case ThreePlayer():
+            return frozenset({Kind.COUNTS, Kind.DISCLOSURE})
+        case FourPlayer():
+            return frozenset({Kind.STATEMENTS})
+
+
+def shows_kitty(game: Game, bid: int) -> bool:
+    """Whether the kitty is shown to every seat at that bid."""
+    match game:
+        case ThreePlayer():
+            return bid == 70
+        case FourPlayer():
+            return True
 
 
 @final
@@ -98,14 +125,14 @@ def _void(tables: Order, hands: Hands) -> frozenset[Seat]:
 
 
 def _counts(options: RoomOptions, tables: Order, hands: Hands, viewer: Viewer) -> tuple[Counters, ...]:
-    if not options.review or not isinstance(options.game, ThreePlayer) or viewer is PUBLIC:
+    if not options.review or Kind.COUNTS not in kinds_told(options.game) or viewer is PUBLIC:
         return ()
     others = {other: trumps_of(tables, hand) for other, hand in hands.items() if other != viewer}
     return tuple(Counters(other, len(trumps), len(_pairs(trumps))) for other, trumps in others.items())
 
 
 def _statements(options: RoomOptions, tables: Order, hands: Hands) -> tuple[tuple[Seat, int, bool], ...]:
-    if isinstance(options.game, ThreePlayer):
+    if Kind.STATEMENTS not in kinds_told(options.game):
         return ()
     held = {seat: trumps_of(tables, hand) for seat, hand in hands.items()}
     return tuple((seat, len(trumps), bool(_pairs(trumps))) for seat, trumps in held.items() if trumps)
@@ -114,7 +141,7 @@ def _statements(options: RoomOptions, tables: Order, hands: Hands) -> tuple[tupl
 def _disclosure(options: RoomOptions, deal: Playing, hands: Hands, viewer: Viewer) -> tuple[int | None, ...]:
     """Numbers of trumps, trump pairs and trump tractors, of jokers, of 7s and of 2s, each where it is told."""
     declarer = deal.contract.declarer
-    if not options.review or not isinstance(options.game, ThreePlayer) or viewer in (declarer, PUBLIC):
+    if not options.review or Kind.DISCLOSURE not in kinds_told(options.game) or viewer in (declarer, PUBLIC):
         return ()
     kept = hands[declarer]
     faces = [FACES[kind(card)] for card in kept]

@@ -14,7 +14,7 @@ from erqiwang_core.kernel.trump import Group, Order
 from erqiwang_core.match import DealStarted, Event, Match, Running, answer
 from erqiwang_core.naming import TrumpNamed
 from erqiwang_core.notices import BuriedBy, Cause, Led, cause, told_again
-from erqiwang_core.options import RoomOptions, ThreePlayer
+from erqiwang_core.options import RoomOptions
 from erqiwang_core.parts import Inference, PublicView, TrumpCounts, TrumpVoid, View
 from erqiwang_core.playing import CardsFollowed, CardsLed, Play, Playing, ShowTrumps, Signal, Signalled, TrumpsShown
 from erqiwang_core.refusals import DeclarerMayNotSignal, NobodyIsVoid, NotInThisRoom, Phase, Refusal, WrongPhase
@@ -25,7 +25,7 @@ from hypothesis import given
 
 from tests.deals.plans import Plan, examples, plans, tables
 from tests.deals.walk import Change, Sent, positions, steps
-from tests.properties.declassified import Told, declassified, trumps_of
+from tests.properties.declassified import Kind, Told, declassified, kinds_told, shows_kitty, trumps_of
 
 
 def views(match: Match) -> list[View]:
@@ -53,8 +53,7 @@ def test_the_kitty_is_shown_to_all_at_the_bids_that_say_so_and_else_seen_by_the_
         event = change.event
         if isinstance(event, DeclarerFound):
             assert isinstance(change.before, Running)
-            four_players = not isinstance(plan.options.game, ThreePlayer)
-            shown = change.before.deal.dealt.kitty if four_players or event.bid == 70 else None
+            shown = change.before.deal.dealt.kitty if shows_kitty(plan.options.game, event.bid) else None
             assert [cause(change.before, event, seat) for seat in change.before.chairs.seats()] == [
                 DeclarerFound(event.declarer, event.bid, shown)
             ] * len(change.before.chairs)
@@ -256,7 +255,7 @@ def test_trumps_are_shown_on_request_once_a_seat_is_void_in_a_three_player_revie
 def expected_showing(options: RoomOptions, match: Match, seen: View) -> TrumpsShown | Refusal:
     if not (isinstance(match, Running) and isinstance(match.deal, Playing)):
         return WrongPhase(seen.progress.phase)
-    if not (options.review and isinstance(options.game, ThreePlayer)):
+    if not (options.review and Kind.COUNTS in kinds_told(options.game)):
         return NotInThisRoom()
     if not seen.trump_void.announced:
         return NobodyIsVoid()

@@ -1,7 +1,6 @@
 """Points and chips are neither made nor lost."""
 
-from erqiwang_core.kernel.cards import DECK_POINTS
-from erqiwang_core.kernel.hand import points
+from erqiwang_core.kernel.hand import cards_of, points
 from erqiwang_core.match import Match, Running
 from erqiwang_core.scoring import Surrendered
 from erqiwang_core.settlement import Settled, Settlement
@@ -33,7 +32,7 @@ def test_after_the_last_trick_captured_lost_and_buried_points_are_all_points(pla
     contract = settlement.contract
     assert contract is not None
     lost = sum(points(trick.cards()) for trick in match.deal.finished if trick.ahead == contract.declarer)
-    assert settlement.trick_points + lost + points(settlement.buried) == DECK_POINTS
+    assert settlement.trick_points + lost + points(settlement.buried) == points(cards_of(match.deal.dealt.rules.deck))
 
 
 @examples(0.5)

@@ -126,7 +126,7 @@ def law_holds(plan: Plan, deal: int, phase: Phase, chance: Random) -> None:
         assert answers(here[-1].after, viewer) == answers(there[-1].after, viewer)
 
 
-@pytest.mark.parametrize("game", GAMES[-3:], ids=repr)
+@pytest.mark.parametrize("game", GAMES[3:6], ids=repr)
 @pytest.mark.parametrize("review", [True, False])
 def test_the_other_worlds_are_far_from_the_first(game: Game, review: bool) -> None:
     chance = Random(27)

@@ -139,6 +139,8 @@ def _candidate(world: World, taken: Sequence[Step], viewer: Viewer, chance: Rand
 
 def _exchanged(world: World, deal: Deal, places: list[CardSet], chance: Random) -> World:
     """Two cards at different places change their places from the deal on."""
+    if len(places) < 2:
+        return world
     one_place, other_place = chance.sample(places, 2)
     known = deal.dealt.kitty if not isinstance(deal, Bidding) and _kitty_is_shown(deal) else EMPTY
     ones, others = ids(without(one_place, known)), ids(without(other_place, known))

@@ -30,7 +30,7 @@ REFERENCE: Final = re.compile(rf"\b[Rr]ules?`?\s+\(?({PLACE}(?:(?:, | to | and |
 
 def texts() -> Iterator[tuple[Path, str]]:
     """Every file of the project that somebody wrote, or that was generated from one."""
-    roots = ("core", "erqiwang_grpc", "proto", "tests", "bench", "docs")
+    roots = ("core", "erqiwang_grpc", "proto", "tests", "bench", "docs", "scripts")
     files = (path for root in roots for path in (REPOSITORY / root).rglob("*") if path.suffix in WRITTEN)
     for path in (*files, *REPOSITORY.glob("*.md")):
         # What a client's build fetched is not ours; and the examples below are no references.

@@ -103,9 +103,6 @@ def _points(face: Face) -> Points:
 POINTS: Final[tuple[Points, ...]] = tuple(_points(face) for face in FACES)
 """The points of every kind: 5 counts 5, 10 and K count 10 (rules §2)."""
 
-DECK_POINTS: Final = Points(2 * sum(POINTS))
-"""All points in play, in either deck: 200."""
-
 
 def _deck(left_out: tuple[Rank, ...]) -> tuple[CardId, ...]:
     absent = set(kinds_of_rank(*left_out))

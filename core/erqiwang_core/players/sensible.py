@@ -39,8 +39,8 @@ def _choose(choice: Choice, view: View) -> Command:
             return best_call(view, choice)
         case NameAdvice():
             return best_name(view, choice)
-        case BuryAdvice():
-            return Bury(ids(best_burial(tables(view), view.hand.cards)))
+        case BuryAdvice(size):
+            return Bury(ids(best_burial(tables(view), view.hand.cards, size)))
         case LeadAdvice() | FollowAdvice():
             return Play(ids(_play(view)))
         case ReadyAdvice():

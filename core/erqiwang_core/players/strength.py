@@ -51,6 +51,11 @@ AFTER_BURYING: Final = {28: Forecast(144, 94, _KEPT), 21: Forecast(170, 140, _KE
 """By the same number: for the cards kept."""
 
 
+def forecast(measured: dict[int, Forecast], hand_size: int) -> Forecast:
+    """The forecast for hands of that size; for a size that nobody has measured, that of the nearest."""
+    return measured[min(measured, key=lambda size: abs(size - hand_size))]
+
+
 def weakness(order: Order, hand: CardSet) -> int:
     """How much a declarer's hand leaves to the defenders, in points from an arbitrary zero; lower is better."""
     trumps = order.trumps(hand)

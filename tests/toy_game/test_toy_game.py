@@ -1,0 +1,123 @@
+"""A third game, two seats and twenty cards: what it needs is what docs/adding.md lists, and with that it is played."""
+
+import ast
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+from tests.toy_game import tree as trees
+from tests.toy_game.tree import FIRST, PATCH, REPOSITORY
+
+SECTION: Final = (REPOSITORY / "docs" / "adding.md").read_text().split("\n## A game\n")[1].split("\n## ")[0]
+PLACE: Final = re.compile(r"- `(?P<path>[^`]+)`: `(?P<function>\w+)`")
+ERROR: Final = re.compile(r"(?P<path>[^:]+):(?P<line>\d+): error: ")
+CHANGED: Final = re.compile(r"^\+\+\+ b/(.+)$", re.MULTILINE)
+
+Places = set[tuple[str, str]]
+
+
+def listed(stage: str) -> Places:
+    """The places of the list that is checked at that stage: paths and functions."""
+    (text,) = re.findall(rf"<!-- checked: {stage} -->\n(.*?)\n\n", SECTION, re.DOTALL)
+    return {(place["path"], place["function"]) for place in PLACE.finditer(text)}
+
+
+def named() -> set[str]:
+    """Every file that the section names."""
+    return set(re.findall(r"`([\w/.]+\.(?:py|proto|md))`", SECTION))
+
+
+def patched(folder: Path, *names: str) -> Path:
+    """A copy of the tree with what the patch changes in the files of those names, or with all of it; generated anew."""
+    tree = trees.copy_to(folder)
+    # What is checked in the copy is mostly what was checked here.
+    if (REPOSITORY / ".mypy_cache").is_dir():
+        shutil.copytree(REPOSITORY / ".mypy_cache", tree / ".mypy_cache")
+    trees.apply(tree, *names)
+    trees.generate(tree)
+    return tree
+
+
+def type_checked(tree: Path) -> subprocess.CompletedProcess[str]:
+    return trees.run(tree, sys.executable, "-m", "mypy")
+
+
+def found(tree: Path) -> Places:
+    """The places that the type checker faults."""
+    errors = (ERROR.match(line) for line in type_checked(tree).stdout.splitlines())
+    return {
+        (error["path"], function_at(tree / error["path"], int(error["line"]))) for error in errors if error is not None
+    }
+
+
+def functions(path: Path) -> dict[str, ast.FunctionDef]:
+    return {node.name: node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.FunctionDef)}
+
+
+def function_at(path: Path, line: int) -> str:
+    """The function that holds that line; a class or a module has no name here, so none is listed."""
+    holding = (name for name, each in functions(path).items() if each.lineno <= line <= (each.end_lineno or 0))
+    return next(holding, "")
+
+
+def test_after_the_first_line_the_checker_names_the_places_of_the_list_and_no_others(tmp_path: Path) -> None:
+    tree = patched(tmp_path, FIRST)
+    assert found(tree) == listed("core")
+    trees.apply(tree, "*.proto")
+    trees.generate(tree)
+    assert found(tree) == listed("core") | listed("proto")
+
+
+def test_with_the_whole_patch_the_game_is_played_to_its_stored_log_and_back(tmp_path: Path) -> None:
+    tree = patched(tmp_path / "tree")
+    checked = type_checked(tree)
+    assert checked.returncode == 0, checked.stdout
+    data = tmp_path / "data"
+    data.mkdir(mode=0o700)
+    played = json.loads(
+        trees.done(tree, sys.executable, "-m", "tests.toy_game.played", "--game", "toy", "--data", data)
+    )
+    assert played["summary"]["options"]["toy"] == {}
+    assert [len(deal["hands"]) for deal in played["deals"]] == [2] * 6
+    assert sum(played["summary"]["totals"]) == 0
+    erqiwang = (sys.executable, "-m", "erqiwang_grpc")
+    exported = trees.done(tree, *erqiwang, "export", "--verify", "--data", data)
+    (line,) = exported.splitlines()
+    assert json.loads(line)["summary"]["room_id"] == played["summary"]["roomId"]
+    record = tmp_path / "record.json"
+    record.write_text(line)
+    verified = trees.done(tree, *erqiwang, "verify", record)
+    assert verified.count("20 bytes, one a card: toy deck") == 6
+
+
+def test_the_patch_changes_the_places_of_the_list_and_only_files_that_it_names(tmp_path: Path) -> None:
+    tree = trees.copy_to(tmp_path)
+    trees.apply(tree)
+    files = CHANGED.findall(PATCH.read_text())
+    assert files[0] == FIRST
+    assert set(files) <= named()
+    changed = {
+        (name, function)
+        for name in files
+        if name.endswith(".py")
+        for function, after in functions(tree / name).items()
+        if ast.dump(after) != ast.dump(functions(REPOSITORY / name)[function])
+    }
+    assert changed >= listed("core") | listed("proto")
+
+
+def test_every_file_of_the_program_that_names_a_game_is_named_by_the_list() -> None:
+    generated = {REPOSITORY / "erqiwang_grpc" / folder for folder in ("v1", "stored")}
+    naming = {
+        path.relative_to(REPOSITORY).as_posix()
+        for folder in ("core", "erqiwang_grpc", "proto", "scripts")
+        for kind in ("py", "proto")
+        for path in (REPOSITORY / folder).rglob(f"*.{kind}")
+        if not generated & set(path.parents) and re.search(r"FourPlayer|FULL_DECK", path.read_text())
+    }
+    assert naming
+    assert naming <= named()
