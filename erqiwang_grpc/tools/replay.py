@@ -1,7 +1,7 @@
 """`erqiwang replay`: a stored match step by step, as an auditor or as one seat saw it."""
 
 import sys
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, final
@@ -18,7 +18,6 @@ from erqiwang_core.viewer import PUBLIC
 from rich.text import Text
 
 from erqiwang_grpc.commands import data_folder, interrupts
-from erqiwang_grpc.commands.arguments import Subparsers
 from erqiwang_grpc.commands.data_folder import NoLog
 from erqiwang_grpc.events.history import RoomLog, UnreadableEntry, read
 from erqiwang_grpc.names import printable
@@ -37,13 +36,9 @@ class NothingToTell(Exception):
     """There is no such room, deal or seat, in words for whoever asked."""
 
 
-def add_parser(subparsers: Subparsers) -> None:
-    """Add `replay`."""
-    parser = subparsers.add_parser(
-        "replay",
-        help="show a stored match step by step",
-        epilog="Also beside a running server. Of a deal in progress nothing hidden is shown without --show-hidden.",
-    )
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the arguments of `replay`."""
+    parser.epilog = "Also beside a running server. Of a deal in progress nothing hidden is shown without --show-hidden."
     parser.add_argument("room", help="the room's id")
     parser.add_argument("--deal", type=int, help="one deal of the match, from 1 (default: all)")
     parser.add_argument("--seat", type=int, help="as this seat saw it (default: as an auditor sees it, all cards open)")
