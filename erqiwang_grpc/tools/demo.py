@@ -19,7 +19,6 @@ from erqiwang_core.playing import Signalled
 from erqiwang_core.refusals import Phase
 from rich.console import Console
 
-from erqiwang_grpc.client import SeatClient
 from erqiwang_grpc.commands import interrupts
 from erqiwang_grpc.commands.arguments import BadArguments, between
 from erqiwang_grpc.rpc.wire.encode.commands import command
@@ -78,13 +77,14 @@ class Show:
     async def run(self, room: Hosted, random: Random) -> None:
         """Play the match from its first deal to its account."""
         async with AsyncExitStack() as stack:
-            clients = [await stack.enter_async_context(SeatClient([room.address], token)) for token in room.tokens]
+            seats = range(len(room.table.tokens))
+            clients = [await stack.enter_async_context(room.client(seat)) for seat in seats]
             table = Table(tuple(Listener(client) for client in clients), Teller(self.console), self.fast, random)
             await table.begin()
             while table.view.progress.phase is not Phase.OVER:
                 if table.view.progress.phase is Phase.SETTLED and table.view.progress.deal >= self.deals:
                     self.console.print(f"Disbanded after {self.deals} of {table.view.progress.deals} deals, as asked.")
-                    await room.platform.disband_room(room.room_id)
+                    await room.platform.disband_room(room.table.room_id)
                     await table.hear(table.version + 1)
                 else:
                     await table.turn()

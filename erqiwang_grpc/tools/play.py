@@ -139,14 +139,14 @@ async def _at_home(arguments: Namespace, options: RoomOptions) -> AsyncIterator[
     async with contextlib.AsyncExitStack() as stack:
         room = await stack.enter_async_context(hosted(options, seed, players))
         playing: list[asyncio.Task[None]] = []
-        for seat, token in enumerate(room.tokens):
+        for seat in range(len(room.table.tokens)):
             if seat != own:
-                client = await stack.enter_async_context(SeatClient([room.address], token))
+                client = await stack.enter_async_context(room.client(seat))
                 pause = 0.0 if arguments.fast else _PAUSE
                 along = play_along(Listener(client), Sensible(), Random(f"{seed}/{seat}"), pause)
                 playing.append(asyncio.create_task(along))
         try:
-            yield SeatClient([room.address], room.tokens[own])
+            yield room.client(own)
         finally:
             for each in playing:
                 each.cancel()
