@@ -21,6 +21,7 @@ from erqiwang_grpc.commands import data_folder, interrupts
 from erqiwang_grpc.commands.data_folder import NoLog
 from erqiwang_grpc.events.history import RoomLog, UnreadableEntry, read
 from erqiwang_grpc.names import printable
+from erqiwang_grpc.rooms.state import steps
 from erqiwang_grpc.store import Damaged, RoomId
 from erqiwang_grpc.tools.terminal.cards import cards
 from erqiwang_grpc.tools.terminal.console import console
@@ -122,17 +123,15 @@ def _tell(arguments: Namespace, log: RoomLog) -> UnreadableEntry | None:
     teller = Teller(console())
     owner = printable(log.opened.owner)
     teller.say(f"Room {printable(log.opening.room)} of platform {printable(log.opened.platform)}, opened by {owner}.")
-    for logged in log.later:
-        try:
-            after = matches.evolve(match, logged.event)
-        except Exception as error:  # noqa: BLE001  # an event that a mended rule would never have brought about
-            return UnreadableEntry(logged.entry.version, f"{type(error).__name__} in the rules")
-        if arguments.deal in (None, views.progress(after).deal):
-            seen = audience.views(after)
-            teller.tell(audience.cause(match, logged.event, after), seen)
+    for step in steps(log):
+        if isinstance(step, UnreadableEntry):
+            return step
+        match = step.state.match
+        if arguments.deal in (None, views.progress(match).deal):
+            seen = audience.views(match)
+            teller.tell(audience.cause(step.before, step.logged.event, match), seen)
             if arguments.step:
                 _pause(teller, seen)
-        match = after
     teller.say(f"{len(log.later) + 1} events; the match {'is over' if isinstance(match, Over) else 'goes on'}.")
     return None
 
