@@ -1,21 +1,20 @@
 """How long `erqiwang serve` takes from the start of its process to the line that says it serves: `python -m bench.start_bench`.
 
-Each start is a fresh process on a fresh folder. The CPU seconds are the process's own and its children's, up to that line:
+Each start is a fresh process on a fresh folder. The CPU seconds are the process's own, up to that line:
 on a busy machine they say more than the clock.
 """
 
+import asyncio
 import resource
 import statistics
-import subprocess
-import sys
 import tempfile
 from argparse import ArgumentParser
 from dataclasses import dataclass
+from pathlib import Path
 from time import perf_counter
 from typing import final
 
-# It only runs the command: what this process has loaded or compiled beforehand does not count.
-COMMAND = (sys.executable, "-m", "erqiwang_grpc", "serve", "--port", "0", "--data")
+from erqiwang_grpc.testing import ServerProcess
 
 
 @final
@@ -27,18 +26,13 @@ class Start:
     cpu: float
 
 
-def started() -> Start:
+async def started() -> Start:
     """Start a server, wait for its line, and end it."""
     with tempfile.TemporaryDirectory(prefix="erqiwang-") as folder:
         cpu, began = _children_cpu(), perf_counter()
-        server = subprocess.Popen((*COMMAND, folder), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        assert server.stdout is not None
-        line = server.stdout.readline()
+        server = await ServerProcess.start(Path(folder))
         wall = perf_counter() - began
-        assert line.startswith("erqiwang serves"), line
-        server.kill()
-        server.wait()
-        server.stdout.close()
+        await server.kill()
         return Start(wall, _children_cpu() - cpu)
 
 
@@ -48,16 +42,16 @@ def _children_cpu() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def main() -> None:
+async def main() -> None:
     parser = ArgumentParser(description="Measure how long a server takes to be ready.")
     parser.add_argument("--times", type=int, default=5, help="how many starts (default: 5)")
     times = parser.parse_args().times
-    started()  # The first one may have to write the compiled modules.
-    starts = [started() for _ in range(times)]
+    await started()  # The first one may have to write the compiled modules.
+    starts = [await started() for _ in range(times)]
     print(f"ready: median {statistics.median(each.wall for each in starts):.2f} s of {times}", end="")
     print(f" ({min(each.wall for each in starts):.2f} to {max(each.wall for each in starts):.2f});", end="")
     print(f" CPU {statistics.median(each.cpu for each in starts):.2f} s")
 
 
 if __name__ == "__main__":
-    main()
+    asyncio.run(main())
