@@ -18,9 +18,9 @@ import grpc
 import psutil
 
 from erqiwang_grpc.client.calls import bearer
+from erqiwang_grpc.testing import attached, play, seated
 from erqiwang_grpc.v1 import bidding_pb2, room_pb2, seat_service_pb2 as pb, seat_service_pb2_grpc as rpc
 from tests.service.processes import ServerProcess, serving
-from tests.service.tables import attached, play, seated
 
 SECONDS: Final = 6.0
 ID: Final = "x" * 65

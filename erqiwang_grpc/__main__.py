@@ -9,23 +9,34 @@ from typing import Final
 
 INTERRUPTED: Final = 128 + signal.SIGINT
 """The exit status after Ctrl-C, as of every program that SIGINT ends."""
+_NOT_INSTALLED: Final = 2
+"""The exit status where a library of the subcommand is missing."""
 _NOBODY_READS: Final = 141
 """The exit status where standard output is a pipe that was closed, as `erqiwang replay … | head` closes it."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the subcommand that `arguments` name (the process's own where None); what it returns is the exit status."""
-    # What takes a second to load is loaded here, where `program` already listens for Ctrl-C.
+    # What takes long to load is loaded here, where `program` already listens for Ctrl-C.
     import argparse  # noqa: PLC0415  # see above
 
-    from erqiwang_grpc.commands import SUBCOMMANDS  # noqa: PLC0415  # see above
+    from erqiwang_grpc.commands import SUBCOMMANDS, ToolsMissing  # noqa: PLC0415  # see above
 
+    arguments = sys.argv[1:] if arguments is None else arguments
+    # Nothing but options of its own stands before the subcommand. Only the one asked for is loaded.
+    asked = next((each for each in arguments if not each.startswith("-")), None)
     parser = argparse.ArgumentParser(
         prog="erqiwang", description="The card game 二七王 (Erqiwang), played and explained."
     )
     subparsers = parser.add_subparsers(metavar="command", required=True)
     for subcommand in SUBCOMMANDS:
-        subcommand.add_parser(subparsers)
+        its_parser = subparsers.add_parser(subcommand.name, help=subcommand.help)
+        if subcommand.name == asked:
+            try:
+                subcommand.add_arguments(its_parser)
+            except ToolsMissing as missing:
+                print(f"erqiwang {missing}", file=sys.stderr)
+                return _NOT_INSTALLED
     _take_ctrl_c()
     parsed = parser.parse_args(arguments)
     try:

@@ -40,6 +40,7 @@ from erqiwang_core.view import contract
 
 from erqiwang_grpc import shuffling
 from erqiwang_grpc.events.history import Logged, UnreadableEntry, read
+from erqiwang_grpc.rooms.state import steps
 from erqiwang_grpc.store import Entry, Version
 
 
@@ -67,15 +68,15 @@ def mismatch(entries: tuple[Entry, ...]) -> Mismatch | None:
     log = read(entries)
     if isinstance(log, UnreadableEntry):
         return Mismatch(log.version, log.why)
-    match, at = matches.begin(log.opened.options), 0
-    while at < len(log.later):
-        rest = log.later[at:]
-        decided = _decided(match, rest)
-        if isinstance(decided, Mismatch):
-            return decided
-        for event in decided:
-            match = matches.evolve(match, event)
-        at += len(decided)
+    compared = 0
+    for number, step in enumerate(steps(log)):
+        if isinstance(step, UnreadableEntry):
+            return Mismatch(step.version, step.why)
+        if number == compared:
+            decided = _decided(step.before, log.later[number:])
+            if isinstance(decided, Mismatch):
+                return decided
+            compared += len(decided)
     return None if log.unreadable is None else Mismatch(log.unreadable.version, log.unreadable.why)
 
 

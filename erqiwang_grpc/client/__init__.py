@@ -1,5 +1,6 @@
 """A small client: `Platform` opens rooms and seats players, `SeatClient` plays one seat and survives bad networks."""
 
+from erqiwang_grpc.client.advice import suggested
 from erqiwang_grpc.client.calls import CallRefused, refusal_of
 from erqiwang_grpc.client.platform import Created, FreshToken, Platform, Seated
 from erqiwang_grpc.client.seat import Ended, NotAttached, SeatClient
@@ -18,4 +19,5 @@ __all__ = [
     "Timing",
     "deck_is_opened",
     "refusal_of",
+    "suggested",
 ]

@@ -1,34 +1,67 @@
-"""The subcommands of `erqiwang`, one a module: `add_parser` says what it is given, `run` does it."""
+"""The subcommands of `erqiwang`: a table of their names, and the modules of those that run a service.
 
-from typing import Final, Protocol
+A subcommand's module is loaded only when the subcommand is asked for: a server loads no tool and no library of one.
+The module has `add_arguments(parser)`, which sets the parser's default for `run`; `run` takes what was parsed and
+returns the exit status.
+"""
 
-from erqiwang_grpc.commands import backup, compact, export, keys, serve, store
-from erqiwang_grpc.commands.arguments import Subparsers
-from erqiwang_grpc.tools import demo, explain, play, replay, simulate, verify
-from erqiwang_grpc.tools.bench import command as bench
-from erqiwang_grpc.tools.torture import command as torture
+import importlib
+from argparse import ArgumentParser
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, final
+
+TOOLS_EXTRA: Final = "erqiwang-grpc[tools]"
+_LIBRARIES_OF_TOOLS: Final = frozenset({"psutil", "rich"})
 
 
-class Subcommand(Protocol):
-    """A module of this package that is a subcommand."""
-
-    def add_parser(self, subparsers: Subparsers) -> None:
-        """Add the subcommand's parser, whose default for `run` takes what was parsed and returns the exit status."""
+class ToolsMissing(Exception):
+    """A tool needs a library that is not installed, in words for whoever typed the command."""
 
 
-SUBCOMMANDS: Final[tuple[Subcommand, ...]] = (
-    simulate,
-    explain,
-    serve,
-    demo,
-    play,
-    verify,
-    bench,
-    replay,
-    export,
-    compact,
-    backup,
-    keys,
-    store,
-    torture,
+@final
+@dataclass(frozen=True, slots=True)
+class Subcommand:
+    """One line of `erqiwang --help`, and where the rest is."""
+
+    name: str
+    help: str
+    module: str
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Load the module and have it fill the subcommand's parser. Raises `ToolsMissing`."""
+        try:
+            module = importlib.import_module(self.module)
+        except ModuleNotFoundError as missing:
+            if missing.name is None or missing.name.partition(".")[0] not in _LIBRARIES_OF_TOOLS:
+                raise
+            what = missing.name.partition(".")[0]
+            raise ToolsMissing(
+                f"{self.name} needs {what}, which is not installed: pip install '{TOOLS_EXTRA}'"
+            ) from missing
+        add_arguments: Callable[[ArgumentParser], None] = module.add_arguments
+        add_arguments(parser)
+
+
+SUBCOMMANDS: Final = (
+    Subcommand("simulate", "play whole matches between policies and say what happened", "erqiwang_grpc.tools.simulate"),
+    Subcommand("explain", "say which plays are legal and why", "erqiwang_grpc.tools.explain"),
+    Subcommand("serve", "serve rooms on a port", "erqiwang_grpc.commands.serve"),
+    Subcommand("demo", "watch sensible players play a match over real streams", "erqiwang_grpc.tools.demo"),
+    Subcommand("play", "play at the terminal", "erqiwang_grpc.tools.play"),
+    Subcommand("verify", "check the deck of a deal against its commitment", "erqiwang_grpc.tools.verify"),
+    Subcommand(
+        "bench", "measure the server beside a bare relay of the same messages", "erqiwang_grpc.tools.bench.command"
+    ),
+    Subcommand("replay", "show a stored match step by step", "erqiwang_grpc.tools.replay"),
+    Subcommand("export", "write the records of matches as lines of JSON", "erqiwang_grpc.commands.export"),
+    Subcommand("compact", "give the space of deleted rooms back to the disk", "erqiwang_grpc.commands.compact"),
+    Subcommand("backup", "copy a data folder, also while a server writes it", "erqiwang_grpc.commands.backup"),
+    Subcommand("keys", "make keys", "erqiwang_grpc.commands.keys"),
+    Subcommand("store", "show or renew the identity of a store of rooms", "erqiwang_grpc.commands.store"),
+    Subcommand(
+        "torture",
+        "kill a server again and again under load, and check what is left",
+        "erqiwang_grpc.tools.torture.command",
+    ),
 )

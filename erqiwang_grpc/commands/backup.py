@@ -4,7 +4,7 @@ import fcntl
 import os
 import shutil
 import sys
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +12,6 @@ from typing import Final
 
 from erqiwang_grpc.auth.files import PLATFORM_KEYS, SIGNING_KEYS
 from erqiwang_grpc.commands import data_folder, interrupts
-from erqiwang_grpc.commands.arguments import Subparsers
 from erqiwang_grpc.commands.data_folder import NoStore
 from erqiwang_grpc.store.sqlite import LOG_FILE, back_up
 from erqiwang_grpc.store.sqlite.opening import make_private, sync_folder
@@ -21,12 +20,10 @@ DONE: Final = 0
 NOT_DONE: Final = 2
 
 
-def add_parser(subparsers: Subparsers) -> None:
-    """Add `backup`."""
-    parser = subparsers.add_parser(
-        "backup",
-        help="copy a data folder, also while a server writes it",
-        epilog="The copy is a data folder itself: a server can be started on it. It holds the key files: keep it safe.",
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the arguments of `backup`."""
+    parser.epilog = (
+        "The copy is a data folder itself: a server can be started on it. It holds the key files: keep it safe."
     )
     parser.add_argument("target", type=Path, help="folder to make; it must not be there yet")
     data_folder.add_data_option(parser)

@@ -1,13 +1,13 @@
 """`erqiwang compact`: give the space of deleted rooms back to the disk."""
 
 import sys
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from time import time_ns
 from typing import Final
 
 from erqiwang_grpc.archive.retention import delete_old_matches
 from erqiwang_grpc.commands import data_folder, interrupts
-from erqiwang_grpc.commands.arguments import Subparsers, not_negative
+from erqiwang_grpc.commands.arguments import not_negative
 from erqiwang_grpc.commands.data_folder import NoStore
 from erqiwang_grpc.rooms.limits import DAY
 from erqiwang_grpc.store import TimeNs
@@ -17,13 +17,9 @@ DONE: Final = 0
 NOT_DONE: Final = 2
 
 
-def add_parser(subparsers: Subparsers) -> None:
-    """Add `compact`."""
-    parser = subparsers.add_parser(
-        "compact",
-        help="give the space of deleted rooms back to the disk",
-        epilog="The server must be stopped, and the disk must have as much free space as the store takes.",
-    )
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the arguments of `compact`."""
+    parser.epilog = "The server must be stopped, and the disk must have as much free space as the log takes."
     parser.add_argument("--keep-days", type=not_negative, help="first delete matches that ended longer ago than this")
     data_folder.add_data_option(parser)
     parser.set_defaults(run=run)

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,7 +15,6 @@ from erqiwang_grpc.archive.audit import mismatch
 from erqiwang_grpc.archive.records import MatchRecord, match_record
 from erqiwang_grpc.commands import against, data_folder, interrupts
 from erqiwang_grpc.commands.against import Testimony
-from erqiwang_grpc.commands.arguments import Subparsers
 from erqiwang_grpc.commands.data_folder import NoStore
 from erqiwang_grpc.events.history import UnreadableEntry
 from erqiwang_grpc.names import printable, printable_json
@@ -30,13 +29,9 @@ CANNOT_READ: Final = 2
 _PAGE: Final = 200
 
 
-def add_parser(subparsers: Subparsers) -> None:
-    """Add `export`."""
-    parser = subparsers.add_parser(
-        "export",
-        help="write the records of matches as lines of JSON",
-        epilog="Also beside a running server. A deal in progress is not written. Status 1: a room is faulty.",
-    )
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the arguments of `export`."""
+    parser.epilog = "Also beside a running server. A deal in progress is not written. Status 1: a room is faulty."
     parser.add_argument("room", nargs="*", help="the ids of rooms (default: every match that was begun)")
     parser.add_argument("--platform", help="only matches of this platform")
     parser.add_argument("--to", type=Path, metavar="FILE", help="write to this new file, which only you can read")

@@ -1,7 +1,7 @@
 """`erqiwang keys`: a key for a platform, and a fresh key to sign seat tokens with."""
 
 import sys
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import Final
 
@@ -14,18 +14,15 @@ from erqiwang_grpc.auth.files import (
 )
 from erqiwang_grpc.auth.keys import platform_id
 from erqiwang_grpc.commands import data_folder
-from erqiwang_grpc.commands.arguments import Subparsers
 
 DONE: Final = 0
 NOT_DONE: Final = 2
 _KEPT: Final = 1
 
 
-def add_parser(subparsers: Subparsers) -> None:
-    """Add `keys` with its two actions."""
-    parser = subparsers.add_parser(
-        "keys", help="make keys", epilog="A running server reads its key files again on SIGHUP."
-    )
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the arguments of `keys`."""
+    parser.epilog = "A running server reads its key files again on SIGHUP."
     actions = parser.add_subparsers(metavar="action", required=True)
     add = actions.add_parser("add-platform", help="give a platform one more key, which is printed and kept nowhere")
     add.add_argument("platform", help="its name: small letters, digits and hyphens")

@@ -14,10 +14,9 @@ from typing import Final, Never, final
 import uvloop
 
 from erqiwang_grpc.auth.files import KeyFileRefused, KeyFiles, open_key_files
-from erqiwang_grpc.commands import data_folder, interrupts, open_files, tls_files
-from erqiwang_grpc.commands.arguments import Subparsers, at_least, not_negative, port
+from erqiwang_grpc.commands import data_folder, interrupts, open_files
+from erqiwang_grpc.commands.arguments import at_least, not_negative, port
 from erqiwang_grpc.commands.data_folder import NoStore
-from erqiwang_grpc.commands.tls_files import TlsRefused
 from erqiwang_grpc.logs import write_to_standard_error
 from erqiwang_grpc.rooms.limits import Limits
 from erqiwang_grpc.rpc.server import Server, Settings, Tls, calm_the_collector
@@ -34,9 +33,8 @@ _LAST_WORDS: Final = 1.0
 """Seconds to answer what is under way once a flush has failed."""
 
 
-def add_parser(subparsers: Subparsers) -> None:
-    """Add `serve`."""
-    parser = subparsers.add_parser("serve", help="serve rooms on a port")
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the arguments of `serve`."""
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1)")
     parser.add_argument("--port", type=port, default=PORT, help=f"port, 0 for a free one (default: {PORT})")
     data_folder.add_data_option(parser)
@@ -137,18 +135,29 @@ def _prepare(arguments: Namespace) -> Prepared | CannotStart:
     try:
         # The store holds cards in hand: what is made is this user's alone, as the keys are and a backup is.
         arguments.data.mkdir(mode=0o700, parents=True, exist_ok=True)
-        tls = tls_files.read(arguments.tls_cert, arguments.tls_key, arguments.client_ca)
+        tls = _tls(arguments)
     except FileExistsError:
         return CannotStart(f"{arguments.data} is no folder: give another --data")
     except OSError as error:
         return CannotStart(f"{error.filename}: {error.strerror}")
-    if isinstance(tls, TlsRefused):
-        return CannotStart(tls.why)
+    if isinstance(tls, CannotStart):
+        return tls
     loss = None if arguments.in_memory or arguments.new_rooms else data_folder.loss(arguments.data)
     if loss is not None:
         return CannotStart(loss)
     limits = Limits(**{name: getattr(arguments, name) for name in (*_LIMIT_FLAGS, *_QUOTA_FLAGS)})
     return Prepared(tls, limits)
+
+
+def _tls(arguments: Namespace) -> Tls | CannotStart | None:
+    given = (arguments.tls_cert, arguments.tls_key, arguments.client_ca)
+    if given == (None, None, None):
+        return None
+    # It takes a tenth of a start to load what reads certificates.
+    from erqiwang_grpc.commands import tls_files  # noqa: PLC0415  # see above
+
+    tls = tls_files.read(*given)
+    return CannotStart(tls.why) if isinstance(tls, tls_files.TlsRefused) else tls
 
 
 async def _open(arguments: Namespace) -> Store | CannotStart:

@@ -1,14 +1,13 @@
 """`erqiwang store`: which store a data folder holds, and to make it another one."""
 
 import sys
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 from erqiwang_grpc.commands import data_folder, interrupts
-from erqiwang_grpc.commands.arguments import Subparsers
 from erqiwang_grpc.commands.data_folder import NoStore
 from erqiwang_grpc.store import StoreId
 from erqiwang_grpc.store.sqlite import OpenRefused, advice, new_identity
@@ -17,9 +16,8 @@ DONE: Final = 0
 NOT_DONE: Final = 2
 
 
-def add_parser(subparsers: Subparsers) -> None:
-    """Add `store` with its two actions."""
-    parser = subparsers.add_parser("store", help="show or renew the identity of a store of rooms")
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the arguments of `store`."""
     actions = parser.add_subparsers(metavar="action", required=True)
     shown = actions.add_parser("identity", help="print the identity, which every cursor names")
     renewed = actions.add_parser(

@@ -22,10 +22,10 @@ class TlsRefused:
     why: str
 
 
-def read(certificate: Path | None, key: Path | None, authority: Path | None) -> Tls | TlsRefused | None:
-    """The files named by `--tls-cert`, `--tls-key` and `--client-ca`; None where none is. `OSError` for one out of reach."""
+def read(certificate: Path | None, key: Path | None, authority: Path | None) -> Tls | TlsRefused:
+    """The files named by `--tls-cert`, `--tls-key` and `--client-ca`, of which one is named. `OSError` for one out of reach."""
     if certificate is None and key is None:
-        return None if authority is None else TlsRefused("--client-ca goes with --tls-cert and --tls-key")
+        return TlsRefused("--client-ca goes with --tls-cert and --tls-key")
     if certificate is None or key is None:
         return TlsRefused("--tls-cert and --tls-key go together")
     tls = Tls(certificate.read_bytes(), key.read_bytes(), None if authority is None else authority.read_bytes())

@@ -44,14 +44,12 @@ class RoomLog:
 def read(entries: tuple[Entry, ...]) -> RoomLog | UnreadableEntry:
     """The events of a room from its whole log, which holds one entry at least; refused where not even the first is one."""
     first, *others = entries
-    opened = stored.read(first.body, first.rules_version)
-    if isinstance(opened, Unreadable):
-        return UnreadableEntry(first.version, opened.why)
-    if not isinstance(opened, RoomOpened):
-        return UnreadableEntry(first.version, "its first event does not open a room")
+    opened = read_first(first)
+    if isinstance(opened, UnreadableEntry):
+        return opened
     later: list[Logged] = []
     for entry in others:
-        logged = _logged(entry)
+        logged = read_next(entry)
         if isinstance(logged, UnreadableEntry):
             return RoomLog(first, opened, tuple(later), logged)
         later.append(logged)
@@ -62,14 +60,25 @@ def read_later(entries: tuple[Entry, ...]) -> tuple[Logged, ...] | UnreadableEnt
     """The events of entries behind a room's first."""
     later: list[Logged] = []
     for entry in entries:
-        logged = _logged(entry)
+        logged = read_next(entry)
         if isinstance(logged, UnreadableEntry):
             return logged
         later.append(logged)
     return tuple(later)
 
 
-def _logged(entry: Entry) -> Logged | UnreadableEntry:
+def read_first(entry: Entry) -> RoomOpened | UnreadableEntry:
+    """How a room was opened, from its first entry."""
+    event = stored.read(entry.body, entry.rules_version)
+    if isinstance(event, Unreadable):
+        return UnreadableEntry(entry.version, event.why)
+    if not isinstance(event, RoomOpened):
+        return UnreadableEntry(entry.version, "its first event does not open a room")
+    return event
+
+
+def read_next(entry: Entry) -> Logged | UnreadableEntry:
+    """The event of an entry behind a room's first."""
     event = stored.read(entry.body, entry.rules_version)
     if isinstance(event, Unreadable):
         return UnreadableEntry(entry.version, event.why)

@@ -4,7 +4,7 @@ A state only ever takes events in, so a room opened from the store equals the ro
 """
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, final
 
@@ -13,9 +13,9 @@ from erqiwang_core.match import DealStarted, Match, MatchEnded, SeatLeft, SeatRe
 from erqiwang_core.notices import Cause
 from erqiwang_core.units import Seat
 
-from erqiwang_grpc import events
-from erqiwang_grpc.events import RoomOpened, Unreadable
+from erqiwang_grpc.events import RoomOpened
 from erqiwang_grpc.events.actor import Actor, read as actor_of
+from erqiwang_grpc.events.history import Logged, RoomLog, UnreadableEntry, read_first, read_next
 from erqiwang_grpc.store import CommandId, CommandKey, Entry, TimeNs, Version
 
 
@@ -108,11 +108,10 @@ class State:
         return Followed(before, taken)
 
     def _taken(self, entry: Entry) -> "matches.Event | Unfollowable":
-        event = events.read(entry.body, entry.rules_version)
-        if isinstance(event, Unreadable):
-            return Unfollowable(event.why)
-        if isinstance(event, RoomOpened):
-            return Unfollowable("a room is opened twice")
+        logged = read_next(entry)
+        if isinstance(logged, UnreadableEntry):
+            return Unfollowable(logged.why)
+        event = logged.event
         if self.fault is not None and not isinstance(event, MatchEnded):
             return Unfollowable(self.fault)
         try:
@@ -158,13 +157,37 @@ def opened(event: RoomOpened, time: TimeNs) -> State:
 def replay(entries: Sequence[Entry]) -> State | Unopenable:
     """The state of a room from all its entries; there must be at least one."""
     first = entries[0]
-    event = events.read(first.body, first.rules_version)
-    if isinstance(event, Unreadable):
+    event = read_first(first)
+    if isinstance(event, UnreadableEntry):
         return Unopenable(event.why)
-    if not isinstance(event, RoomOpened):
-        return Unopenable("its first event does not open a room")
     state = opened(event, first.time)
     state.remember(actor_of(first.actor), first.command, Version(1))
     for entry in entries[1:]:
         state.follow(entry)
     return state
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One event of a room that is read: the match before it, and the room's state after it, which the next step changes."""
+
+    before: Match
+    logged: Logged
+    state: State
+
+
+def steps(history: RoomLog) -> Iterator[Step | UnreadableEntry]:
+    """A stored room, event by event from its opening on; the last one says so where the rules cannot follow an event.
+
+    For whoever reads a room. A live one goes past what it cannot follow: `State.follow`.
+    """
+    state = opened(history.opened, history.opening.time)
+    for logged in history.later:
+        before, entry = state.match, logged.entry
+        try:
+            state.take(logged.event, entry.time, actor_of(entry.actor))
+        except Exception as error:  # noqa: BLE001  # an event that a mended rule would never have brought about
+            yield UnreadableEntry(entry.version, f"{type(error).__name__} in the rules")
+            return
+        yield Step(before, logged, state)

@@ -8,7 +8,7 @@ import gc
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final, final
+from typing import TYPE_CHECKING, Final, final
 
 import grpc
 from grpc_channelz.v1 import channelz
@@ -27,7 +27,6 @@ from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Node, Room
 from erqiwang_grpc.rpc import health
 from erqiwang_grpc.rpc.access import Access
-from erqiwang_grpc.rpc.metrics import MetricsPort, ServerCollector
 from erqiwang_grpc.rpc.places import Places
 from erqiwang_grpc.rpc.reflection import add_reflection
 from erqiwang_grpc.rpc.room_service import RoomServicer
@@ -41,6 +40,9 @@ from erqiwang_grpc.v1 import (
     seat_service_pb2 as pb,
     seat_service_pb2_grpc,
 )
+
+if TYPE_CHECKING:
+    from erqiwang_grpc.rpc.metrics import MetricsPort
 
 log = logging.getLogger(__name__)
 
@@ -120,7 +122,7 @@ class Server:
     async def start(self) -> None:
         """Open the ports and begin to serve. `RuntimeError` or `OSError` where one cannot be had."""
         if self._settings.metrics_port is not None:
-            self.metrics = MetricsPort(self._settings.host, self._settings.metrics_port, self._collector())
+            self.metrics = self._open_metrics(self._settings.metrics_port)
         seat_service_pb2_grpc.add_SeatServiceServicer_to_server(self.seats, self._server)
         room_service_pb2_grpc.add_RoomServiceServicer_to_server(self._platforms, self._server)
         health_pb2_grpc.add_HealthServicer_to_server(health.Health(SERVICES, self._health_watchers), self._server)
@@ -160,9 +162,12 @@ class Server:
             self.metrics.close()
         log.info("stopped", extra={"address": f"{self._settings.host}:{self.port}"})
 
-    def _collector(self) -> ServerCollector:
+    def _open_metrics(self, port: int) -> MetricsPort:
+        # A server that nobody scrapes starts without an HTTP server and what it loads.
+        from erqiwang_grpc.rpc.metrics import MetricsPort, ServerCollector  # noqa: PLC0415  # see above
+
         rooms = self.rooms
-        return ServerCollector(
+        collector = ServerCollector(
             self.counters,
             (
                 ("rooms", "Rooms in memory.", lambda: len(rooms.live)),
@@ -172,6 +177,7 @@ class Server:
                 ("watchers", "Streams of WatchRooms that are open.", lambda: self._platforms.watchers),
             ),
         )
+        return MetricsPort(self._settings.host, port, collector)
 
     async def _watch_stored(self) -> None:
         try:

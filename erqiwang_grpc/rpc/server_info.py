@@ -7,7 +7,7 @@ from importlib.metadata import version
 from typing import Final
 
 from erqiwang_core.options import RoomOptions
-from erqiwang_core.rules import RULES_VERSION
+from erqiwang_core.rules import RULES_VERSION, game_rules
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.message import Message
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import sys
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -20,8 +20,9 @@ from erqiwang_core.refusals import Phase
 from rich.console import Console
 
 from erqiwang_grpc.commands import interrupts
-from erqiwang_grpc.commands.arguments import BadArguments, Subparsers, add_room_options, between, room_options
+from erqiwang_grpc.commands.arguments import BadArguments, between
 from erqiwang_grpc.rpc.wire.encode.commands import command
+from erqiwang_grpc.tools.table_arguments import add_room_options, room_options
 from erqiwang_grpc.tools.terminal.console import console
 from erqiwang_grpc.tools.terminal.hearing import Attached, Hearing
 from erqiwang_grpc.tools.terminal.hosting import Hosted, Signalling, hosted
@@ -33,9 +34,8 @@ _LONG_PAUSES: Final = {Dealt: 2.0, BuriedBy: 1.5, DealEnded: 3.0}
 """Seconds after each event, for whoever watches."""
 
 
-def add_parser(subparsers: Subparsers) -> None:
-    """Add `demo`."""
-    parser = subparsers.add_parser("demo", help="watch sensible players play a match over real streams")
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the arguments of `demo`."""
     parser.add_argument("--seed", type=int, help="the same seed brings the same match (default: a fresh one, told)")
     parser.add_argument(
         "--deals", type=between(1, 12), help="stop by a disband after so many deals (default: the whole match)"
@@ -77,13 +77,14 @@ class Show:
     async def run(self, room: Hosted, random: Random) -> None:
         """Play the match from its first deal to its account."""
         async with AsyncExitStack() as stack:
-            clients = [await stack.enter_async_context(room.client(seat)) for seat in room.seats]
+            seats = range(len(room.table.tokens))
+            clients = [await stack.enter_async_context(room.client(seat)) for seat in seats]
             table = Table(tuple(Hearing(client) for client in clients), Teller(self.console), self.fast, random)
             await table.begin()
             while table.view.progress.phase is not Phase.OVER:
                 if table.view.progress.phase is Phase.SETTLED and table.view.progress.deal >= self.deals:
                     self.console.print(f"Disbanded after {self.deals} of {table.view.progress.deals} deals, as asked.")
-                    await room.platform.disband_room(room.room_id)
+                    await room.platform.disband_room(room.table.room_id)
                     await table.hear(table.version + 1)
                 else:
                     await table.turn()

@@ -1,7 +1,7 @@
 """`erqiwang explain`: for a hand, a trump and a lead, which plays are legal and why."""
 
 import sys
-from argparse import Namespace, RawDescriptionHelpFormatter
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
@@ -26,7 +26,6 @@ from erqiwang_core.notation import (
 from erqiwang_core.units import CardSet, KindSet
 from erqiwang_core.valuation import cheapness
 
-from erqiwang_grpc.commands.arguments import Subparsers
 from erqiwang_grpc.tools import wording
 
 LEGAL: Final = 0
@@ -83,14 +82,10 @@ class Explanation:
     verdict: Verdict | None
 
 
-def add_parser(subparsers: Subparsers) -> None:
-    """Add `explain`."""
-    parser = subparsers.add_parser(
-        "explain",
-        help="say which plays are legal and why",
-        formatter_class=RawDescriptionHelpFormatter,
-        epilog=_EPILOG,
-    )
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the arguments of `explain`."""
+    parser.formatter_class = RawDescriptionHelpFormatter
+    parser.epilog = _EPILOG
     parser.add_argument("--hand", required=True, metavar="CARDS", help="the cards held")
     parser.add_argument("--trump", required=True, help="♠ or s, h, c, d, or 'no trump'")
     parser.add_argument("--lead", metavar="CARDS", help="the cards led; without them, what the hand may lead")

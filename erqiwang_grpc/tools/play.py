@@ -7,7 +7,7 @@ import contextlib
 import re
 import secrets
 import sys
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from random import Random
@@ -20,8 +20,9 @@ from erqiwang_core.rules import game_rules
 
 from erqiwang_grpc.client import SeatClient
 from erqiwang_grpc.commands import interrupts
-from erqiwang_grpc.commands.arguments import BadArguments, Subparsers, add_room_options, between, room_options
+from erqiwang_grpc.commands.arguments import BadArguments, between
 from erqiwang_grpc.names import fault
+from erqiwang_grpc.tools.table_arguments import add_room_options, room_options
 from erqiwang_grpc.tools.terminal.console import console
 from erqiwang_grpc.tools.terminal.hearing import Hearing
 from erqiwang_grpc.tools.terminal.hosting import PLAYERS, hosted, play_along
@@ -35,9 +36,8 @@ _TOKEN: Final = re.compile(r"[\w.-]+", re.ASCII)
 _STATUS: Final = {Ending.OVER: 0, Ending.LEFT: 0, Ending.LOST: 1}
 
 
-def add_parser(subparsers: Subparsers) -> None:
-    """Add `play`."""
-    parser = subparsers.add_parser("play", help="play at the terminal")
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the arguments of `play`."""
     parser.add_argument(
         "--seat", type=between(0, 3), help="your seat, where the others are played for you (default: 0)"
     )
@@ -139,14 +139,14 @@ async def _at_home(arguments: Namespace, options: RoomOptions) -> AsyncIterator[
     async with contextlib.AsyncExitStack() as stack:
         room = await stack.enter_async_context(hosted(options, seed, players))
         playing: list[asyncio.Task[None]] = []
-        for seat in room.seats:
-            if seat.seat != own:
+        for seat in range(len(room.table.tokens)):
+            if seat != own:
                 client = await stack.enter_async_context(room.client(seat))
                 pause = 0.0 if arguments.fast else _PAUSE
-                along = play_along(Hearing(client), Sensible(), Random(f"{seed}/{seat.seat}"), pause)
+                along = play_along(Hearing(client), Sensible(), Random(f"{seed}/{seat}"), pause)
                 playing.append(asyncio.create_task(along))
         try:
-            yield room.client(room.seats[own])
+            yield room.client(own)
         finally:
             for each in playing:
                 each.cancel()

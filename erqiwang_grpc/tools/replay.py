@@ -1,7 +1,7 @@
 """`erqiwang replay`: a stored match step by step, as an auditor or as one seat saw it."""
 
 import sys
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, final
@@ -18,10 +18,10 @@ from erqiwang_core.viewer import PUBLIC
 from rich.text import Text
 
 from erqiwang_grpc.commands import data_folder, interrupts
-from erqiwang_grpc.commands.arguments import Subparsers
 from erqiwang_grpc.commands.data_folder import NoStore
 from erqiwang_grpc.events.history import RoomLog, UnreadableEntry, read
 from erqiwang_grpc.names import printable
+from erqiwang_grpc.rooms.state import steps
 from erqiwang_grpc.store import Damaged, RoomId
 from erqiwang_grpc.tools.terminal.card_text import cards
 from erqiwang_grpc.tools.terminal.console import console
@@ -37,13 +37,9 @@ class NothingToTell(Exception):
     """There is no such room, deal or seat, in words for whoever asked."""
 
 
-def add_parser(subparsers: Subparsers) -> None:
-    """Add `replay`."""
-    parser = subparsers.add_parser(
-        "replay",
-        help="show a stored match step by step",
-        epilog="Also beside a running server. Of a deal in progress nothing hidden is shown without --show-hidden.",
-    )
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the arguments of `replay`."""
+    parser.epilog = "Also beside a running server. Of a deal in progress nothing hidden is shown without --show-hidden."
     parser.add_argument("room", help="the room's id")
     parser.add_argument("--deal", type=int, help="one deal of the match, from 1 (default: all)")
     parser.add_argument("--seat", type=int, help="as this seat saw it (default: as an auditor sees it, all cards open)")
@@ -129,17 +125,15 @@ def _tell(arguments: Namespace, history: RoomLog) -> UnreadableEntry | None:
     teller.say(
         f"Room {printable(history.opening.room)} of platform {printable(history.opened.platform)}, opened by {owner}."
     )
-    for logged in history.later:
-        try:
-            after = matches.evolve(match, logged.event)
-        except Exception as error:  # noqa: BLE001  # an event that a mended rule would never have brought about
-            return UnreadableEntry(logged.entry.version, f"{type(error).__name__} in the rules")
-        if arguments.deal in (None, views.progress(after).deal):
-            seen = onlookers.views(after)
-            teller.tell(onlookers.cause(match, logged.event, after), seen)
+    for step in steps(history):
+        if isinstance(step, UnreadableEntry):
+            return step
+        match = step.state.match
+        if arguments.deal in (None, views.progress(match).deal):
+            seen = onlookers.views(match)
+            teller.tell(onlookers.cause(step.before, step.logged.event, match), seen)
             if arguments.step:
                 _pause(teller, seen)
-        match = after
     teller.say(f"{len(history.later) + 1} events; the match {'is over' if isinstance(match, Over) else 'goes on'}.")
     return None
 

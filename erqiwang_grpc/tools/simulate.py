@@ -2,7 +2,7 @@
 
 import json
 import sys
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,22 +17,13 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Column, Table
 
-from erqiwang_grpc.commands.arguments import (
-    POLICIES,
-    BadArguments,
-    Subparsers,
-    add_room_options,
-    at_least,
-    names_by_seat,
-    policy_names,
-    room_options,
-)
+from erqiwang_grpc.commands.arguments import BadArguments, at_least
+from erqiwang_grpc.tools.table_arguments import POLICIES, add_room_options, names_by_seat, policy_names, room_options
 from erqiwang_grpc.tools.tally import OUTCOMES, Tally
 
 
-def add_parser(subparsers: Subparsers) -> None:
-    """Add `simulate`."""
-    parser = subparsers.add_parser("simulate", help="play whole matches between policies and say what happened")
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the arguments of `simulate`."""
     parser.add_argument(
         "--deals", type=at_least(1), default=600, help="deals to play, rounded up to whole matches (default: 600)"
     )

@@ -3,7 +3,7 @@
 import base64
 import json
 import sys
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from typing import Final, TypeAlias, final
 
 from erqiwang_core.kernel.cards import FULL_DECK, SHORT_DECK
 
-from erqiwang_grpc.commands.arguments import BadArguments, Subparsers
+from erqiwang_grpc.commands.arguments import BadArguments
 from erqiwang_grpc.shuffling import SALT_BYTES, commitment
 
 OPENS: Final = 0
@@ -52,14 +52,14 @@ class Claim:
         return self.computed == self.commitment and self.deck is not None
 
 
-def add_parser(subparsers: Subparsers) -> None:
-    """Add `verify`."""
-    parser = subparsers.add_parser(
-        "verify",
-        help="check the deck of a deal against its commitment",
-        description="Exit status: 0 every deck is what was committed to, 1 one is not, 2 the input is not understood.",
-        epilog="A file is JSON: anywhere in it, an object with `commitment`, `salt` and `order` (or `deck`), or a seat's "
-        "view of a settled deal. Bytes are hexadecimal or, as protobuf writes them, base64.",
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the arguments of `verify`."""
+    parser.description = (
+        "Exit status: 0 every deck is what was committed to, 1 one is not, 2 the input is not understood."
+    )
+    parser.epilog = (
+        "A file is JSON: anywhere in it, an object with `commitment`, `salt` and `order` (or `deck`), or a seat's "
+        "view of a settled deal. Bytes are hexadecimal or, as protobuf writes them, base64."
     )
     parser.add_argument("file", nargs="?", help="JSON with one deal or several; - for standard input")
     parser.add_argument("--commitment", metavar="HEX", help="what every seat was sent at the deal")

@@ -58,6 +58,14 @@ def test_what_is_issued_verifies_as_it_was_said_until_it_expires(claims: SeatCla
     assert refusal(token, claims.expires) is Fault.EXPIRED
 
 
+@given(ANY_CLAIMS)
+def test_any_library_for_jwt_reads_what_is_issued(claims: SeatClaims) -> None:
+    token = TOKENS.issue(claims)
+    read = jwt.PyJWS().decode_complete(token, NEW.secret, algorithms=["HS256"])
+    assert read["header"] == {"alg": "HS256", "kid": "new", "typ": "JWT"}
+    assert json.loads(read["payload"])["room"] == claims.room
+
+
 def test_a_token_lasts_a_day() -> None:
     assert CLAIMS.expires == NOW + 24 * 60 * 60 == NOW + LIFETIME
 

@@ -30,7 +30,7 @@ async def serving_on_a_failing_disk(folder: Path) -> AsyncIterator[ServerProcess
         )  # fmt: skip
     try:
         line = await said(process)
-        yield ServerProcess(process, folder, int(line.rpartition(b":")[2]))
+        yield ServerProcess(process, folder, int(line.rpartition(b":")[2]), folder / LOG)
     finally:
         if process.returncode is None:
             process.kill()

@@ -15,6 +15,7 @@ from erqiwang_grpc.v1 import room_pb2
 from tests.documents import sections
 from tests.languages.workshop import TOOLS, Client, Workshop
 from tests.service.processes import ServerProcess, serving
+from tests.service.tables import seated
 
 pytestmark = pytest.mark.languages
 
@@ -79,15 +80,14 @@ async def test_a_client_plays_four_players(workshop: Workshop, server: ServerPro
 async def test_go_typescript_and_java_sit_at_one_table(workshop: Workshop, server: ServerProcess) -> None:
     clients = [workshop.client(language) for language in ("Go", "TypeScript", "Java")]
     async with Platform([server.address], server.key) as platform:
-        room = (await platform.create_room("player 0")).room
-        seated = [await platform.take_seat(room.room_id, f"player {seat}") for seat in range(3)]
+        table = await seated(platform)
         results = await asyncio.gather(
             *(
                 played(client, server, f"--token {seat.token} --last-version {seat.last_version}")
-                for client, seat in zip(clients, seated, strict=True)
+                for client, seat in zip(clients, table.seats, strict=True)
             )
         )
-        finished = await platform.room(room.room_id)
+        finished = await platform.room(table.room_id)
     assert [result.language for result in results] == ["go", "typescript", "java"]
     assert {result.totals for result in results} == {tuple(finished.totals)}
     assert finished.state == room_pb2.ROOM_STATE_FINISHED

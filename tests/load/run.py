@@ -13,7 +13,7 @@ from typing import Final, final
 import grpc
 
 from erqiwang_grpc.client import Platform
-from erqiwang_grpc.client.calls import bearer
+from erqiwang_grpc.testing import seated
 from erqiwang_grpc.v1 import bidding_pb2, seat_service_pb2 as pb, seat_service_pb2_grpc as rpc
 from tests.documents import REPOSITORY
 from tests.load.ghz import Report, Schemas, install, load
@@ -41,12 +41,11 @@ async def seed(channel: grpc.aio.Channel, address: str, key: str, rooms: int) ->
 
 
 async def _seed_room(platform: Platform, seats: rpc.SeatServiceStub) -> Seed:
-    room = await platform.create_room("player 0")
-    bidder, *_ = [await platform.take_seat(room.room_id, f"player {seat}") for seat in range(3)]
-    answer = await seats.Act(FIRST_BID, metadata=bearer(bidder.token))
-    again = await seats.Act(FIRST_BID, metadata=bearer(bidder.token))
+    table = await seated(platform)
+    answer = await seats.Act(FIRST_BID, metadata=table.metadata(0))
+    again = await seats.Act(FIRST_BID, metadata=table.metadata(0))
     assert again.accepted.repeated_command, again
-    return Seed(room.room_id, bidder.token, answer.accepted.last_version)
+    return Seed(table.room_id, table.tokens[0], answer.accepted.last_version)
 
 
 async def changed(address: str, key: str, seeds: Sequence[Seed]) -> list[str]:

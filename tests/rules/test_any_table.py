@@ -17,13 +17,13 @@ from erqiwang_core.naming import NameTrump, number
 from erqiwang_core.options import RoomOptions
 from erqiwang_core.parts import BuryAdvice, CallAdvice, FollowAdvice, LeadAdvice, NameAdvice
 from erqiwang_core.playing import Play
-from erqiwang_core.rules import Rules, VoidNotice, rules
+from erqiwang_core.rules import Rules, VoidNotice, game_rules
 from erqiwang_core.seats import by_seat
 from erqiwang_core.settlement import Settled
 from erqiwang_core.units import CardId, Seat
 from erqiwang_core.view import advice
 
-THREE = rules(RoomOptions().game, review=True)
+THREE = game_rules(RoomOptions().game, review=True)
 
 
 def only(*ranks: Rank) -> tuple[CardId, ...]:

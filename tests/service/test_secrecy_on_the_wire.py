@@ -29,12 +29,13 @@ from google.protobuf.message import Message
 
 from erqiwang_grpc.client.calls import bearer
 from erqiwang_grpc.rpc.wire import encode
+from erqiwang_grpc.rpc.wire.encode.commands import command as spoken
 from erqiwang_grpc.v1 import seat_service_pb2 as pb
 from tests.deals.decks import COMMITMENT
 from tests.deals.plans import by_chance
 from tests.deals.walk import Sent
 from tests.properties.worlds import World, recorded, twin
-from tests.service.tables import Service, Table, act, acting, seated, seen, served, spoken
+from tests.service.tables import Service, Table, act, acting, seated, seen, served
 
 NOON: Final = 1_700_000_000_000_000_000
 ROOMS: Final = {

@@ -13,8 +13,8 @@ from pathlib import Path
 from google.protobuf.json_format import MessageToJson
 
 from erqiwang_grpc.client import Platform, SeatClient, deck_is_opened
-from erqiwang_grpc.commands.arguments import add_room_options, room_options
 from erqiwang_grpc.rpc.wire import encode
+from erqiwang_grpc.tools.table_arguments import add_room_options, room_options
 from erqiwang_grpc.v1 import record_pb2, room_pb2, seat_service_pb2 as pb, view_pb2
 from tests.service.processes import ServerProcess, serving
 from tests.service.tables import PLAYERS, is_over, suggested

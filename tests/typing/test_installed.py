@@ -76,6 +76,14 @@ def test_each_wheel_holds_the_licence_and_names_it(wheels: list[Path]) -> None:
             assert b"\nLicense-Expression: Apache-2.0\n" in held.read(metadata)
 
 
+def test_a_server_installs_without_the_libraries_of_the_tools(wheels: list[Path]) -> None:
+    with ZipFile(wheels[1]) as held:
+        (metadata,) = (name for name in held.namelist() if name.endswith("/METADATA"))
+        required = re.findall(r"^Requires-Dist: ([\w-]+)(.*)$", held.read(metadata).decode(), re.MULTILINE)
+    assert {name for name, rest in required if rest.endswith('extra == "tools"')} == {"psutil", "rich"}
+    assert not {name for name, rest in required if "extra" not in rest} & {"psutil", "rich"}
+
+
 def test_a_program_outside_the_tree_is_well_typed(python: Path, tmp_path: Path) -> None:
     program = Path(shutil.copy(HERE / "program.py", tmp_path))
     checked = mypy(python, program)

@@ -75,11 +75,16 @@ ACE_LEVEL: Final = Level(_SUIT_LEVELS[Rank.ACE])
 """The highest level of a suit by itself."""
 
 
-def _suit_ladder(ranks: int) -> int:
-    return sum(1 << level for rank, level in _SUIT_LEVELS.items() if ranks >> rank - 1 & 1)
+def _suit_ladders() -> tuple[int, ...]:
+    """The ladder of every set of ranks: with each rank, every set of lower ones once more, its level added to them."""
+    found = [0]
+    for rank in Rank:
+        level = 1 << _SUIT_LEVELS[rank] if rank in _SUIT_LEVELS else 0
+        found += [lower | level for lower in found]
+    return tuple(found)
 
 
-_SUIT_LADDERS: Final = tuple(_suit_ladder(ranks) for ranks in range(1 << 13))
+_SUIT_LADDERS: Final = _suit_ladders()
 """The levels of every set of ranks of one suit, so that a hand's are looked up and not counted out."""
 
 

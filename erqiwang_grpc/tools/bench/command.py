@@ -3,7 +3,7 @@
 import json
 import os
 import sys
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import Final
 
@@ -11,20 +11,19 @@ from rich.console import Console
 from rich.progress import Progress, TaskID
 
 from erqiwang_grpc.commands import interrupts
-from erqiwang_grpc.commands.arguments import BadArguments, Subparsers, add_room_options, between, room_options
+from erqiwang_grpc.commands.arguments import BadArguments, between
 from erqiwang_grpc.tools.bench.figures import shown
 from erqiwang_grpc.tools.bench.measuring import Plan, Tell, measure
 from erqiwang_grpc.tools.bench.processes import BenchFailed
+from erqiwang_grpc.tools.table_arguments import add_room_options, room_options
 
 _MOST_SECONDS: Final = 600
 
 
-def add_parser(subparsers: Subparsers) -> None:
-    """Add `bench`."""
-    parser = subparsers.add_parser(
-        "bench",
-        help="measure the server beside a bare relay of the same messages",
-        description="Rooms of scripted seats on real streams, in processes of their own. Bounded in time and count.",
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the arguments of `bench`."""
+    parser.description = (
+        "Rooms of scripted seats on real streams, in processes of their own. Bounded in time and count."
     )
     parser.add_argument("--rooms", type=between(1, 2_000), default=100, help="rooms that play (default: 100)")
     parser.add_argument(

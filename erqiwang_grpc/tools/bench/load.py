@@ -22,6 +22,7 @@ from google.protobuf import json_format
 from erqiwang_grpc.client import Platform
 from erqiwang_grpc.client.calls import bearer
 from erqiwang_grpc.rpc.server import calm_the_collector
+from erqiwang_grpc.testing import seated
 from erqiwang_grpc.tools.bench.scripted_seat import Metadata, Reply, attach, reply, request
 from erqiwang_grpc.v1 import room_pb2, seat_service_pb2 as pb, seat_service_pb2_grpc as rpc
 
@@ -85,9 +86,8 @@ class ServerRooms:
 
     async def open(self, number: int) -> Sequence[Metadata]:
         """Open a room and seat a player everywhere."""
-        room = (await self._platform.create_room("player 0", self._options)).room
-        seated = [await self._platform.take_seat(room.room_id, f"player {seat.seat}") for seat in room.seats]
-        return [bearer(seat.token) for seat in seated]
+        table = await seated(self._platform, self._options)
+        return [bearer(token) for token in table.tokens]
 
 
 @final

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias, final
 
+from erqiwang_grpc.client.advice import suggestion
 from erqiwang_grpc.v1 import seat_service_pb2 as pb, view_pb2
 
 Metadata: TypeAlias = tuple[tuple[str, str], ...]
@@ -44,33 +45,12 @@ def reply(response: pb.PlayResponse) -> Reply:
             case _:
                 continue
         if parts.HasField("advice"):
-            command = suggested(parts.advice)
+            command = suggestion(parts.advice)
         if parts.progress.phase == view_pb2.PHASE_SETTLED:
             settled = True
         elif parts.progress.phase == view_pb2.PHASE_OVER:
             over, command = True, None
     return Reply(command, answered, settled, over)
-
-
-def suggested(advice: view_pb2.AdvicePart) -> pb.Command | None:
-    """The command that the advice suggests; None where the seat is to wait."""
-    match advice.WhichOneof("choice"):
-        case "follow":
-            return pb.Command(play_cards=advice.follow.suggestion)
-        case "lead":
-            return pb.Command(play_cards=advice.lead.suggestion)
-        case "call":
-            if advice.call.WhichOneof("suggestion") == "bid":
-                return pb.Command(bid=advice.call.bid)
-            return pb.Command(pass_bid=advice.call.pass_bid)
-        case "name":
-            return pb.Command(name_trump=advice.name.suggestion)
-        case "bury":
-            return pb.Command(bury=advice.bury.suggestion)
-        case "ready":
-            return pb.Command(ready=advice.ready.suggestion)
-        case None:
-            return None
 
 
 def attach() -> pb.PlayRequest:

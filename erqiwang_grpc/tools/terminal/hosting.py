@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from random import Random
 from typing import Final, final
 
@@ -15,16 +13,11 @@ from erqiwang_core.options import RoomOptions
 from erqiwang_core.parts import View
 from erqiwang_core.players import Policy
 from erqiwang_core.playing import Signal, Signalled, TrumpsShown
-from erqiwang_core.rules import game_rules
 
-from erqiwang_grpc.auth.files import FIRST_KEY, Opened, open_key_files
-from erqiwang_grpc.client import Platform, SeatClient, Seated
-from erqiwang_grpc.rooms.limits import Limits
-from erqiwang_grpc.rpc.server import Server, Settings
-from erqiwang_grpc.rpc.wire import encode
+from erqiwang_grpc.client import Platform, SeatClient
 from erqiwang_grpc.rpc.wire.encode.commands import command
 from erqiwang_grpc.shuffling import seeded
-from erqiwang_grpc.store.memory import MemoryStore
+from erqiwang_grpc.testing import Service, Table, seated, served
 from erqiwang_grpc.tools.terminal.hearing import Attached, Heard, Hearing, Noticed, Present, RefusedTo
 
 PLAYERS: Final = ("Anna", "Bao", "Chen", "Dora")
@@ -35,40 +28,20 @@ PLAYERS: Final = ("Anna", "Bao", "Chen", "Dora")
 class Hosted:
     """A room that is ready to be played in."""
 
-    address: str
-    """Where the server listens."""
+    service: Service
     platform: Platform
-    room_id: str
-    seats: tuple[Seated, ...]
-    """Every seat, seat 0 first."""
+    table: Table
 
-    def client(self, seat: Seated) -> SeatClient:
+    def client(self, seat: int) -> SeatClient:
         """A client for one of the seats, not attached yet."""
-        return SeatClient([self.address], seat.token, last_version=seat.last_version)
+        return self.service.client(self.table.tokens[seat], self.table.seats[seat].last_version)
 
 
 @asynccontextmanager
 async def hosted(options: RoomOptions, seed: int, players: tuple[str, ...] = PLAYERS) -> AsyncIterator[Hosted]:
     """A server until the context is left; whoever knows the seed knows its decks."""
-    with tempfile.TemporaryDirectory(prefix="erqiwang-") as folder:
-        keys = open_key_files(Path(folder), None, None)
-        assert isinstance(keys, Opened), "a fresh folder takes key files"
-        limits = Limits(commands_per_second=100_000, platform_calls_per_second=100_000)
-        server = Server(Settings(MemoryStore(), keys.files, limits=limits, shuffle=seeded(seed)))
-        await server.start()
-        try:
-            address = f"127.0.0.1:{server.port}"
-            async with Platform([address], (Path(folder) / FIRST_KEY).read_text().strip()) as platform:
-                yield await _room(address, platform, options, players)
-        finally:
-            await server.stop(grace=1.0)
-
-
-async def _room(address: str, platform: Platform, options: RoomOptions, players: tuple[str, ...]) -> Hosted:
-    room = (await platform.create_room(players[0], encode.room_options(options))).room
-    seats = game_rules(options.game, options.review).seats
-    taken = [await platform.take_seat(room.room_id, player) for player in players[:seats]]
-    return Hosted(address, platform, room.room_id, tuple(taken))
+    async with served(shuffle=seeded(seed)) as service, service.platform as platform:
+        yield Hosted(service, platform, await seated(platform, options, players=players))
 
 
 @final

@@ -15,7 +15,7 @@ from erqiwang_core.notices import BuriedBy, Cause, DealEnded, Dealt, Led, MatchO
 from erqiwang_core.parts import Seen, View
 from erqiwang_core.playing import CardsFollowed, SignalKind, TrickTaken
 from erqiwang_core.refusals import Phase
-from erqiwang_core.rules import rules
+from erqiwang_core.rules import game_rules
 from erqiwang_core.units import Seat
 from rich.console import Console
 from rich.rule import Rule
@@ -166,7 +166,7 @@ class Teller:
         if buried:
             line.append_text(cards(buried, trump_of(view))).append(f", {wording.number_of(points(buried), 'point')}")
         else:
-            kitty_size = rules(view.options.game, view.options.review).kitty_size
+            kitty_size = game_rules(view.options.game, view.options.review).kitty_size
             line.append(wording.number_of(kitty_size, "card"))
         self.say(line.append("."))
         counts = next((each.disclosed.disclosure for each in _of_seats(views) if each.disclosed.disclosure), None)

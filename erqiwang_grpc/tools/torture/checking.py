@@ -10,9 +10,9 @@ from erqiwang_core.match import Player
 from erqiwang_core.units import Seat
 
 from erqiwang_grpc.archive import audit
-from erqiwang_grpc.events.actor import PLATFORM, SeatActor, read as read_actor, stored
-from erqiwang_grpc.events.history import RoomLog, read
-from erqiwang_grpc.rooms.state import opened
+from erqiwang_grpc.events.actor import PLATFORM, SeatActor, stored
+from erqiwang_grpc.events.history import RoomLog, UnreadableEntry, read
+from erqiwang_grpc.rooms.state import steps
 from erqiwang_grpc.rpc.wire import encode
 from erqiwang_grpc.store import Damaged, Entry
 from erqiwang_grpc.tools.torture.transcript import CommandAnswer, RoomTranscript, SeatTranscript, digest
@@ -70,20 +70,18 @@ def _is_told(answer: CommandAnswer, first: int, last: int, fingerprint: bytes) -
 
 def _faulty_seat(history: RoomLog, seat: Seat, heard: SeatTranscript) -> Iterator[str]:
     """Whether a seat was told what the log says, each version of it that it was told."""
-    state = opened(history.opened, history.opening.time)
-    for logged in history.later:
-        before, time = state.match, logged.entry.time
-        state.take(logged.event, time, read_actor(logged.entry.actor))
-        version = state.version
+    last = history.opening.version
+    for step in steps(history):
+        assert not isinstance(step, UnreadableEntry), "every decision in it was made again"
+        state, entry, event = step.state, step.logged.entry, step.logged.event
+        version = last = entry.version
         if version in heard.notices:
-            notice = notices.notice(before, logged.event, state.match, seat)
-            if digest(encode.notice(notice, version, time, state.turn_began)) != heard.notices[version]:
-                yield f"version {version}: seat {seat} was told another {type(logged.event).__name__}"
+            notice = notices.notice(step.before, event, state.match, seat)
+            if digest(encode.notice(notice, version, entry.time, state.turn_began)) != heard.notices[version]:
+                yield f"version {version}: seat {seat} was told another {type(event).__name__}"
         if version in heard.snapshots:
             view = encode.view(views.view(state.match, seat), history.opening.room, state.turn_began)
             if digest(view) != heard.snapshots[version]:
                 yield f"version {version}: seat {seat} was shown another view"
-    versions = {*heard.notices, *heard.snapshots}
-    yield from (
-        f"version {lost}: seat {seat} was told of it, and it is lost" for lost in versions if lost > state.version
-    )
+    told = {*heard.notices, *heard.snapshots}
+    yield from (f"version {lost}: seat {seat} was told of it, and it is lost" for lost in told if lost > last)

@@ -3,7 +3,7 @@
 import asyncio
 import sys
 import tempfile
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -13,7 +13,6 @@ from typing import Final, final
 from erqiwang_grpc.auth.files import FIRST_KEY
 from erqiwang_grpc.client.servers import Options
 from erqiwang_grpc.commands import data_folder, interrupts
-from erqiwang_grpc.commands.arguments import Subparsers
 from erqiwang_grpc.store import RoomId, StoreReader
 from erqiwang_grpc.tools.torture.checking import faults
 from erqiwang_grpc.tools.torture.tables import Load, keep_playing
@@ -37,13 +36,9 @@ _RECONNECTING: Final[Options] = (
 )
 
 
-def add_parser(subparsers: Subparsers) -> None:
-    """Add `torture`."""
-    parser = subparsers.add_parser(
-        "torture",
-        help="kill a server again and again under load, and check what is left",
-        epilog="Status 1: something that was said was lost, repeated or invented.",
-    )
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the arguments of `torture`."""
+    parser.epilog = "Status 1: something that was said was lost, repeated or invented."
     parser.add_argument("--minutes", type=float, default=1.0, help="how long (default: 1)")
     parser.add_argument("--tables", type=int, default=200, help="rooms played at once (default: 200)")
     parser.add_argument("--seed", type=int, help="of the kills and the plays (default: another one each time)")

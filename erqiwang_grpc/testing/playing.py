@@ -1,0 +1,98 @@
+"""Playing: seats that do what their advice suggests, or what a test chooses."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from random import Random
+from typing import TypeAlias, final
+
+from erqiwang_core.players import Policy
+
+from erqiwang_grpc.client import Ended, SeatClient
+from erqiwang_grpc.client.advice import suggested
+from erqiwang_grpc.client.seat import Answer
+from erqiwang_grpc.rpc.wire import decode
+from erqiwang_grpc.rpc.wire.encode.commands import command
+from erqiwang_grpc.v1 import seat_service_pb2 as pb, view_pb2
+
+Chooser: TypeAlias = Callable[[view_pb2.View], pb.Command | None]
+"""What a seat does in a view; None where it has nothing to do."""
+Condition: TypeAlias = Callable[[view_pb2.View], bool]
+
+
+def is_over(view: view_pb2.View) -> bool:
+    """Whether the match is over."""
+    return view.parts.progress.phase == view_pb2.PHASE_OVER
+
+
+def in_phase(phase: view_pb2.Phase.ValueType, deal: int = 1) -> Condition:
+    """Whether a deal, counted from 1, has come to a phase, or past it."""
+    return lambda view: (view.parts.progress.deal, view.parts.progress.phase) >= (deal, phase)
+
+
+def policy(player: Policy, random: Random) -> Chooser:
+    """A player of the core, who knows the wire's view and nothing else."""
+
+    def choose(view: view_pb2.View) -> pb.Command | None:
+        chosen = player.act(decode.view(view), random)
+        return None if chosen is None else command(chosen)
+
+    return choose
+
+
+def accepted(answer: Answer | Ended) -> pb.Accepted:
+    """The answer to a command that must be accepted; fails the test where it is not."""
+    assert isinstance(answer, pb.Accepted), f"the command was not accepted: {answer}"
+    return answer
+
+
+async def play(
+    seat: SeatClient,
+    choose: Chooser = suggested,
+    *,
+    until: Condition = is_over,
+    before: Callable[[], None] = lambda: None,
+) -> None:
+    """Play a seat until its view is as wanted, calling `before` ahead of every command.
+
+    Fails where a command is refused, or the stream has ended for good.
+    """
+    turns = _Turns(seat, choose, until)
+    while True:
+        await seat.until(turns.is_next)
+        if seat.ended is not None:
+            raise AssertionError(f"the stream has ended: {seat.ended.why}")
+        if until(seat.view):
+            return
+        before()
+        accepted(await seat.act(turns.take()))
+
+
+async def play_all(seats: Iterable[SeatClient], choose: Chooser = suggested, *, until: Condition = is_over) -> None:
+    """Play all these seats at once, each until its own view is as wanted."""
+    await asyncio.gather(*(play(seat, choose, until=until) for seat in seats))
+
+
+@final
+class _Turns:
+    """What a seat has to do, each thing once."""
+
+    def __init__(self, seat: SeatClient, choose: Chooser, until: Condition) -> None:
+        self._seat = seat
+        self._choose = choose
+        self._until = until
+        self._acted = 0
+        self._command: pb.Command | None = None
+
+    def is_next(self) -> bool:
+        """Whether there is something to do, or nothing more."""
+        if self._until(self._seat.view):
+            return True
+        self._command = self._choose(self._seat.view) if self._seat.version > self._acted else None
+        return self._command is not None
+
+    def take(self) -> pb.Command:
+        assert self._command is not None, "asked only where there is something to do"
+        self._acted = self._seat.version
+        return self._command

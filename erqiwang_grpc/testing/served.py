@@ -1,0 +1,248 @@
+"""Servers for tests: in this process, where a test can look into them, or in one of their own, which it can kill."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import sys
+import tempfile
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import ExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import time_ns
+from typing import Final, final
+
+import grpc
+
+from erqiwang_grpc import shuffling
+from erqiwang_grpc.auth.files import FIRST_KEY, PLATFORM_KEYS, KeyFiles, Opened, add_platform_key, open_key_files
+from erqiwang_grpc.auth.keys import PlatformId
+from erqiwang_grpc.client import Platform, SeatClient
+from erqiwang_grpc.client.servers import Options
+from erqiwang_grpc.clocks import Monotonic, SystemMonotonic
+from erqiwang_grpc.rooms.limits import Limits
+from erqiwang_grpc.rooms.registry import Rooms
+from erqiwang_grpc.rooms.room import Room
+from erqiwang_grpc.rpc.server import Server, Settings, Tls
+from erqiwang_grpc.shuffling import Shuffler
+from erqiwang_grpc.store import Store, StoreId, TimeNs
+from erqiwang_grpc.store.memory import MemoryStore
+from erqiwang_grpc.v1 import room_service_pb2_grpc, seat_service_pb2_grpc
+
+ROOMY: Final = Limits(commands_per_second=100_000, platform_calls_per_second=100_000)
+"""For tests, which play faster than people do."""
+_GRACE: Final = 0.2
+_START_SECONDS: Final = 30.0
+_LEAVE_SECONDS: Final = 20.0
+
+
+class NotStarted(Exception):
+    """A server in a process of its own did not start, in words for whoever started it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """What it takes to speak to a server: a connection and a platform's key."""
+
+    channel: grpc.aio.Channel
+    address: str
+    key: str
+    credentials: grpc.ChannelCredentials | None = field(default=None, kw_only=True)
+    options: Options = field(default=(), kw_only=True)
+
+    @property
+    def platform(self) -> Platform:
+        """A client for the platform, to be closed or used with `async with`."""
+        return Platform([self.address], self.key, credentials=self.credentials, options=self.options)
+
+    def client(self, token: str, last_version: int | None = None) -> SeatClient:
+        """A client for a seat, not attached yet; `last_version` is what the platform was given with the token."""
+        return SeatClient(
+            [self.address], token, credentials=self.credentials, options=self.options, last_version=last_version
+        )
+
+    @property
+    def rooms(self) -> room_service_pb2_grpc.RoomServiceStub:
+        """The generated stub of `RoomService`."""
+        return room_service_pb2_grpc.RoomServiceStub(self.channel)
+
+    @property
+    def seats(self) -> seat_service_pb2_grpc.SeatServiceStub:
+        """The generated stub of `SeatService`."""
+        return seat_service_pb2_grpc.SeatServiceStub(self.channel)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Service(Served):
+    """A server that runs in this process, and can be looked at from inside."""
+
+    server: Server
+    store: Store
+    keys: KeyFiles
+    folder: Path
+    """Where its key files are."""
+
+    @property
+    def kept(self) -> Rooms:
+        """The rooms of the server, looked at from inside."""
+        return self.server.rooms
+
+    @property
+    def store_id(self) -> StoreId:
+        """Which store it serves."""
+        return self.store.identity
+
+    def room(self, room_id: str) -> Room:
+        """A room that is in memory, looked at from inside."""
+        return next(room for room in self.kept.live if room.id == room_id)
+
+    def tenant(self, name: str) -> str:
+        """The key of another platform."""
+        key = add_platform_key(self.folder / PLATFORM_KEYS, PlatformId(name))
+        assert isinstance(key, str), key
+        assert self.keys.reload() is None
+        return key
+
+
+@asynccontextmanager
+async def served(
+    folder: Path | None = None,
+    *,
+    limits: Limits = ROOMY,
+    shuffle: Shuffler = shuffling.shuffle,
+    store: Store | None = None,
+    now: Callable[[], int] = time_ns,
+    monotonic: Monotonic | None = None,
+    tls: Tls | None = None,
+    metrics_port: int | None = None,
+) -> AsyncIterator[Service]:
+    """A server in this process, on a free port of 127.0.0.1, until the context is left.
+
+    Its key files are in `folder`, or in a temporary one; its rooms in `store`, or in memory. `now` is the wall clock, in
+    nanoseconds since 1970; `monotonic` the clock of allowances, timeouts and idleness.
+    """
+    with ExitStack() as stack:
+        if folder is None:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="erqiwang-")))
+        opened = open_key_files(folder, None, None)
+        assert isinstance(opened, Opened), opened
+        kept = MemoryStore() if store is None else store
+        server = Server(
+            Settings(
+                kept,
+                opened.files,
+                limits=limits,
+                shuffle=shuffle,
+                now=lambda: TimeNs(now()),
+                monotonic=SystemMonotonic() if monotonic is None else monotonic,
+                tls=tls,
+                host="127.0.0.1",
+                metrics_port=metrics_port,
+            )
+        )
+        await server.start()
+        try:
+            address = f"127.0.0.1:{server.port}"
+            async with grpc.aio.insecure_channel(address) as channel:
+                key = (folder / FIRST_KEY).read_text().strip()
+                yield Service(channel, address, key, server, kept, opened.files, folder)
+        finally:
+            await server.stop(_GRACE)
+
+
+@final
+class ServerProcess:
+    """One run of `erqiwang serve`, as an operator starts it, on a data folder."""
+
+    def __init__(self, process: Process, folder: Path, port: int, log_file: Path | None = None) -> None:
+        self.process = process
+        self.folder = folder
+        self.port = port
+        self._log_file = log_file
+
+    @classmethod
+    async def start(
+        cls, folder: Path, *flags: str, port: int = 0, log: Path | None = None, before: Sequence[str] = ()
+    ) -> ServerProcess:
+        """Start it, and wait until it serves. Raises `NotStarted`.
+
+        `flags` go to `erqiwang serve`; `log` is a file that its standard error is added to; `before` stands before the
+        command, as `nice` would.
+        """
+        command = (*before, sys.executable, "-m", "erqiwang_grpc", "serve", "--port", str(port), "--data", str(folder))
+        with ExitStack() as stack:
+            errors = DEVNULL if log is None else stack.enter_context(log.open("ab"))
+            process = await asyncio.create_subprocess_exec(*command, *flags, stdout=PIPE, stderr=errors)
+        try:
+            return cls(process, folder, await _port(process), log)
+        except BaseException:
+            await _killed(process)
+            raise
+
+    @property
+    def address(self) -> str:
+        """Where it listens."""
+        return f"127.0.0.1:{self.port}"
+
+    @property
+    def key(self) -> str:
+        """The key of its first platform, `local`."""
+        return (self.folder / FIRST_KEY).read_text().strip()
+
+    def speaking(self, channel: grpc.aio.Channel) -> Served:
+        """What it takes to speak to it, on that channel."""
+        return Served(channel, self.address, self.key)
+
+    def log(self) -> str:
+        """Everything that it has written to standard error so far; it was started with a `log`."""
+        assert self._log_file is not None, "it was started without a log"
+        return self._log_file.read_text()
+
+    def lines(self) -> list[dict[str, object]]:
+        """The log, line by line: each is JSON, with a `message`."""
+        return [json.loads(line) for line in self.log().splitlines()]
+
+    def said(self, message: str) -> int:
+        """How often the log says so."""
+        return sum(line["message"] == message for line in self.lines())
+
+    async def stop(self) -> int:
+        """Tell it to go, with SIGTERM; its exit status. `TimeoutError` where it has not gone after 20 seconds."""
+        self.process.send_signal(signal.SIGTERM)
+        return await asyncio.wait_for(self.process.wait(), _LEAVE_SECONDS)
+
+    async def kill(self) -> None:
+        """Kill it, whatever it is doing; nothing where it has ended."""
+        await _killed(self.process)
+
+
+@asynccontextmanager
+async def served_apart(
+    folder: Path, *flags: str, port: int = 0, log: Path | None = None, before: Sequence[str] = ()
+) -> AsyncIterator[ServerProcess]:
+    """A server in a process of its own, ready, and gone when the context is left. As `ServerProcess.start`."""
+    server = await ServerProcess.start(folder, *flags, port=port, log=log, before=before)
+    try:
+        yield server
+    finally:
+        await server.kill()
+
+
+async def _port(process: Process) -> int:
+    """The port in the line that says that it serves."""
+    assert process.stdout is not None, "standard output is a pipe"
+    async with asyncio.timeout(_START_SECONDS):
+        line = await process.stdout.readline()
+    if not line:
+        raise NotStarted("the server did not start: start it by hand with the same flags to see why, or name a log")
+    return int(line.rpartition(b":")[2])
+
+
+async def _killed(process: Process) -> None:
+    if process.returncode is None:
+        process.kill()
+    await process.wait()
