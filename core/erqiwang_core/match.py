@@ -238,6 +238,16 @@ def waits_for(match: Running, seat: Seat) -> bool:
     return isinstance(match.deal, Settled) and not match.deal.ready[seat] and len(match.settled) < match.options.deals
 
 
+def to_act(match: Match) -> tuple[Seat, ...]:
+    """The seats that a match waits for: the one whose turn it is, or those that are not ready for the next deal."""
+    if not isinstance(match, Running):
+        return ()
+    turn = deals.turn(match.deal)
+    if turn is not None:
+        return (turn,)
+    return tuple(seat for seat in match.chairs.seats() if waits_for(match, seat))
+
+
 def _ready(match: Running, seat: Seat, shuffle: Shuffle) -> tuple[Event, ...] | Refusal:
     deal = match.deal
     if not match.settled:

@@ -144,10 +144,12 @@ class Platform:
         )
         return found.room
 
-    async def rooms(self, state: room_pb2.RoomState.ValueType = room_pb2.ROOM_STATE_UNSPECIFIED) -> list[room_pb2.Room]:
-        """All the platform's rooms, the newest first."""
+    async def rooms(
+        self, state: room_pb2.RoomState.ValueType = room_pb2.ROOM_STATE_UNSPECIFIED, player: str = ""
+    ) -> list[room_pb2.Room]:
+        """All the platform's rooms, or those in a state, or those of a player, the newest first."""
         found: list[room_pb2.Room] = []
-        request = pb.ListRoomsRequest(page_size=200, state=state)
+        request = pb.ListRoomsRequest(page_size=200, state=state, player=player)
         while True:
             page = await self._page(
                 lambda rooms: rooms.ListRooms(request, metadata=self._metadata, timeout=self._deadline)

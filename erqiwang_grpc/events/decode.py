@@ -45,7 +45,7 @@ class Unreadable:
     why: str
 
 
-class _UnclearError(Exception):
+class UnclearError(Exception):
     """Something that was never written like this."""
 
 
@@ -65,7 +65,7 @@ def read(body: bytes, rules_version: int) -> StoredEvent | Unreadable:
         event = _event(stored)
     except DecodeError:
         return Unreadable("it is no stored event")
-    except _UnclearError as error:
+    except UnclearError as error:
         return Unreadable(str(error))
     if message(event) != stored:
         return Unreadable("it says something that is not known here")
@@ -75,8 +75,7 @@ def read(body: bytes, rules_version: int) -> StoredEvent | Unreadable:
 def _event(stored: event_pb2.Event) -> StoredEvent:
     match stored.WhichOneof("event"):
         case "room_opened":
-            opened = stored.room_opened
-            return RoomOpened(opened.platform, opened.owner, _room_options(opened.options))
+            return room_opened(stored.room_opened)
         case "seat_taken":
             return SeatTaken(_seat(stored.seat_taken.seat), Player(stored.seat_taken.player))
         case "seat_left":
@@ -104,7 +103,7 @@ def _event(stored: event_pb2.Event) -> StoredEvent:
         case "match_ended":
             return _match_ended(stored.match_ended)
         case None:
-            raise _UnclearError("it is no event of a kind that is known here")
+            raise UnclearError("it is no event of a kind that is known here")
 
 
 _TRUMPS: Final = {number(trump): trump for trump in TRUMPS}
@@ -116,13 +115,13 @@ _OUTCOMES: Final = {stored: result for result, stored in PLAIN_OUTCOMES.items()}
 
 def _known(values: Mapping[K, V], stored: K, what: str) -> V:
     if stored not in values:
-        raise _UnclearError(f"there is no {what} {stored}")
+        raise UnclearError(f"there is no {what} {stored}")
     return values[stored]
 
 
 def _seat(stored: int) -> Seat:
     if stored >= _MOST_SEATS:
-        raise _UnclearError(f"there is no seat {stored}")
+        raise UnclearError(f"there is no seat {stored}")
     return Seat(stored)
 
 
@@ -132,8 +131,13 @@ def _seats(stored: Iterable[int]) -> tuple[Seat, ...]:
 
 def _cards(stored: bytes) -> CardSet:
     if stored and max(stored) >= CARDS:
-        raise _UnclearError(f"there is no card {max(stored)}")
+        raise UnclearError(f"there is no card {max(stored)}")
     return cards_of(CardId(card) for card in stored)
+
+
+def room_opened(stored: room_pb2.RoomOpened) -> RoomOpened:
+    """How a room was opened. `UnclearError` for what was never written like this."""
+    return RoomOpened(stored.platform, stored.owner, _room_options(stored.options))
 
 
 def _room_options(stored: room_pb2.RoomOptions) -> RoomOptions:
@@ -158,16 +162,16 @@ def _game(stored: room_pb2.Game) -> Game:
         case "four_player":
             return FourPlayer(Deck.FULL if stored.four_player.full_deck else Deck.SHORT)
         case None:
-            raise _UnclearError("it is no game that is known here")
+            raise UnclearError("it is no game that is known here")
 
 
 def _deal_started(stored: room_pb2.DealStarted) -> DealStarted:
     if not 1 <= stored.rules_version <= RULES_VERSION:
-        raise _UnclearError(f"version {stored.rules_version} of the rules is not known here")
+        raise UnclearError(f"version {stored.rules_version} of the rules is not known here")
     game = _game(stored.game)
     order = tuple(CardId(card) for card in stored.order)
     if sorted(order) != list(rules(game, stored.review, stored.rules_version).deck):
-        raise _UnclearError("its cards are no permutation of the deck")
+        raise UnclearError("its cards are no permutation of the deck")
     return DealStarted(
         number=stored.number,
         first_bidder=_seat(stored.first_bidder),

@@ -59,9 +59,13 @@ def message(event: StoredEvent) -> event_pb2.Event:
             return event_pb2.Event(seat_left=room_pb2.SeatLeft(seat=seat))
         case MatchEnded():
             return event_pb2.Event(match_ended=_match_ended(event))
-        case RoomOpened(platform, owner, options):
-            opened = room_pb2.RoomOpened(platform=platform, owner=owner, options=_room_options(options))
-            return event_pb2.Event(room_opened=opened)
+        case RoomOpened():
+            return event_pb2.Event(room_opened=opened_message(event))
+
+
+def opened_message(event: RoomOpened) -> room_pb2.RoomOpened:
+    """How a room was opened, as a message."""
+    return room_pb2.RoomOpened(platform=event.platform, owner=event.owner, options=_room_options(event.options))
 
 
 def _cards(cards: CardSet) -> bytes:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine, Mapping
+from functools import partial
 from random import uniform
 from typing import Final, TypeVar, final
 
@@ -26,12 +27,14 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from grpc import StatusCode
 
 from erqiwang_grpc.archive import feed as watching
-from erqiwang_grpc.archive.matches import Archive, Recorded, Search
+from erqiwang_grpc.archive.feed import Place
+from erqiwang_grpc.archive.matches import Archive, ListedRooms, Recorded
+from erqiwang_grpc.archive.records import match_summary
 from erqiwang_grpc.auth.files import KeyFiles
 from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.auth.tokens import Epoch, SeatClaims, UnixSeconds, claims_for
 from erqiwang_grpc.events.actor import PLATFORM
-from erqiwang_grpc.events.index import created
+from erqiwang_grpc.events.index import in_state, of_platform, played, with_player
 from erqiwang_grpc.events.model import RoomOpened
 from erqiwang_grpc.rooms.bounds import LONGEST_NAME, choice_fault, id_fault, length_fault, name_fault
 from erqiwang_grpc.rooms.command import Accepted, Answered, HouseAsks
@@ -56,7 +59,7 @@ from erqiwang_grpc.rpc.cursors import page_token, read_cursor, read_page_token
 from erqiwang_grpc.rpc.errors import contained, end, reasoned, refuse
 from erqiwang_grpc.rpc.wire import encode, requests as decode
 from erqiwang_grpc.rpc.wire.encode.parts import timestamp
-from erqiwang_grpc.store import Mark, Period, Position, RoomId, TimeNs, Unavailable
+from erqiwang_grpc.store import Cursor, Moment, Period, RoomId, Search, Term, TimeNs
 from erqiwang_grpc.store.wakeup import Bell
 from erqiwang_grpc.v1 import room_pb2, room_service_pb2 as pb, room_service_pb2_grpc as rpc
 
@@ -68,6 +71,11 @@ LARGEST_PAGE: Final = 200
 """Most rows of a page; a request for more gets this many."""
 USUAL_PAGE: Final = 50
 _FOREVER: Final = TimeNs(2**63 - 1)
+_STATES: Final[Mapping[room_pb2.RoomState.ValueType, Callable[[str], Term]]] = {
+    room_pb2.ROOM_STATE_UNSPECIFIED: of_platform,
+    **{on_the_wire: partial(in_state, state=state) for state, on_the_wire in encode.STATES.items()},
+}
+"""By which term the rooms of a platform in a state are found; of all where no state is named."""
 
 
 @final
@@ -83,7 +91,6 @@ class RoomServicer(rpc.RoomServiceServicer):
         self._archive = archive
         self._quotas = quotas
         self._node = node
-        self._events = node.store
         self._limits = node.limits
         self.watchers = 0
         """How many streams watch."""
@@ -127,49 +134,15 @@ class RoomServicer(rpc.RoomServiceServicer):
     ) -> pb.ListRoomsResponse:
         """List the platform's rooms, the newest first."""
         platform = await self._caller(context)
-        size, before = await self._asked_page(request, context)
+        size, after = await self._asked_page(request, context)
         if request.state not in room_pb2.RoomState.values():
             await refuse(context, choice_fault("state", request.state, tuple(sorted(room_pb2.RoomState.values()))))
-        page, looked_at = await self._page(platform, size, before, request.state)
-        self._quotas.owe(platform, looked_at * Work.ROW.units)
-        if isinstance(page, LogUnavailable):
-            await refuse(context, page)
-        return page
-
-    async def _page(
-        self, platform: PlatformId, size: int, before: Mark | None, state: room_pb2.RoomState.ValueType
-    ) -> tuple[pb.ListRoomsResponse | LogUnavailable, int]:
-        """The page, and how many rooms were read from the log for it."""
-        found: list[room_pb2.Room] = []
-        scanned = read = 0
-        while len(found) < size and scanned < self._node.limits.rooms_scanned:
-            wanted = size - len(found)
-            marks = await self._events.listing(created(platform), Period(TimeNs(0), _FOREVER), wanted, before)
-            if isinstance(marks, Unavailable):
-                return LogUnavailable(), read
-            scanned += len(marks)
-            for mark in marks:
-                read += self._rooms.in_memory(mark.room) is None
-                room = await self._listed(mark.room)
-                if room is not None and state in (room_pb2.ROOM_STATE_UNSPECIFIED, room.state):
-                    found.append(room)
-                before = mark
-            if len(marks) < wanted:
-                return pb.ListRoomsResponse(rooms=found), read
-        token = page_token(self._node.store.identity, before) if before else ""
-        return pb.ListRoomsResponse(rooms=found, next_page_token=token), read
-
-    async def _listed(self, room_id: RoomId) -> room_pb2.Room | None:
-        """A room of a list; None for one that is damaged.
-
-        One whose match has ended is neither followed nor kept in memory for that: most that are stored have.
-        """
-        if self._rooms.in_memory(room_id) is None:
-            ended = await self._archive.ended(room_id)
-            if ended is not None:
-                return encode.ended_room(ended)
-        room = await self._rooms.find(room_id)
-        return self._status(room) if isinstance(room, Room) else None
+        terms = [_STATES[request.state](platform), *await self._by_player(platform, request.player, context)]
+        search = Search(tuple(reversed(terms)), Moment.CREATED, Period(TimeNs(0), _FOREVER))
+        page = await self._page(platform, search, size, after, context)
+        return pb.ListRoomsResponse(
+            rooms=[room_status.listed(room, self._rooms) for room in page.rooms], next_page_token=self._token(page)
+        )
 
     @contained
     async def QuoteRoom(
@@ -263,9 +236,9 @@ class RoomServicer(rpc.RoomServiceServicer):
     ) -> None:
         """Tell of the platform's rooms from a cursor on, until the caller leaves."""
         platform = await self._caller(context)
-        cursor = read_cursor(request.cursor, self._node.store.identity)
-        if not isinstance(cursor, tuple):
-            await refuse(context, cursor)
+        place = read_cursor(request.cursor, self._node.store.identity)
+        if not isinstance(place, Place):
+            await refuse(context, place)
         if self.watchers >= self._limits.watchers:
             why = f"the server holds {self._limits.watchers} watchers, as many as it takes"
             await end(context, reasoned(StatusCode.RESOURCE_EXHAUSTED, "TOO_MANY_STREAMS", why, uniform(1, 5)))
@@ -276,23 +249,23 @@ class RoomServicer(rpc.RoomServiceServicer):
         self.watchers += 1
         try:
             with self._quotas.watching(platform):
-                await self._watch(platform, cursor, context)
+                await self._watch(platform, place, context)
         finally:
             self.watchers -= 1
 
     async def _watch(
         self,
         platform: PlatformId,
-        cursor: tuple[Position, int],
+        place: Place,
         context: grpc.aio.ServicerContext[pb.WatchRoomsRequest, pb.WatchRoomsResponse],
     ) -> None:
         node, bell = self._node, Bell()
-        feed = watching.feed(node.store, node.wakeup, platform, cursor, bell, lambda: self._draining, node.monotonic)
+        feed = watching.feed(node.store, node.wakeup, platform, place, bell, lambda: self._draining, node.monotonic)
         self._bells.add(bell)
         try:
             async with contextlib.aclosing(feed) as found:
                 async for happened in found:
-                    if isinstance(happened, LogUnavailable):
+                    if isinstance(happened, InvalidCursor | LogUnavailable):
                         await refuse(context, happened)
                     await context.write(pb.WatchRoomsResponse(events=[self._told(each) for each in happened]))
         finally:
@@ -307,10 +280,8 @@ class RoomServicer(rpc.RoomServiceServicer):
             bell.ring()
 
     def _told(self, happened: watching.Happened) -> pb.RoomEvent:
-        position, told = happened.place
-        return encode.room_event(
-            happened.entry, happened.event, cursors.cursor(self._node.store.identity, position, told)
-        )
+        where = cursors.cursor(self._node.store.identity, happened.place)
+        return encode.room_event(happened.entry, happened.event, where)
 
     @contained
     async def GetMatchRecord(
@@ -335,30 +306,52 @@ class RoomServicer(rpc.RoomServiceServicer):
     ) -> pb.ListMatchRecordsResponse:
         """The platform's matches that have ended, the last one first."""
         platform = await self._caller(context)
-        size, before = await self._asked_page(request, context)
-        wrong = length_fault("player", request.player, 0, LONGEST_NAME)
+        size, after = await self._asked_page(request, context)
+        terms = [played(platform), *await self._by_player(platform, request.player, context)]
+        search = Search(tuple(reversed(terms)), Moment.ENDED, _period(request))
+        page = await self._page(platform, search, size, after, context)
+        return pb.ListMatchRecordsResponse(
+            matches=[encode.match_summary(match_summary(room)) for room in page.rooms],
+            next_page_token=self._token(page),
+        )
+
+    async def _by_player(
+        self, platform: PlatformId, player: str, context: grpc.aio.ServicerContext[Q, R]
+    ) -> tuple[Term, ...]:
+        """The term of a player by which a list is asked for, if one is. Ends the call for one that is too long."""
+        wrong = length_fault("player", player, 0, LONGEST_NAME)
         if wrong is not None:
             await refuse(context, wrong)
-        search = Search(platform, request.player, _period(request))
-        page = await self._archive.page(search, size, before)
-        if isinstance(page, LogUnavailable):
+        return (with_player(platform, player),) if player else ()
+
+    async def _page(
+        self,
+        platform: PlatformId,
+        search: Search,
+        size: int,
+        after: Cursor,
+        context: grpc.aio.ServicerContext[Q, R],
+    ) -> ListedRooms:
+        """A page of a list, which the platform pays for. Ends the call where there is none."""
+        page = await self._archive.page(search, size, after)
+        if not isinstance(page, ListedRooms):
             await refuse(context, page)
-        self._quotas.owe(platform, len(page.matches) * Work.ROW.units)
-        return pb.ListMatchRecordsResponse(
-            matches=[encode.match_summary(summary) for summary in page.matches],
-            next_page_token=page_token(self._events.identity, page.last) if page.last else "",
-        )
+        self._quotas.owe(platform, len(page.rooms) * Work.ROW.units)
+        return page
+
+    def _token(self, page: ListedRooms) -> str:
+        return "" if page.next is None else page_token(self._node.store.identity, page.next)
 
     async def _asked_page(
         self,
         request: pb.ListRoomsRequest | pb.ListMatchRecordsRequest,
         context: grpc.aio.ServicerContext[Q, R],
-    ) -> tuple[int, Mark | None]:
-        """How many rows a page is to have, and behind which row it begins. Ends the call where the token is no good."""
-        before = read_page_token(request.page_token, self._node.store.identity)
-        if isinstance(before, InvalidCursor | ForeignCursor):
-            await refuse(context, before)
-        return min(request.page_size or USUAL_PAGE, LARGEST_PAGE), before
+    ) -> tuple[int, Cursor]:
+        """How many rows a page is to have, and where it begins. Ends the call where the token is no good."""
+        after = read_page_token(request.page_token, self._node.store.identity)
+        if isinstance(after, InvalidCursor | ForeignCursor):
+            await refuse(context, after)
+        return min(request.page_size or USUAL_PAGE, LARGEST_PAGE), after
 
     async def _caller(self, context: grpc.aio.ServicerContext[Q, R]) -> PlatformId:
         """The platform that calls, which pays for the call."""
@@ -402,7 +395,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         return await asyncio.shield(task)
 
     def _status(self, room: Room) -> room_pb2.Room:
-        return room_status.status(room, self._rooms.deadline(room.state))
+        return room_status.status(room, self._rooms)
 
 
 def _seat_of(match: Match, player: Player) -> Seat | None:

@@ -181,24 +181,28 @@ class ListRoomsRequest(_message.Message):
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     STATE_FIELD_NUMBER: _builtins.int
+    PLAYER_FIELD_NUMBER: _builtins.int
     page_size: _builtins.int
     """How many at most: 1 to 200; 0 means 50, and more than 200 means 200."""
     page_token: _builtins.str
-    """From the last answer; empty for the first page. One from before the store was restored or copied is refused
-    (`foreign_cursor`): list again from the first page.
+    """From the last answer, with the same other fields; empty for the first page. One from before the store was restored or
+    copied is refused (`foreign_cursor`): list again from the first page.
     """
     state: _room_pb2.RoomState.ValueType
     """Only rooms in this state; unspecified for all."""
+    player: _builtins.str
+    """Only rooms in which this player sits, or sat when the match ended; empty for all. At most 128 bytes."""
     def __init__(
         self,
         *,
         page_size: _builtins.int = ...,
         page_token: _builtins.str = ...,
         state: _room_pb2.RoomState.ValueType = ...,
+        player: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["page_size", b"page_size", "page_token", b"page_token", "state", b"state"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["page_size", b"page_size", "page_token", b"page_token", "player", b"player", "state", b"state"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

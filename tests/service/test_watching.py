@@ -9,7 +9,7 @@ import grpc
 
 from erqiwang_grpc.client import Platform
 from erqiwang_grpc.client.calls import bearer
-from erqiwang_grpc.store import Mark, Position, Tag, Unavailable
+from erqiwang_grpc.store import BadCursor, Cursor, Fed, Unavailable
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.v1 import room_service_pb2 as pb, view_pb2
 from tests.service.tables import PATIENCE, Service, attached, in_phase, play_all, seated, served
@@ -134,9 +134,9 @@ class CountingLog(PassingOn):
         super().__init__(MemoryStore())
         self.looks = 0
 
-    async def feed(self, after: Position, limit: int, tag: Tag | None = None) -> tuple[Mark, ...] | Unavailable:
+    async def feed(self, feed: str, after: Cursor, limit: int) -> tuple[Fed, ...] | BadCursor | Unavailable:
         self.looks += 1
-        return await super().feed(after, limit, tag)
+        return await super().feed(feed, after, limit)
 
 
 async def said(watching: grpc.aio.UnaryStreamCall[pb.WatchRoomsRequest, pb.WatchRoomsResponse]) -> int:

@@ -12,7 +12,7 @@ from erqiwang_core.units import Seat
 from erqiwang_grpc.archive import audit as redeciding
 from erqiwang_grpc.events.actor import PLATFORM, SeatActor, read as read_actor, stored
 from erqiwang_grpc.events.history import RoomLog, read
-from erqiwang_grpc.rooms.state import opened
+from erqiwang_grpc.events.standing import opened
 from erqiwang_grpc.rpc.wire import encode
 from erqiwang_grpc.store import Damaged, Entry
 from erqiwang_grpc.tools.torture.told import Answered, RoomTold, SeatTold, digest
@@ -73,7 +73,7 @@ def _faulty_seat(log: RoomLog, seat: Seat, heard: SeatTold) -> Iterator[str]:
     state = opened(log.opened, log.opening.time)
     for logged in log.later:
         before, time = state.match, logged.entry.time
-        state.take(logged.event, time, read_actor(logged.entry.actor))
+        state = state.after(logged.event, time, read_actor(logged.entry.actor))
         version = state.version
         if version in heard.notices:
             notice = notices.notice(before, logged.event, state.match, seat)

@@ -7,7 +7,7 @@ from erqiwang_grpc.rpc.wire.encode.cards import call, put_trick
 from erqiwang_grpc.rpc.wire.encode.parts import timestamp
 from erqiwang_grpc.rpc.wire.encode.rooms import room_options
 from erqiwang_grpc.rpc.wire.encode.settlements import settlement
-from erqiwang_grpc.v1 import record_pb2, room_pb2
+from erqiwang_grpc.v1 import record_pb2
 
 
 def match_record(record: MatchRecord) -> record_pb2.MatchRecord:
@@ -31,29 +31,6 @@ def match_summary(summary: MatchSummary) -> record_pb2.MatchSummary:
         start_time=None if summary.started is None else timestamp(summary.started),
         end_time=None if summary.ended is None else timestamp(summary.ended),
     )
-
-
-def ended_room(summary: MatchSummary) -> room_pb2.Room:
-    """The room of a match that has ended, as its platform sees it when nobody is there any more."""
-    return room_pb2.Room(
-        room_id=summary.room,
-        state=_ended_state(summary),
-        owner=summary.opened.owner,
-        options=room_options(summary.opened.options),
-        seats=[room_pb2.SeatStatus(seat=seat, player=player or "") for seat, player in summary.players.items()],
-        deal=summary.deal,
-        totals=summary.totals.values,
-        version=summary.version,
-        create_time=timestamp(summary.created),
-        start_time=None if summary.started is None else timestamp(summary.started),
-        end_time=None if summary.ended is None else timestamp(summary.ended),
-    )
-
-
-def _ended_state(summary: MatchSummary) -> room_pb2.RoomState.ValueType:
-    if summary.expired:
-        return room_pb2.ROOM_STATE_EXPIRED
-    return room_pb2.ROOM_STATE_DISBANDED if summary.disbanded else room_pb2.ROOM_STATE_FINISHED
 
 
 def deal_record(deal: DealRecord) -> record_pb2.DealRecord:
