@@ -1,4 +1,4 @@
-"""Does anything depend on how many rooms are stored? Starting, memory, and the cost of one turn.
+"""Does anything depend on how many rooms are stored? Starting, memory, lists, and the cost of one turn.
 
 python -m bench.stored_rooms_bench [--most N] [--active N] [--turns N] [--folder DIR]   (DIR on the disk to be measured)
 """
@@ -9,7 +9,9 @@ import gc
 import statistics
 import tempfile
 import time
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from itertools import groupby
 from pathlib import Path
 from typing import final
@@ -27,8 +29,11 @@ from erqiwang_core.view import advice
 
 from erqiwang_grpc.auth.files import Opened, open_key_files
 from erqiwang_grpc.events.actor import PLATFORM, SeatActor
-from erqiwang_grpc.events.index import ENDED, opening_tags
+from erqiwang_grpc.events.history import RoomLog, read
+from erqiwang_grpc.events.index import in_state, of_platform, played, with_player
 from erqiwang_grpc.events.model import RoomOpened
+from erqiwang_grpc.events.standing import RoomState, Step, opened as just_opened, steps
+from erqiwang_grpc.events.summary import RoomSummary, summary_of, write as written
 from erqiwang_grpc.rooms.command import Accepted, HouseAsks, SeatAsks
 from erqiwang_grpc.rooms.fingerprint import command_key
 from erqiwang_grpc.rooms.housekeeping import Housekeeping
@@ -37,7 +42,20 @@ from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Node, Room
 from erqiwang_grpc.rpc.server import Server, Settings
 from erqiwang_grpc.shuffling import seeded
-from erqiwang_grpc.store import NOTHING, Appended, Batch, Entry, RoomId, Store, TimeNs
+from erqiwang_grpc.store import (
+    NOTHING,
+    START,
+    Appended,
+    Batch,
+    Entry,
+    Moment,
+    Page,
+    Period,
+    RoomId,
+    Search,
+    Store,
+    TimeNs,
+)
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.store.sqlite import SqliteStore, open_store
 from erqiwang_grpc.store.wakeup import ProcessWakeup
@@ -104,14 +122,27 @@ async def template(turns: int) -> tuple[Entry, ...]:
 
 async def write(store: Store, room: RoomId, entries: tuple[Entry, ...], *, ended: bool) -> None:
     """A room with the events of the template, batch by batch; `ended` as one that need not be looked after."""
-    head = NOTHING
-    tags = (*opening_tags(RoomOpened("local", "alice", RoomOptions())), *((ENDED,) if ended else ()))
+    head, summary = NOTHING, replace(summed_up(entries), room=room)
+    if ended:
+        summary = replace(summary, state=RoomState.FINISHED, ended=summary.last)
     for (time_ns, actor, command), group in groupby(entries, key=lambda each: (each.time, each.actor, each.command)):
         bodies = tuple(entry.body for entry in group)
-        batch = Batch(time_ns, actor, command, 1, bodies, tags if head == NOTHING else ())
+        batch = Batch(time_ns, actor, command, 1, bodies, written(summary), "local" if head == NOTHING else None)
         answer = await store.append(room, head, batch)
         assert isinstance(answer, Appended), answer
         head = answer.version
+
+
+@cache
+def summed_up(entries: tuple[Entry, ...]) -> RoomSummary:
+    """What lists say of a room with these events."""
+    history = read(entries)
+    assert isinstance(history, RoomLog), history
+    standing = just_opened(history.opened, history.opening.time)
+    for step in steps(history):
+        assert isinstance(step, Step), step
+        standing = step.after
+    return summary_of(RoomId("template"), standing)
 
 
 async def fill(store: Store, first: int, last: int, entries: tuple[Entry, ...], *, ended: bool = True) -> None:
@@ -228,6 +259,36 @@ async def with_active(folder: Path, filled: int, active: int, number: int, entri
     await store.close()
 
 
+FOREVER = Period(TimeNs(0), TimeNs(2**62))
+LISTS = {
+    "all": Search((of_platform("local"),), Moment.CREATED, FOREVER),
+    "in a state": Search((in_state("local", RoomState.FINISHED), of_platform("local")), Moment.CREATED, FOREVER),
+    "of a player": Search((with_player("local", "alice"), of_platform("local")), Moment.CREATED, FOREVER),
+    "ended": Search((played("local"),), Moment.ENDED, FOREVER),
+}
+
+
+async def lists(folder: Path) -> str:
+    """Milliseconds for the first page of 200 of each list, for one in the middle of all, and for 100 batches of the feed."""
+    store = await opened(folder)
+    costs = [await fastest(partial(store.summaries, search, 200)) for search in LISTS.values()]
+    page = await store.summaries(LISTS["all"], 5_000)
+    assert isinstance(page, Page), page
+    costs.append(await fastest(partial(store.summaries, LISTS["all"], 200, page.next or START)))
+    costs.append(await fastest(partial(store.feed, "local", START, 100)))
+    await store.close()
+    return " ".join(f"{cost:>11.2f}" for cost in costs)
+
+
+async def fastest(ask: Callable[[], Awaitable[object]]) -> float:
+    times = list[float]()
+    for _ in range(20):
+        start = time.perf_counter()
+        await ask()
+        times.append(1000 * (time.perf_counter() - start))
+    return min(times)
+
+
 async def starts(folder: Path, filled: int, most: int) -> None:
     """How long a start takes, by the number of stored rooms."""
     short = (await template(0))[:4]
@@ -243,6 +304,8 @@ async def starts(folder: Path, filled: int, most: int) -> None:
         known = await watch_time(folder)
         size = (folder / "rooms.sqlite").stat().st_size / 1e6
         print(f"{stored:>12,} {1000 * best:>10.1f} {known:>29.2f} {size:>9.0f}", flush=True)
+        print(f"  a page of 200, ms: {' '.join(f'{name:>11}' for name in (*LISTS, 'in mid-list', 'feed of 100'))}")
+        print(f"                     {await lists(folder)}", flush=True)
 
 
 def main() -> None:

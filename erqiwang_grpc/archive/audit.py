@@ -40,7 +40,7 @@ from erqiwang_core.view import contract
 
 from erqiwang_grpc import shuffling
 from erqiwang_grpc.events.history import Logged, UnreadableEntry, read
-from erqiwang_grpc.rooms.state import steps
+from erqiwang_grpc.events.standing import steps
 from erqiwang_grpc.store import Entry, Version
 
 
@@ -73,7 +73,7 @@ def mismatch(entries: tuple[Entry, ...]) -> Mismatch | None:
         if isinstance(step, UnreadableEntry):
             return Mismatch(step.version, step.why)
         if number == compared:
-            decided = _decided(step.before, log.later[number:])
+            decided = _decided(step.before.match, log.later[number:])
             if isinstance(decided, Mismatch):
                 return decided
             compared += len(decided)

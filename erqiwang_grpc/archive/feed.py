@@ -4,13 +4,13 @@ import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
-from typing import Final, TypeAlias, final
+from typing import Final, final
 
 from erqiwang_grpc.clocks import Monotonic, within
 from erqiwang_grpc.events import Unreadable, read
-from erqiwang_grpc.events.index import PublicEvent, is_public, public
-from erqiwang_grpc.rooms.refusals import StoreUnavailable
-from erqiwang_grpc.store import Damaged, Entry, Mark, Position, StoreReader, Unavailable, Version, Wakeup
+from erqiwang_grpc.events.index import PublicEvent, is_public
+from erqiwang_grpc.rooms.refusals import InvalidCursor, StoreUnavailable
+from erqiwang_grpc.store import BadCursor, Cursor, Entry, Fed, StoreReader, Unavailable, Wakeup
 from erqiwang_grpc.store.wakeup import Bell
 
 _PAGE: Final = 100
@@ -21,8 +21,14 @@ _BREATH_SECONDS: Final = 0.05
 _QUIET_SECONDS: Final = 20.0
 """How long a stream may be silent before an empty message says that the server is there."""
 
-Place: TypeAlias = tuple[Position, int]
-"""A batch, and how many of its public events were told."""
+
+@final
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a watcher goes on: at a cursor of the store, without the first `told` public events of the batch there."""
+
+    cursor: Cursor
+    told: int
 
 
 @final
@@ -45,29 +51,30 @@ async def feed(
     is_leaving: Callable[[], bool],
     monotonic: Monotonic,
     page: int = _PAGE,
-) -> AsyncGenerator[tuple[Happened, ...] | StoreUnavailable, None]:
+) -> AsyncGenerator[tuple[Happened, ...] | InvalidCursor | StoreUnavailable, None]:
     """What has happened since a place, then what happens, until the server leaves. Empty when it was quiet for long.
 
-    `bell` wakes the feed; whoever makes `is_leaving` true rings it.
+    `bell` wakes the feed; whoever makes `is_leaving` true rings it. A refusal ends it.
     """
-    position, heard = place
-    # A place inside a batch begins with that batch again, without the events already told.
-    after = Position(position - 1) if heard else position
+    after = place.cursor
     spoke = monotonic()
     with wakeup.listen(bell.ring):
         while not is_leaving():
-            marks = await store.feed(after, page, public(platform))
-            if isinstance(marks, Unavailable):
+            batches = await store.feed(platform, after, page)
+            if isinstance(batches, BadCursor):
+                yield InvalidCursor("cursor")
+                return
+            if isinstance(batches, Unavailable):
                 yield StoreUnavailable()
                 return
-            for mark in marks:
-                skip = heard if mark.position == position else 0
-                found = (await _public(store, mark))[skip:]
+            for batch in batches:
+                # The batch at the place may have been deleted: then another stands there, of which nothing was told.
+                found = _public(batch)[place.told if batch.before == place.cursor else 0 :]
                 if found:
                     yield found
                     spoke = monotonic()
-                after = mark.position
-            if marks:
+                after = batch.cursor
+            if batches:
                 continue
             with contextlib.suppress(TimeoutError):
                 await within(monotonic, _POLL_SECONDS, bell.wait())
@@ -77,17 +84,12 @@ async def feed(
                 spoke = monotonic()
 
 
-async def _public(store: StoreReader, mark: Mark) -> tuple[Happened, ...]:
-    """The public events of one batch. Empty if the room is damaged; reading the room reports the damage."""
-    entries = await store.read(mark.room, Version(mark.first - 1))
-    if isinstance(entries, Damaged):
-        return ()
-    found: list[Happened] = []
-    for entry in entries[: mark.version - mark.first + 1]:
-        event = read(entry.body, entry.rules_version)
-        if isinstance(event, Unreadable):
-            # Skip it: a quarantined room may still be ended, and a watcher must hear of that end.
-            continue
-        if is_public(event):
-            found.append(Happened((mark.position, len(found) + 1), entry, event))
-    return tuple(found)
+def _public(batch: Fed) -> tuple[Happened, ...]:
+    """The public events of one batch.
+
+    What is unreadable is skipped: a quarantined room may still be ended, and a watcher must hear of that end.
+    """
+    read_ = ((entry, read(entry.body, entry.rules_version)) for entry in batch.entries)
+    public = [(entry, event) for entry, event in read_ if not isinstance(event, Unreadable) and is_public(event)]
+    places = (*(Place(batch.before, told) for told in range(1, len(public))), Place(batch.cursor, 0))
+    return tuple(Happened(place, entry, event) for place, (entry, event) in zip(places, public, strict=False))

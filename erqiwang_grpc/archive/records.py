@@ -17,11 +17,11 @@ from erqiwang_core.seats import BySeat, by_seat
 from erqiwang_core.settlement import DealSettled, Settlement
 from erqiwang_core.units import CardSet, Chips, Seat
 
-from erqiwang_grpc import events as stored
-from erqiwang_grpc.events import Unreadable
 from erqiwang_grpc.events.actor import HOUSE, stored as stored_actor
 from erqiwang_grpc.events.history import Logged, RoomLog, UnreadableEntry, read, read_later
-from erqiwang_grpc.events.model import RoomOpened, StoredEvent
+from erqiwang_grpc.events.model import RoomOpened
+from erqiwang_grpc.events.standing import RoomState
+from erqiwang_grpc.events.summary import RoomSummary
 from erqiwang_grpc.store import Entry, RoomId, TimeNs, Version
 
 
@@ -140,35 +140,28 @@ def _continued(summary: MatchSummary, later: tuple[Logged, ...]) -> Continued:
     return Continued(Begun(settled), tuple(_deals(later)), summary)
 
 
-def has_ended(entries: tuple[Entry, ...]) -> bool:
-    """Whether the whole log of a room, which holds one entry at least, is that of a match that has ended."""
-    return isinstance(_event(entries[-1]), MatchEnded)
-
-
-def match_summary(entries: tuple[Entry, ...]) -> MatchSummary | UnreadableEntry:
-    """The summary of a match from the whole log of its room; where the match has ended, most of the log is not read."""
-    log = _whole(_framing(entries))
-    return log if isinstance(log, UnreadableEntry) else _summary(log)
+def match_summary(room: RoomSummary) -> MatchSummary:
+    """The summary of a match from that of its room."""
+    return MatchSummary(
+        room=room.room,
+        version=room.version,
+        opened=room.opened,
+        players=room.players,
+        totals=room.totals,
+        deal=room.deal,
+        settled_deals=room.settled_deals,
+        disbanding=room.disbanding,
+        expired=room.state is RoomState.EXPIRED,
+        created=room.created,
+        started=room.started,
+        ended=room.ended,
+    )
 
 
 def _whole(entries: tuple[Entry, ...]) -> RoomLog | UnreadableEntry:
     """The log, where all of it is readable: a record of half a match would be taken for a whole one."""
     log = read(entries)
     return log if isinstance(log, UnreadableEntry) else log.unreadable or log
-
-
-def _framing(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
-    """Of a match that has ended, the entries up to its first deal and the last one; of another, all."""
-    if not has_ended(entries):
-        return entries
-    for number, entry in enumerate(entries, start=1):
-        if isinstance(_event(entry), DealStarted | Unreadable):
-            return (*entries[:number], entries[-1])
-    return entries
-
-
-def _event(entry: Entry) -> StoredEvent | Unreadable:
-    return stored.read(entry.body, entry.rules_version)
 
 
 def _summary(log: RoomLog) -> MatchSummary:

@@ -211,10 +211,17 @@ class Platform:
         )
         return found.room
 
-    async def rooms(self, state: room_pb2.RoomState.ValueType = room_pb2.ROOM_STATE_UNSPECIFIED) -> list[pb.Room]:
-        """All the platform's rooms, the newest first."""
+    async def rooms(
+        self,
+        state: room_pb2.RoomState.ValueType = room_pb2.ROOM_STATE_UNSPECIFIED,
+        player: str = "",
+        *,
+        reference: str = "",
+        labels: Mapping[str, str] | None = None,
+    ) -> list[pb.Room]:
+        """All the platform's rooms, or those in a state, of a player, with a reference and with labels, the newest first."""
         found: list[pb.Room] = []
-        request = pb.ListRoomsRequest(page_size=200, state=state)
+        request = pb.ListRoomsRequest(page_size=200, state=state, player=player, reference=reference, labels=labels)
         while True:
             page = await self._page(
                 lambda rooms: rooms.ListRooms(request, metadata=self._metadata, timeout=self._deadline)
@@ -233,10 +240,21 @@ class Platform:
         return found.record
 
     async def records(
-        self, player: str = "", since: Timestamp | None = None, until: Timestamp | None = None
+        self,
+        player: str = "",
+        since: Timestamp | None = None,
+        until: Timestamp | None = None,
+        *,
+        reference: str = "",
+        labels: Mapping[str, str] | None = None,
     ) -> AsyncIterator[record_pb2.MatchSummary]:
-        """The platform's matches, or those of a player, that ended from `since` up to `until`, the last one first."""
-        request = pb.ListMatchRecordsRequest(page_size=200, player=player, since=since, until=until)
+        """The platform's matches that ended from `since` up to `until`, the last one first.
+
+        Only those of a player, and of rooms with a reference and with labels, where these are given.
+        """
+        request = pb.ListMatchRecordsRequest(
+            page_size=200, player=player, since=since, until=until, reference=reference, labels=labels
+        )
         while True:
             page = await self._page(
                 lambda rooms: rooms.ListMatchRecords(request, metadata=self._metadata, timeout=self._deadline)

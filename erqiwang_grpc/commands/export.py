@@ -13,6 +13,7 @@ from google.protobuf.json_format import MessageToDict
 
 from erqiwang_grpc.archive.audit import mismatch
 from erqiwang_grpc.archive.records import MatchRecord, match_record
+from erqiwang_grpc.archive.summaries import Contradicted, checked
 from erqiwang_grpc.commands import against, data_folder, interrupts
 from erqiwang_grpc.commands.against import Testimony
 from erqiwang_grpc.commands.data_folder import NoStore
@@ -101,6 +102,8 @@ async def _export(arguments: Namespace, testimony: Testimony | None, tally: Tall
             faults = [*_write(arguments, entries, tally, out)]
             if isinstance(entries, tuple) and entries and room in kept:
                 faults += against.contradictions(kept[room], entries, arguments.platform)
+            if arguments.verify and isinstance(entries, tuple) and entries:
+                faults += await _faults_of_summary(reader, room, entries)
             kept.pop(room, None)
             if faults:
                 tally.fault(*(f"room {room}: {fault}" for fault in faults))
@@ -111,6 +114,12 @@ async def _export(arguments: Namespace, testimony: Testimony | None, tally: Tall
                 await _look_at_the_file(reader, tally)
     finally:
         await reader.close()
+
+
+async def _faults_of_summary(reader: StoreReader, room: RoomId, entries: tuple[Entry, ...]) -> tuple[str, ...]:
+    """Whether lists say of a room what its events say. One that nothing can be said of is faulty by itself, or is played now."""
+    found = await checked(reader, room, entries)
+    return (f"{found.why}: `erqiwang store rebuild` makes it anew",) if isinstance(found, Contradicted) else ()
 
 
 async def _look_at_the_file(reader: SqliteReader, tally: Tally) -> None:

@@ -1,4 +1,4 @@
-"""`erqiwang store`: which store a data folder holds, and to make it another one."""
+"""`erqiwang store`: which store a data folder holds, to make it another one, and to make its summaries anew."""
 
 import sys
 from argparse import ArgumentParser, Namespace
@@ -7,8 +7,10 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from erqiwang_grpc.archive.summaries import Contradicted, Sound, Unknown, mended
 from erqiwang_grpc.commands import data_folder, interrupts
 from erqiwang_grpc.commands.data_folder import NoStore
+from erqiwang_grpc.commands.export import every_room
 from erqiwang_grpc.store import StoreId
 from erqiwang_grpc.store.sqlite import OpenRefused, advice, new_identity
 
@@ -26,13 +28,18 @@ def add_arguments(parser: ArgumentParser) -> None:
         epilog="Do so once with each copy that was not made by `erqiwang backup`, before it is served. Cursors and page "
         "tokens from before are then refused, which tells platforms to look again. The server must be stopped.",
     )
-    for action, work in ((shown, _identity), (renewed, _renew)):
+    rebuilt = actions.add_parser(
+        "rebuild",
+        help="hold every room's summary, which lists are made of, against its events, and make it anew where they differ",
+        epilog="The server must be stopped. It does the same by itself, slowly, while it runs.",
+    )
+    for action, work in ((shown, _identity), (renewed, _renew), (rebuilt, _rebuild)):
         data_folder.add_data_option(action)
         action.set_defaults(run=partial(run, work))
 
 
-def run(work: Callable[[Path], Awaitable[StoreId]], arguments: Namespace) -> int:
-    """Print the identity; 2 where there is none to be had, with what to do on standard error."""
+def run(work: Callable[[Path], Awaitable[str]], arguments: Namespace) -> int:
+    """Print what the action says; 2 where it cannot be done, with what to do on standard error."""
     try:
         print(interrupts.run(_done(work(arguments.data))))
     except NoStore as refused:
@@ -41,7 +48,7 @@ def run(work: Callable[[Path], Awaitable[StoreId]], arguments: Namespace) -> int
     return DONE
 
 
-async def _done(work: Awaitable[StoreId]) -> StoreId:
+async def _done(work: Awaitable[str]) -> str:
     return await work
 
 
@@ -58,3 +65,22 @@ async def _renew(folder: Path) -> StoreId:
     if isinstance(renewed, str):
         return renewed
     raise NoStore(advice(renewed))
+
+
+async def _rebuild(folder: Path) -> str:
+    data_folder.existing(folder)
+    store = await data_folder.writer(folder)
+    sound = anew = 0
+    unknown: list[str] = []
+    try:
+        async for room in every_room(store, ()):
+            match await mended(store, room, anyway=True):
+                case Sound():
+                    sound += 1
+                case Contradicted():
+                    anew += 1
+                case Unknown(why):
+                    unknown.append(f"room {room}: {why}")
+    finally:
+        await store.close()
+    return "\n".join((f"{sound} sound, {anew} made anew, {len(unknown)} could not be checked", *unknown))

@@ -56,7 +56,7 @@ class Unreadable:
     why: str
 
 
-class _UnclearError(Exception):
+class UnclearError(Exception):
     """Something that was never written like this."""
 
 
@@ -76,7 +76,7 @@ def read(body: bytes, rules_version: int) -> StoredEvent | Unreadable:
         event = _event(stored)
     except DecodeError:
         return Unreadable("it is no stored event")
-    except _UnclearError as error:
+    except UnclearError as error:
         return Unreadable(str(error))
     if message(event) != stored:
         return Unreadable("it says something that is not known here")
@@ -86,7 +86,7 @@ def read(body: bytes, rules_version: int) -> StoredEvent | Unreadable:
 def _event(stored: event_pb2.Event) -> StoredEvent:
     match stored.WhichOneof("event"):
         case "room_opened":
-            return _room_opened(stored.room_opened)
+            return room_opened(stored.room_opened)
         case "seat_taken":
             return SeatTaken(_seat(stored.seat_taken.seat), Player(stored.seat_taken.player))
         case "seat_left":
@@ -114,7 +114,7 @@ def _event(stored: event_pb2.Event) -> StoredEvent:
         case "match_ended":
             return _match_ended(stored.match_ended)
         case None:
-            raise _UnclearError("it is no event of a kind that is known here")
+            raise UnclearError("it is no event of a kind that is known here")
 
 
 _TRUMPS: Final = {number(trump): trump for trump in TRUMPS}
@@ -127,13 +127,13 @@ _OUTCOMES: Final = {stored: result for result, stored in PLAIN_OUTCOMES.items()}
 
 def _known(values: Mapping[K, V], stored: K, what: str) -> V:
     if stored not in values:
-        raise _UnclearError(f"there is no {what} {stored}")
+        raise UnclearError(f"there is no {what} {stored}")
     return values[stored]
 
 
 def _seat(stored: int) -> Seat:
     if stored >= _MOST_SEATS:
-        raise _UnclearError(f"there is no seat {stored}")
+        raise UnclearError(f"there is no seat {stored}")
     return Seat(stored)
 
 
@@ -143,15 +143,16 @@ def _seats(stored: Iterable[int]) -> tuple[Seat, ...]:
 
 def _cards(stored: bytes) -> CardSet:
     if stored and max(stored) >= CARDS:
-        raise _UnclearError(f"there is no card {max(stored)}")
+        raise UnclearError(f"there is no card {max(stored)}")
     return cards_of(CardId(card) for card in stored)
 
 
-def _room_opened(stored: room_pb2.RoomOpened) -> RoomOpened:
+def room_opened(stored: room_pb2.RoomOpened) -> RoomOpened:
+    """How a room was opened. `UnclearError` for what was never written like this."""
     labels = tuple(Label(label.key, label.value) for label in stored.labels)
     keys = [label.key for label in labels]
     if keys != sorted(set(keys)):
-        raise _UnclearError("its labels are not in order")
+        raise UnclearError("its labels are not in order")
     return RoomOpened(stored.platform, stored.owner, _room_options(stored.options), stored.reference, labels)
 
 
@@ -178,16 +179,16 @@ def _game(stored: room_pb2.Game) -> Game:
         case "four_player":
             return FourPlayer(Deck.FULL if stored.four_player.full_deck else Deck.SHORT)
         case None:
-            raise _UnclearError("it is no game that is known here")
+            raise UnclearError("it is no game that is known here")
 
 
 def _deal_started(stored: room_pb2.DealStarted) -> DealStarted:
     if not 1 <= stored.rules_version <= RULES_VERSION:
-        raise _UnclearError(f"version {stored.rules_version} of the rules is not known here")
+        raise UnclearError(f"version {stored.rules_version} of the rules is not known here")
     game = _game(stored.game)
     order = tuple(CardId(card) for card in stored.order)
     if sorted(order) != list(game_rules(game, stored.review, stored.rules_version).deck):
-        raise _UnclearError("its cards are no permutation of the deck")
+        raise UnclearError("its cards are no permutation of the deck")
     return DealStarted(
         number=stored.number,
         first_bidder=_seat(stored.first_bidder),
@@ -323,7 +324,8 @@ def _seat_score(stored: settlement_pb2.SeatScore) -> SeatScore:
     )
 
 
-def _disbanding(stored: settlement_pb2.Disbanding) -> Disbanding:
+def disbanding(stored: settlement_pb2.Disbanding) -> Disbanding:
+    """How a match was disbanded. `UnclearError` for what was never written like this."""
     return Disbanding(_asker(stored), _known(_REASONS, stored.reason, "reason"), stored.text)
 
 
@@ -336,12 +338,12 @@ def _asker(stored: settlement_pb2.Disbanding) -> Asker:
         case "house":
             return Outside.HOUSE
         case None:
-            raise _UnclearError("nobody asked for the end")
+            raise UnclearError("nobody asked for the end")
 
 
 def _match_ended(stored: settlement_pb2.MatchEnded) -> MatchEnded:
     account = Account(
-        disbanding=_disbanding(stored.disbanding) if stored.HasField("disbanding") else None,
+        disbanding=disbanding(stored.disbanding) if stored.HasField("disbanding") else None,
         deals=tuple(_chips(deal.scores) for deal in stored.deals),
         totals=_chips(stored.totals),
     )

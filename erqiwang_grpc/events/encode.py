@@ -60,7 +60,7 @@ def message(event: StoredEvent) -> event_pb2.Event:
         case MatchEnded():
             return event_pb2.Event(match_ended=_match_ended(event))
         case RoomOpened():
-            return event_pb2.Event(room_opened=_room_opened(event))
+            return event_pb2.Event(room_opened=opened_message(event))
 
 
 def _cards(cards: CardSet) -> bytes:
@@ -71,7 +71,8 @@ def _optional_cards(cards: CardSet | None) -> bytes | None:
     return None if cards is None else _cards(cards)
 
 
-def _room_opened(event: RoomOpened) -> room_pb2.RoomOpened:
+def opened_message(event: RoomOpened) -> room_pb2.RoomOpened:
+    """How a room was opened, as a message."""
     return room_pb2.RoomOpened(
         platform=event.platform,
         owner=event.owner,
@@ -234,7 +235,8 @@ def _award(award: Award) -> settlement_pb2.Award:
     return settlement_pb2.Award(kind=AWARD_KINDS[award.kind], number=award.number)
 
 
-def _disbanding(asked: Disbanding) -> settlement_pb2.Disbanding:
+def disbanding_message(asked: Disbanding) -> settlement_pb2.Disbanding:
+    """How a match was disbanded, as a message."""
     stored = settlement_pb2.Disbanding(reason=DISBAND_REASONS[asked.reason], text=asked.text)
     match asked.asker:
         case Outside.PLATFORM:
@@ -249,7 +251,7 @@ def _disbanding(asked: Disbanding) -> settlement_pb2.Disbanding:
 def _match_ended(event: MatchEnded) -> settlement_pb2.MatchEnded:
     account = event.account
     return settlement_pb2.MatchEnded(
-        disbanding=None if account.disbanding is None else _disbanding(account.disbanding),
+        disbanding=None if account.disbanding is None else disbanding_message(account.disbanding),
         deals=[settlement_pb2.DealScores(scores=scores.values) for scores in account.deals],
         totals=account.totals.values,
         cut_short=None if event.cut_short is None else _settlement(event.cut_short),

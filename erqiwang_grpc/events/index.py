@@ -1,45 +1,76 @@
-"""Tags: under what the batches of a room can be found again without knowing the room."""
+"""The index: by which terms lists find a room, and which events a platform's feed tells of."""
 
-from collections.abc import Sequence
-from typing import TypeAlias, TypeGuard
+from collections.abc import Iterable
+from typing import Final, TypeAlias, TypeGuard
 
 from erqiwang_core.bidding import DeclarerFound
 from erqiwang_core.burying import CardsBuried
 from erqiwang_core.calls import BidMade, BidPassed
-from erqiwang_core.match import DealStarted, Event, Gathering, Match, MatchEnded, SeatLeft, SeatReady, SeatTaken
+from erqiwang_core.match import DealStarted, MatchEnded, Player, SeatLeft, SeatReady, SeatTaken
 from erqiwang_core.naming import TrumpNamed
 from erqiwang_core.playing import CardsFollowed, CardsLed
 from erqiwang_core.settlement import DealSettled
 
-from erqiwang_grpc.events.model import RoomOpened, StoredEvent
-from erqiwang_grpc.store import Tag
+from erqiwang_grpc.events.model import Label, RoomOpened, StoredEvent
+from erqiwang_grpc.events.standing import RoomState
+from erqiwang_grpc.store import Term
 
-ENDED = Tag("ended", "")
-"""Batches that end a match, of every platform: what retention looks for."""
-STARTED = Tag("started", "")
-"""Batches that begin a match, of every platform: what need not expire."""
-OPENED = Tag("opened", "")
-"""Batches that open a room, of every platform: what expiry looks for."""
-
-
-def public(platform: str) -> Tag:
-    """Batches with an event that `WatchRooms` tells."""
-    return Tag("public", platform)
+WAITING: Final = Term("waiting", "")
+"""Rooms whose seats are not all taken, of every platform: what expiry looks for."""
+ENDED: Final = Term("ended", "")
+"""Rooms whose match has ended, of every platform: what retention looks for."""
 
 
-def created(platform: str) -> Tag:
-    """Batches that open a room of a platform."""
-    return Tag("created", platform)
+def of_platform(platform: str) -> Term:
+    """Rooms of a platform."""
+    return Term("room", platform)
 
 
-def finished(platform: str) -> Tag:
-    """Batches that end a match of a platform; a room that was never full had no match."""
-    return Tag("finished", platform)
+def in_state(platform: str, state: RoomState) -> Term:
+    """Rooms of a platform that stand there."""
+    return Term("state", f"{platform}/{state.value}")
 
 
-def played(platform: str, player: str) -> Tag:
-    """Batches that end a match in which a player of a platform sat."""
-    return Tag("played", f"{platform}/{player}")
+def with_player(platform: str, player: str) -> Term:
+    """Rooms of a platform in which a player sits, or sat at the end."""
+    return Term("player", f"{platform}/{player}")
+
+
+def with_reference(platform: str, reference: str) -> Term:
+    """Rooms to which a platform gave that reference of its own."""
+    return Term("reference", f"{platform}/{reference}")
+
+
+def with_label(platform: str, label: Label) -> Term:
+    """Rooms to which a platform gave that label. No key of a label holds `=`."""
+    return Term("label", f"{platform}/{label.key}={label.value}")
+
+
+def played(platform: str) -> Term:
+    """Rooms of a platform that were full once: their matches were played, and have records."""
+    return Term("played", platform)
+
+
+def terms(
+    opened: RoomOpened, state: RoomState, players: Iterable[Player | None], *, was_played: bool
+) -> tuple[Term, ...]:
+    """Every term by which a room is found, in order."""
+    platform = opened.platform
+    found = {of_platform(platform), in_state(platform, state)}
+    found.update(with_player(platform, player) for player in players if player is not None)
+    found.update(with_label(platform, label) for label in opened.labels)
+    if opened.reference:
+        found.add(with_reference(platform, opened.reference))
+    if was_played:
+        found.add(played(platform))
+    match state:
+        case RoomState.OPEN:
+            found.add(WAITING)
+        case RoomState.PLAYING:
+            pass
+        case RoomState.FINISHED | RoomState.DISBANDED | RoomState.EXPIRED:
+            found.add(ENDED)
+    return tuple(sorted(found))
 
 
 PublicEvent: TypeAlias = RoomOpened | SeatTaken | SeatLeft | DealStarted | DealSettled | MatchEnded
@@ -62,22 +93,3 @@ def is_public(event: StoredEvent) -> TypeGuard[PublicEvent]:
             | SeatReady()
         ):
             return False
-
-
-def opening_tags(opened: RoomOpened) -> tuple[Tag, ...]:
-    """The tags of the batch that opens a room."""
-    return OPENED, created(opened.platform), public(opened.platform)
-
-
-def tags(opened: RoomOpened, match: Match, events: Sequence[Event]) -> tuple[Tag, ...]:
-    """The tags of a batch that a room, standing at `match`, is about to log."""
-    platform = opened.platform
-    found = [public(platform)] if any(is_public(event) for event in events) else []
-    if any(isinstance(event, DealStarted) and event.number == 1 for event in events):
-        found.append(STARTED)
-    if any(isinstance(event, MatchEnded) for event in events):
-        found.append(ENDED)
-    if any(isinstance(event, MatchEnded) for event in events) and not isinstance(match, Gathering):
-        players = {chair.player for chair in match.chairs if chair.player is not None}
-        found += [finished(platform), *(played(platform, player) for player in sorted(players))]
-    return tuple(found)

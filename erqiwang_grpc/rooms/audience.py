@@ -74,7 +74,7 @@ class Audience:
             self._room,
             state.version,
             views.view(state.match, seat),
-            state.turn_began,
+            state.standing.turn_began,
             tuple(Missed(happened.version, happened.time, cause) for happened, cause in missed),
             self.presence(),
             self._now(),
@@ -88,8 +88,8 @@ class Audience:
         state = self._state
         told = Told(
             state.version,
-            state.time,
-            state.turn_began,
+            state.standing.time,
+            state.standing.turn_began,
             notices.telling(before, event, state.match, self._hearing(sender)),
         )
         for attachment in self._attached.values():

@@ -7,12 +7,12 @@ from typing import Final, final
 from erqiwang_core.match import Disband, DisbandReason, Gathering, Outside
 
 from erqiwang_grpc.events.actor import HOUSE
-from erqiwang_grpc.events.index import ENDED, OPENED, STARTED
+from erqiwang_grpc.events.index import WAITING
 from erqiwang_grpc.rooms.command import Accepted, HouseAsks
 from erqiwang_grpc.rooms.limits import MINUTE
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Room
-from erqiwang_grpc.store import Mark, Period, Tag, TimeNs, Unavailable
+from erqiwang_grpc.store import START, BadCursor, Cursor, Listed, Moment, Page, Period, Search, TimeNs
 
 log = logging.getLogger(__name__)
 
@@ -63,22 +63,19 @@ class Housekeeping:
     async def watch_stored(self, page: int = _PAGE) -> None:
         """Find the rooms that were open when the last server stopped, so that they expire though nobody asks for them."""
         now = self._node.now()
-        period = Period(TimeNs(max(0, now - _WATCHED_BACK)), TimeNs(now))
-        begun = {mark.room for tag in (STARTED, ENDED) async for mark in self._listed(tag, period, page)}
-        async for mark in self._listed(OPENED, period, page):
-            if mark.room not in begun:
-                due = TimeNs(mark.time + self._node.limits.fill_minutes * MINUTE)
-                self._rooms.deadlines.add(mark.room, due)
+        since = TimeNs(max(0, now - _WATCHED_BACK))
+        search = Search((WAITING,), Moment.CREATED, Period(since, TimeNs(now)))
+        async for listed in self._listed(search, page):
+            self._rooms.deadlines.add(listed.room, self._rooms.deadline(listed.summary.created))
 
-    async def _listed(self, tag: Tag, period: Period, page: int) -> AsyncIterator[Mark]:
-        before: Mark | None = None
-        while True:
-            marks = await self._node.store.listing(tag, period, page, before)
-            if isinstance(marks, Unavailable):
-                log.error("rooms left open by the last server are not watched", extra={"why": marks.why})
+    async def _listed(self, search: Search, page: int) -> AsyncIterator[Listed]:
+        after: Cursor | None = START
+        while after is not None:
+            found = await self._node.store.summaries(search, page, after)
+            if not isinstance(found, Page):
+                why = "its own cursor is refused" if isinstance(found, BadCursor) else found.why
+                log.error("rooms left open by the last server are not watched", extra={"why": why})
                 return
-            if not marks:
-                return
-            for mark in marks:
-                yield mark
-            before = marks[-1]
+            for listed in found.rooms:
+                yield listed
+            after = found.next

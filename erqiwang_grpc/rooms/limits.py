@@ -52,8 +52,8 @@ class Limits:
     """The largest request."""
     outbox: int = 256
     """Messages kept for a stream that does not read; then one snapshot takes their place."""
-    rooms_scanned: int = 2_000
-    """How many rooms one `ListRooms` call looks at for a state before it answers with what it has."""
+    scrub_seconds: float = 10.0
+    """How long between two stored rooms whose summary is held against their events."""
     attach_seconds: float = 30.0
     """How long a stream may wait before it says `Attach`."""
     heartbeat_seconds: float = 20.0

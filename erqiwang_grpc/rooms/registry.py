@@ -9,12 +9,11 @@ from hashlib import sha256
 from typing import final
 
 from erqiwang_core.match import Gathering
-from erqiwang_core.rules import RULES_VERSION
 
-from erqiwang_grpc import events
 from erqiwang_grpc.events import RoomOpened
 from erqiwang_grpc.events.actor import PLATFORM, stored
-from erqiwang_grpc.events.index import opening_tags
+from erqiwang_grpc.events.batches import batch_of
+from erqiwang_grpc.events.standing import opened
 from erqiwang_grpc.rooms.closing import Closing
 from erqiwang_grpc.rooms.limits import MINUTE
 from erqiwang_grpc.rooms.open_rooms import Deadlines, OpenRooms
@@ -29,11 +28,10 @@ from erqiwang_grpc.rooms.refusals import (
     TooManyRooms,
 )
 from erqiwang_grpc.rooms.room import Node, Room
-from erqiwang_grpc.rooms.state import State, Unopenable, opened, replay
+from erqiwang_grpc.rooms.state import State, Unopenable, replay
 from erqiwang_grpc.store import (
     NOTHING,
     Appended,
-    Batch,
     CommandKey,
     Conflict,
     Damaged,
@@ -123,12 +121,12 @@ class Rooms:
         self._live[room] = kept
         self._open_rooms.add(room, state.opened.platform)
         if isinstance(state.match, Gathering):
-            self.deadlines.add(room, self.deadline(state))
+            self.deadlines.add(room, self.deadline(state.standing.created))
         return kept
 
-    def deadline(self, state: State) -> TimeNs:
-        """When a room that is not full by then expires: on the wall clock, since it outlives the server's process."""
-        return TimeNs(state.created + self.node.limits.fill_minutes * MINUTE)
+    def deadline(self, created: TimeNs) -> TimeNs:
+        """When a room expires that is not full by then: on the wall clock, since it outlives the server's process."""
+        return TimeNs(created + self.node.limits.fill_minutes * MINUTE)
 
     async def create(self, opening: RoomOpened, key: CommandKey) -> Room | Refused:
         """Open a room, or find the one that the same command has opened.
@@ -152,12 +150,12 @@ class Rooms:
                 self._open_rooms.discard(room)
 
     async def _create(self, room: RoomId, opening: RoomOpened, key: CommandKey) -> Room | Refused:
-        time = self.node.now()
-        batch = Batch(time, stored(PLATFORM), key, RULES_VERSION, (events.write(opening),), opening_tags(opening))
+        standing = opened(opening, self.node.now())
+        batch = batch_of(room, (opening,), standing, stored(PLATFORM), key)
         appended = await self.node.store.append(room, NOTHING, batch)
         match appended:
             case Appended():
-                state = opened(opening, time)
+                state = State(standing)
                 state.remember(PLATFORM, key, Version(1))
                 self.node.wakeup.hint(room, Version(1))
                 return self._keep(room, state)
@@ -214,7 +212,7 @@ class Rooms:
         """How many seconds a room that is not in use stays in memory."""
         limits = self.node.limits
         idle = 60.0 * limits.idle_minutes
-        return min(idle, limits.unfilled_seconds) if room.state.started is None else idle
+        return min(idle, limits.unfilled_seconds) if room.state.standing.started is None else idle
 
     def _close(self, room: RoomId) -> None:
         """Count the room as open no longer, and drop its deadline."""

@@ -5,8 +5,9 @@ The room holds its only lock, and every await between deciding and telling.
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from time import perf_counter
 from typing import Final, final
 
@@ -15,13 +16,13 @@ from erqiwang_core.dealing import Shuffled
 from erqiwang_core.match import Disband, Gathering, Match
 from erqiwang_core.playing import Reply, ShowTrumps, Signal, Signalled, TrumpsShown
 from erqiwang_core.refusals import SeatFree, SeatOccupied, WrongPhase
-from erqiwang_core.rules import RULES_VERSION, game_rules
+from erqiwang_core.rules import game_rules
 from erqiwang_core.units import Seat
 
-from erqiwang_grpc import events
 from erqiwang_grpc.clocks import Monotonic, SystemMonotonic
 from erqiwang_grpc.events.actor import Actor, HouseActor, SeatActor, stored
-from erqiwang_grpc.events.index import tags
+from erqiwang_grpc.events.batches import batch_of
+from erqiwang_grpc.events.standing import Standing
 from erqiwang_grpc.rooms.audience import Attachment, Audience
 from erqiwang_grpc.rooms.command import Accepted, Answer, Answered, Asked, HouseAsks, SeatAsks
 from erqiwang_grpc.rooms.counters import Counters
@@ -41,7 +42,6 @@ from erqiwang_grpc.shuffling import Shuffler
 from erqiwang_grpc.store import (
     NOTHING,
     Appended,
-    Batch,
     CommandKey,
     Conflict,
     Damaged,
@@ -180,16 +180,9 @@ class Room:
 
             # Append. Until the store has answered, only the store knows whether the batch is in it.
             # A wall clock that is set back must not make a room's story run backwards.
-            time = max(self._node.now(), self.state.time)
-            bodies = tuple(events.write(event) for event in decided)
-            batch = Batch(
-                time,
-                stored(asked.actor),
-                asked.key,
-                RULES_VERSION,
-                bodies,
-                tags(self.state.opened, self.match, decided),
-            )
+            time = max(self._node.now(), self.state.standing.time)
+            after = self._after(decided, time, asked.actor)
+            batch = batch_of(self.id, decided, after[-1], stored(asked.actor), asked.key)
             self._unsure = True
             appended = await store.append(self.id, version, batch)
             self._unsure = isinstance(appended, Unavailable | Unsure)
@@ -197,7 +190,9 @@ class Room:
                 case Appended():
                     # Take and tell.
                     sender = asked.actor.seat if isinstance(asked, SeatAsks) else None
-                    told = tuple(self._take(event, time, asked.actor, sender) for event in decided)
+                    told = tuple(
+                        self._take(event, standing, sender) for event, standing in zip(decided, after, strict=True)
+                    )
                     self.state.remember(asked.actor, asked.key, Version(version + 1))
                     self._node.wakeup.hint(self.id, self.version)
                     return Accepted(Version(version + 1), self.version, repeated=False, told=told)
@@ -258,10 +253,15 @@ class Room:
 
     # Events
 
-    def _take(self, event: matches.Event, time: TimeNs, actor: Actor, sender: Seat | None) -> Told:
+    def _after(self, decided: Sequence[matches.Event], time: TimeNs, actor: Actor) -> tuple[Standing, ...]:
+        """Where the room will stand after each of the events."""
+        stations = accumulate(decided, lambda at, event: at.after(event, time, actor), initial=self.state.standing)
+        return tuple(stations)[1:]
+
+    def _take(self, event: matches.Event, after: Standing, sender: Seat | None) -> Told:
         """Take an event that is in the store into the state, and tell it."""
         before = self.match
-        self.state.take(event, time, actor)
+        self.state.take(event, after)
         return self.audience.tell(before, event, sender)
 
     async def _follow(self) -> RoomQuarantined | None:

@@ -1,21 +1,22 @@
-"""What a room's events say: the match and its times, what each command brought, and what happened last.
+"""What a room's events say: where it stands, what each command brought, and what happened last.
 
 A state only ever takes events in, so a room opened from the store equals the room that wrote it.
 """
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, final
 
 from erqiwang_core import match as matches, notices
-from erqiwang_core.match import DealStarted, Match, MatchEnded, SeatLeft, SeatReady, SeatTaken
+from erqiwang_core.match import DealStarted, Match, MatchEnded
 from erqiwang_core.notices import Cause
 from erqiwang_core.units import Seat
 
 from erqiwang_grpc.events import RoomOpened
 from erqiwang_grpc.events.actor import Actor, read as actor_of
-from erqiwang_grpc.events.history import Logged, RoomLog, UnreadableEntry, read_first, read_next
+from erqiwang_grpc.events.history import UnreadableEntry, read_first, read_next
+from erqiwang_grpc.events.standing import Standing, opened
 from erqiwang_grpc.store import CommandId, CommandKey, Entry, TimeNs, Version
 
 
@@ -46,39 +47,37 @@ class RecentEvent:
 @final
 @dataclass(slots=True)
 class State:
-    """One room, up to `version`."""
+    """One room, as its events say, and what a live room remembers of them."""
 
-    opened: RoomOpened
-    match: Match
-    version: Version
-    created: TimeNs
-    time: TimeNs
-    """When the last event happened. Times in a room never run backwards: the next event's is this one or later, even if the wall clock is set back."""
-    turn_began: TimeNs
-    started: TimeNs | None = None
-    ended: TimeNs | None = None
-    ended_by: Actor | None = None
+    standing: Standing
     brought: dict[tuple[Actor, CommandId], Brought] = field(default_factory=dict)
     lately: deque[RecentEvent] = field(default_factory=lambda: deque(maxlen=LOOKED_BACK))
     """The last events of the present deal, or of the last one; none before the first."""
     fault: str | None = None
     """Why the room stands still, quarantined; None if it does not."""
 
-    def take(self, event: matches.Event, time: TimeNs, actor: Actor) -> None:
-        """One more event."""
-        self.match = matches.evolve(self.match, event)
-        self.version = Version(self.version + 1)
-        self.time = max(self.time, time)
-        if isinstance(event, DealStarted) and event.number == 1:
-            self.started = time
-        if isinstance(event, MatchEnded):
-            self.ended, self.ended_by = time, actor
-        if not isinstance(event, SeatTaken | SeatLeft | SeatReady | MatchEnded):
-            self.turn_began = time
+    @property
+    def opened(self) -> RoomOpened:
+        """How the room was opened."""
+        return self.standing.opened
+
+    @property
+    def match(self) -> Match:
+        """The match as it stands."""
+        return self.standing.match
+
+    @property
+    def version(self) -> Version:
+        """How many events the room has."""
+        return self.standing.version
+
+    def take(self, event: matches.Event, after: Standing) -> None:
+        """One more event, and where the room stands after it."""
+        self.standing = after
         if isinstance(event, DealStarted):
             self.lately.clear()
-        if self.started is not None:
-            self.lately.append(RecentEvent(self.version, time, event))
+        if after.started is not None:
+            self.lately.append(RecentEvent(after.version, after.time, event))
 
     def remember(self, actor: Actor, command: CommandKey | None, first: Version) -> None:
         """The command that brought the versions from `first` to the present one."""
@@ -99,10 +98,9 @@ class State:
         """
         before = self.match
         taken = self._taken(entry)
-        # An entry that cannot be followed counts too: the end of the match may be stored behind it.
-        self.version = entry.version
-        self.time = max(self.time, entry.time)
         if isinstance(taken, Unfollowable):
+            # It counts too: the end of the match may be stored behind it.
+            self.standing = self.standing.passing(entry.version, entry.time)
             self.fault = self.fault or taken.why
             return None
         return Followed(before, taken)
@@ -116,7 +114,7 @@ class State:
             return Unfollowable(self.fault)
         try:
             actor = actor_of(entry.actor)
-            self.take(event, entry.time, actor)
+            self.take(event, self.standing.after(event, entry.time, actor))
         except Exception as error:  # noqa: BLE001  # a rule's bug, in one room: it must not reach another
             return Unfollowable(f"event {entry.version} cannot be followed: {type(error).__name__}")
         known = self.brought.get((actor, entry.command.id)) if entry.command else None
@@ -149,45 +147,14 @@ class Unopenable:
     why: str
 
 
-def opened(event: RoomOpened, time: TimeNs) -> State:
-    """The state of a room that was just opened."""
-    return State(event, matches.begin(event.options), Version(1), time, time, time)
-
-
 def replay(entries: Sequence[Entry]) -> State | Unopenable:
     """The state of a room from all its entries; there must be at least one."""
     first = entries[0]
     event = read_first(first)
     if isinstance(event, UnreadableEntry):
         return Unopenable(event.why)
-    state = opened(event, first.time)
+    state = State(opened(event, first.time))
     state.remember(actor_of(first.actor), first.command, Version(1))
     for entry in entries[1:]:
         state.follow(entry)
     return state
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One event of a room that is read: the match before it, and the room's state after it, which the next step changes."""
-
-    before: Match
-    logged: Logged
-    state: State
-
-
-def steps(history: RoomLog) -> Iterator[Step | UnreadableEntry]:
-    """A stored room, event by event from its opening on; the last one says so where the rules cannot follow an event.
-
-    For whoever reads a room. A live one goes past what it cannot follow: `State.follow`.
-    """
-    state = opened(history.opened, history.opening.time)
-    for logged in history.later:
-        before, entry = state.match, logged.entry
-        try:
-            state.take(logged.event, entry.time, actor_of(entry.actor))
-        except Exception as error:  # noqa: BLE001  # an event that a mended rule would never have brought about
-            yield UnreadableEntry(entry.version, f"{type(error).__name__} in the rules")
-            return
-        yield Step(before, logged, state)

@@ -24,14 +24,15 @@ from erqiwang_core.units import Seat
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from erqiwang_grpc.archive import feed as watching
-from erqiwang_grpc.archive.matches import Archive, Recorded, Search
+from erqiwang_grpc.archive.feed import Place
+from erqiwang_grpc.archive.matches import Archive, ListedRooms, Recorded
+from erqiwang_grpc.archive.records import match_summary
 from erqiwang_grpc.auth.files import KeyFiles
 from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.auth.tokens import Epoch, UnixSeconds, claims_for
 from erqiwang_grpc.events.actor import PLATFORM
-from erqiwang_grpc.events.index import created
 from erqiwang_grpc.reasons import Reason
-from erqiwang_grpc.rooms.bounds import LONGEST_NAME, choice_fault, id_fault, length_fault, name_fault
+from erqiwang_grpc.rooms.bounds import id_fault, name_fault
 from erqiwang_grpc.rooms.command import Accepted, Answered, HouseAsks
 from erqiwang_grpc.rooms.costs import Work
 from erqiwang_grpc.rooms.fingerprint import command_key
@@ -48,7 +49,7 @@ from erqiwang_grpc.rooms.refusals import (
 )
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Node, Room
-from erqiwang_grpc.rpc import cursors, room_status
+from erqiwang_grpc.rpc import cursors, room_status, searches
 from erqiwang_grpc.rpc.access import Access
 from erqiwang_grpc.rpc.cursors import page_token, read_cursor, read_page_token
 from erqiwang_grpc.rpc.errors import contained, end, refuse
@@ -56,9 +57,9 @@ from erqiwang_grpc.rpc.openings import Openings
 from erqiwang_grpc.rpc.server_info import server_info
 from erqiwang_grpc.rpc.wire import encode, requests as decode
 from erqiwang_grpc.rpc.wire.encode.parts import timestamp
-from erqiwang_grpc.store import Mark, Period, RoomId, TimeNs, Unavailable
+from erqiwang_grpc.store import Cursor, RoomId, Search, TimeNs, Unavailable
 from erqiwang_grpc.store.wakeup import Bell
-from erqiwang_grpc.v1 import room_pb2, room_service_pb2 as pb, room_service_pb2_grpc as rpc
+from erqiwang_grpc.v1 import room_service_pb2 as pb, room_service_pb2_grpc as rpc
 
 T = TypeVar("T")
 Q = TypeVar("Q")
@@ -67,7 +68,6 @@ R = TypeVar("R")
 LARGEST_PAGE: Final = 200
 """Most rows of a page; a request for more gets this many."""
 USUAL_PAGE: Final = 50
-_FOREVER: Final = TimeNs(2**63 - 1)
 
 
 @final
@@ -83,7 +83,6 @@ class RoomServicer(rpc.RoomServiceServicer):
         self._archive = archive
         self._quotas = quotas
         self._node = node
-        self._store = node.store
         self._limits = node.limits
         self._info = server_info(node.limits, LARGEST_PAGE)
         self._openings = Openings(rooms, node.store)
@@ -135,49 +134,14 @@ class RoomServicer(rpc.RoomServiceServicer):
     ) -> pb.ListRoomsResponse:
         """List the platform's rooms, the newest first."""
         platform = await self._caller(context)
-        size, before = await self._asked_page(request, context)
-        if request.state not in room_pb2.RoomState.values():
-            await refuse(context, choice_fault("state", request.state, tuple(sorted(room_pb2.RoomState.values()))))
-        page, looked_at = await self._page(platform, size, before, request.state)
-        self._quotas.owe(platform, looked_at * Work.ROW.units)
-        if isinstance(page, StoreUnavailable):
-            await refuse(context, page)
-        return page
-
-    async def _page(
-        self, platform: PlatformId, size: int, before: Mark | None, state: room_pb2.RoomState.ValueType
-    ) -> tuple[pb.ListRoomsResponse | StoreUnavailable, int]:
-        """The page, and how many rooms were read from the store for it."""
-        found: list[pb.Room] = []
-        scanned = read = 0
-        while len(found) < size and scanned < self._node.limits.rooms_scanned:
-            wanted = size - len(found)
-            marks = await self._store.listing(created(platform), Period(TimeNs(0), _FOREVER), wanted, before)
-            if isinstance(marks, Unavailable):
-                return StoreUnavailable(), read
-            scanned += len(marks)
-            for mark in marks:
-                read += self._rooms.in_memory(mark.room) is None
-                room = await self._listed(mark.room)
-                if room is not None and state in (room_pb2.ROOM_STATE_UNSPECIFIED, room.state):
-                    found.append(room)
-                before = mark
-            if len(marks) < wanted:
-                return pb.ListRoomsResponse(rooms=found), read
-        token = page_token(self._node.store.identity, before) if before else ""
-        return pb.ListRoomsResponse(rooms=found, next_page_token=token), read
-
-    async def _listed(self, room_id: RoomId) -> pb.Room | None:
-        """A room of a list; None for one that is damaged.
-
-        One whose match has ended is neither followed nor kept in memory for that: most that are stored have.
-        """
-        if self._rooms.in_memory(room_id) is None:
-            ended = await self._archive.ended(room_id)
-            if ended is not None:
-                return encode.ended_room(ended)
-        room = await self._rooms.find(room_id)
-        return self._status(room) if isinstance(room, Room) else None
+        size, after = await self._asked_page(request, context)
+        search = searches.rooms(platform, request)
+        if isinstance(search, InvalidField):
+            await refuse(context, search)
+        page = await self._page(platform, search, size, after, context)
+        return pb.ListRoomsResponse(
+            rooms=[room_status.listed(room, self._rooms) for room in page.rooms], next_page_token=self._next(page)
+        )
 
     @contained
     async def QuoteRoom(
@@ -305,7 +269,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         """Tell of the platform's rooms from a cursor on, until the caller leaves."""
         platform = await self._caller(context)
         place = await self._start(request)
-        if not isinstance(place, tuple):
+        if not isinstance(place, Place):
             await refuse(context, place)
         if self.watchers >= self._limits.watchers:
             said = f"The server holds {self._limits.watchers} watchers, as many as it takes."
@@ -323,22 +287,20 @@ class RoomServicer(rpc.RoomServiceServicer):
         finally:
             self.watchers -= 1
 
-    async def _start(
-        self, request: pb.WatchRoomsRequest
-    ) -> watching.Place | InvalidCursor | ForeignCursor | StoreUnavailable:
+    async def _start(self, request: pb.WatchRoomsRequest) -> Place | InvalidCursor | ForeignCursor | StoreUnavailable:
         """Where the watch begins."""
         if not request.now:
             return read_cursor(request.cursor, self._node.store.identity)
         latest = await self._node.store.latest()
-        return StoreUnavailable() if isinstance(latest, Unavailable) else (latest, 0)
+        return StoreUnavailable() if isinstance(latest, Unavailable) else Place(latest, 0)
 
-    def _cursor(self, place: watching.Place) -> str:
-        return cursors.cursor(self._node.store.identity, *place)
+    def _cursor(self, place: Place) -> str:
+        return cursors.cursor(self._node.store.identity, place)
 
     async def _watch(
         self,
         platform: PlatformId,
-        place: watching.Place,
+        place: Place,
         context: grpc.aio.ServicerContext[pb.WatchRoomsRequest, pb.WatchRoomsResponse],
     ) -> None:
         node, bell = self._node, Bell()
@@ -347,7 +309,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         try:
             async with contextlib.aclosing(feed) as found:
                 async for happened in found:
-                    if isinstance(happened, StoreUnavailable):
+                    if isinstance(happened, InvalidCursor | StoreUnavailable):
                         await refuse(context, happened)
                     place = happened[-1].place if happened else place
                     told = [await self._told(each) for each in happened]
@@ -390,30 +352,44 @@ class RoomServicer(rpc.RoomServiceServicer):
     ) -> pb.ListMatchRecordsResponse:
         """The platform's matches that have ended, the last one first."""
         platform = await self._caller(context)
-        size, before = await self._asked_page(request, context)
-        wrong = length_fault("player", request.player, 0, LONGEST_NAME)
-        if wrong is not None:
-            await refuse(context, wrong)
-        search = Search(platform, request.player, _period(request))
-        page = await self._archive.page(search, size, before)
-        if isinstance(page, StoreUnavailable):
-            await refuse(context, page)
-        self._quotas.owe(platform, len(page.matches) * Work.ROW.units)
+        size, after = await self._asked_page(request, context)
+        search = searches.matches(platform, request)
+        if isinstance(search, InvalidField):
+            await refuse(context, search)
+        page = await self._page(platform, search, size, after, context)
         return pb.ListMatchRecordsResponse(
-            matches=[encode.platform_summary(summary) for summary in page.matches],
-            next_page_token=page_token(self._store.identity, page.last) if page.last else "",
+            matches=[encode.platform_summary(match_summary(room)) for room in page.rooms],
+            next_page_token=self._next(page),
         )
+
+    async def _page(
+        self,
+        platform: PlatformId,
+        search: Search,
+        size: int,
+        after: Cursor,
+        context: grpc.aio.ServicerContext[Q, R],
+    ) -> ListedRooms:
+        """A page of a list, which the platform pays for. Ends the call where there is none."""
+        page = await self._archive.page(search, size, after)
+        if not isinstance(page, ListedRooms):
+            await refuse(context, page)
+        self._quotas.owe(platform, len(page.rooms) * Work.ROW.units)
+        return page
+
+    def _next(self, page: ListedRooms) -> str:
+        return "" if page.next is None else page_token(self._node.store.identity, page.next)
 
     async def _asked_page(
         self,
         request: pb.ListRoomsRequest | pb.ListMatchRecordsRequest,
         context: grpc.aio.ServicerContext[Q, R],
-    ) -> tuple[int, Mark | None]:
-        """How many rows a page is to have, and behind which row it begins. Ends the call where the token is no good."""
-        before = read_page_token(request.page_token, self._node.store.identity)
-        if isinstance(before, InvalidCursor | ForeignCursor):
-            await refuse(context, before)
-        return min(request.page_size or USUAL_PAGE, LARGEST_PAGE), before
+    ) -> tuple[int, Cursor]:
+        """How many rows a page is to have, and where it begins. Ends the call where the token is no good."""
+        after = read_page_token(request.page_token, self._node.store.identity)
+        if isinstance(after, InvalidCursor | ForeignCursor):
+            await refuse(context, after)
+        return min(request.page_size or USUAL_PAGE, LARGEST_PAGE), after
 
     async def _caller(self, context: grpc.aio.ServicerContext[Q, R]) -> PlatformId:
         """The platform that calls, which pays for the call."""
@@ -457,7 +433,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         return await asyncio.shield(task)
 
     def _status(self, room: Room) -> pb.Room:
-        return room_status.status(room, self._rooms.deadline(room.state))
+        return room_status.status(room, self._rooms)
 
 
 def _not_sitting(match: Match, seat: int, player: str) -> NoSuchSeat | SeatFree | SeatOccupied | None:
@@ -480,14 +456,3 @@ def _seat_for(match: Match, player: Player) -> int:
     if seat is not None:
         return seat
     return next((seat for seat, chair in match.chairs.items() if chair.player is None), 0)
-
-
-def _period(request: pb.ListMatchRecordsRequest) -> Period:
-    """The period that is asked for; from the beginning and to the end of time where a bound is not set."""
-    until = _nanoseconds(request.until) if request.HasField("until") else _FOREVER
-    return Period(_nanoseconds(request.since), until)
-
-
-def _nanoseconds(moment: Timestamp) -> TimeNs:
-    """A moment as the store counts it; one before 1970 or beyond what it can count, as the nearest that it can."""
-    return TimeNs(min(max(0, moment.seconds * SECOND + moment.nanos), _FOREVER))

@@ -17,6 +17,7 @@ from grpc_health.v1 import health_pb2_grpc
 from erqiwang_grpc import shuffling
 from erqiwang_grpc.archive.matches import Archive
 from erqiwang_grpc.archive.retention import delete_old_matches
+from erqiwang_grpc.archive.summaries import Scrub
 from erqiwang_grpc.auth.files import KeyFiles
 from erqiwang_grpc.clocks import Monotonic, SystemMonotonic, system_wall
 from erqiwang_grpc.rooms.closing import Closing
@@ -138,6 +139,7 @@ class Server:
         self._tasks = [
             asyncio.create_task(self._every_tick()),
             asyncio.create_task(self._watch_stored()),
+            asyncio.create_task(self._scrub()),
         ]
         if self._settings.keep_days is not None:
             self._tasks.append(asyncio.create_task(self._delete_old_matches(self._settings.keep_days)))
@@ -195,6 +197,16 @@ class Server:
             except Exception:
                 log.exception("old matches are not deleted")
             await asyncio.sleep(_RETENTION_SECONDS)
+
+    async def _scrub(self) -> None:
+        """Hold stored summaries against their events, a room at a time. An error in it is logged and does not end it."""
+        scrub = Scrub(self._settings.store)
+        while True:
+            await asyncio.sleep(self._settings.limits.scrub_seconds)
+            try:
+                await scrub.step()
+            except Exception:
+                log.exception("summaries are not looked over")
 
     async def _every_tick(self) -> None:
         """Housekeeping. An error in it is logged and does not end it."""

@@ -2,6 +2,7 @@
 
 link(n) = SHA-256(link(n-1) ‖ batch n), the first one over the room's id, so that no batch can be exchanged,
 dropped, or moved to another room. Every field goes in behind its length: no two batches encode alike.
+A summary is not in the chain, since only the newest is kept; its seal binds it to the link of the room's newest batch.
 
 It finds damage, not forgery: it holds no secret, so anybody who can write the file can make a new chain. Compare with an
 earlier export that was kept elsewhere: `erqiwang export --verify --against FILE`.
@@ -13,9 +14,10 @@ import hashlib
 from collections.abc import Iterable
 from typing import Final, NewType
 
-from erqiwang_grpc.store.port import Batch, RoomId, Tag, Version
+from erqiwang_grpc.store.port import Batch, RoomId, Summary, Term, Version
 
 Link = NewType("Link", bytes)
+Seal = NewType("Seal", bytes)
 
 _LENGTH: Final = 4
 _NUMBER: Final = 8
@@ -23,7 +25,7 @@ _NUMBER: Final = 8
 
 def origin(room: RoomId) -> Link:
     """The link before a room's first batch."""
-    return Link(hashlib.sha256(b"erqiwang log 1\0" + room.encode()).digest())
+    return Link(hashlib.sha256(b"erqiwang room 2\0" + room.encode()).digest())
 
 
 def link(previous: Link, first: Version, encoded: bytes) -> Link:
@@ -41,9 +43,20 @@ def encode(batch: Batch) -> bytes:
             framed(()) if command is None else framed((command.id.encode(), command.fingerprint)),
             _number(batch.rules_version),
             framed(batch.bodies),
-            framed_tags(batch.tags),
+            framed(()) if batch.feed is None else framed((batch.feed.encode(),)),
         )
     )
+
+
+def seal(head: Link, summary: Summary) -> Seal:
+    """The seal of the summary of a room whose newest batch has the link `head`."""
+    return Seal(hashlib.sha256(b"summary\0" + head + encode_summary(summary)).digest())
+
+
+def encode_summary(summary: Summary) -> bytes:
+    """The summary as the bytes that are hashed. `UnicodeEncodeError` for text that is no Unicode."""
+    ended = framed(()) if summary.ended is None else framed((_number(summary.ended),))
+    return framed((framed_terms(summary.terms), _number(summary.created), ended, summary.body))
 
 
 def framed(parts: Iterable[bytes]) -> bytes:
@@ -65,13 +78,13 @@ def unframed(blob: bytes) -> tuple[bytes, ...] | None:
     return tuple(parts)
 
 
-def framed_tags(tags: Iterable[Tag]) -> bytes:
-    """Tags as one blob."""
-    return framed(part.encode() for tag in tags for part in (tag.key, tag.value))
+def framed_terms(terms: Iterable[Term]) -> bytes:
+    """Terms as one blob."""
+    return framed(part.encode() for term in terms for part in (term.key, term.value))
 
 
-def unframed_tags(blob: bytes) -> tuple[Tag, ...] | None:
-    """The tags that were framed, or None if `blob` is no frame of tags."""
+def unframed_terms(blob: bytes) -> tuple[Term, ...] | None:
+    """The terms that were framed, or None if `blob` is no frame of terms."""
     parts = unframed(blob)
     if parts is None or len(parts) % 2:
         return None
@@ -79,7 +92,7 @@ def unframed_tags(blob: bytes) -> tuple[Tag, ...] | None:
         texts = [part.decode() for part in parts]
     except UnicodeDecodeError:
         return None
-    return tuple(Tag(key, value) for key, value in zip(texts[::2], texts[1::2], strict=True))
+    return tuple(Term(key, value) for key, value in zip(texts[::2], texts[1::2], strict=True))
 
 
 def _number(value: int) -> bytes:

@@ -1,29 +1,39 @@
-"""The log in memory: for tests and for a server that may forget. Never damaged, never unavailable."""
+"""Rooms in memory: for tests and for a server that may forget. Never damaged, never unavailable while it is open."""
 
 from __future__ import annotations
 
 import bisect
 import secrets
 from dataclasses import dataclass
+from heapq import nlargest, nsmallest
 from typing import final
 
+from erqiwang_grpc.store import keyset
+from erqiwang_grpc.store.keyset import Place
 from erqiwang_grpc.store.port import (
     NOTHING,
     START,
     Actor,
     AppendAnswer,
     Appended,
+    BadCursor,
     Batch,
     CommandId,
     Conflict,
+    Cursor,
+    Damaged,
     Duplicate,
     Entry,
-    Mark,
-    Period,
-    Position,
+    Fed,
+    Listed,
+    Moment,
+    Page,
+    Rewritten,
     RoomId,
+    Search,
     StoreId,
-    Tag,
+    Summary,
+    Term,
     TimeNs,
     Unavailable,
     Version,
@@ -33,14 +43,17 @@ from erqiwang_grpc.store.port import (
 @final
 @dataclass(frozen=True, slots=True)
 class _Placed:
-    mark: Mark
+    position: int
+    room: RoomId
+    first: Version
+    last: Version
     batch: Batch
 
     def entries(self) -> tuple[Entry, ...]:
         batch = self.batch
         return tuple(
             Entry(
-                room=self.mark.room,
+                room=self.room,
                 version=Version(version),
                 time=batch.time,
                 actor=batch.actor,
@@ -48,21 +61,22 @@ class _Placed:
                 rules_version=batch.rules_version,
                 body=body,
             )
-            for version, body in enumerate(batch.bodies, start=self.mark.first)
+            for version, body in enumerate(batch.bodies, start=self.first)
         )
 
 
 @final
 class MemoryStore:
-    """`Store` in memory. Listings go through everything there is: it is not meant to hold much."""
+    """`Store` in memory. Lists go through every room: it is not meant to hold many."""
 
     def __init__(self, *, shared: bool = False) -> None:
         """`shared` if several nodes of this process are to serve the same rooms."""
         self.shared = shared
-        self._all: list[_Placed] = []
+        self._batches: list[_Placed] = []
         self._rooms: dict[RoomId, list[_Placed]] = {}
+        self._summaries: dict[RoomId, Summary] = {}
         self._known: dict[tuple[RoomId, Actor, CommandId], Duplicate] = {}
-        self._last = Position(0)
+        self._last = 0
         self._closed = False
         self._identity = StoreId(secrets.token_hex(8))
 
@@ -74,8 +88,8 @@ class MemoryStore:
     async def append(self, room: RoomId, expected: Version, batch: Batch) -> AppendAnswer:
         """Put `batch` behind version `expected` of the room. See `Store.append`."""
         if self._closed:
-            return Unavailable("this log is closed: open it again")
-        known = None if batch.command is None else self._find(room, batch.actor, batch.command.id)
+            return Unavailable("this store is closed: open it again")
+        known = None if batch.command is None else self._known.get((room, batch.actor, batch.command.id))
         if known is not None:
             return known
         head = self._head(room)
@@ -83,16 +97,12 @@ class MemoryStore:
             return Conflict(head)
         return Appended(self._place(room, head, batch))
 
-    async def head(self, room: RoomId) -> Version:
-        """The version of the room's last payload; `NOTHING` for a room that is not there."""
-        return self._head(room)
-
     async def read(self, room: RoomId, after: Version = NOTHING) -> tuple[Entry, ...]:
         """Every payload of the room with a version above `after`."""
         return tuple(
             entry
             for placed in self._rooms.get(room, ())
-            if placed.mark.version > after
+            if placed.last > after
             for entry in placed.entries()
             if entry.version > after
         )
@@ -102,46 +112,71 @@ class MemoryStore:
         placed = self._rooms.get(room)
         return placed[0].entries()[0] if placed else None
 
-    async def find(self, room: RoomId, actor: Actor, command: CommandId) -> Duplicate | None:
-        """Which payloads the command brought about, if it is in the log."""
-        return self._find(room, actor, command)
-
     async def rooms(self, after: RoomId, limit: int) -> tuple[RoomId, ...]:
         """The next at most `limit` rooms in the order of their ids."""
-        return tuple(sorted(room for room in self._rooms if room > after)[:limit])
+        return tuple(nsmallest(limit, (room for room in self._rooms if room > after)))
 
-    async def feed(self, after: Position, limit: int, tag: Tag | None = None) -> tuple[Mark, ...]:
-        """The next at most `limit` batches in commit order. See `StoreReader.feed`."""
-        start = bisect.bisect_right(self._all, after, key=lambda placed: placed.mark.position)
-        later = (p.mark for p in self._all[start:] if tag is None or tag in p.batch.tags)
-        return tuple(mark for mark, _ in zip(later, range(limit), strict=False))
-
-    async def latest(self) -> Position:
-        """The position of the last batch. See `StoreReader.latest`."""
-        return self._all[-1].mark.position if self._all else START
-
-    async def listing(self, tag: Tag, period: Period, limit: int, before: Mark | None = None) -> tuple[Mark, ...]:
-        """At most `limit` batches that carry `tag`, newest first. See `StoreReader.listing`."""
-        found = [
-            placed.mark
-            for placed in self._all
-            if tag in placed.batch.tags
-            and period.since <= placed.mark.time < period.until
-            and (before is None or _age(placed.mark) < _age(before))
-        ]
-        return tuple(sorted(found, key=_age, reverse=True)[:limit])
-
-    async def delete_rooms(self, tag: Tag, before: TimeNs, limit: int) -> tuple[RoomId, ...]:
-        """Delete at most `limit` rooms. See `Store.delete_rooms`."""
-        old = sorted(
-            (placed.mark for placed in self._all if tag in placed.batch.tags and placed.mark.time < before),
-            key=_age,
+    async def feed(self, feed: str, after: Cursor, limit: int) -> tuple[Fed, ...] | BadCursor:
+        """The next at most `limit` batches of a feed in commit order. See `StoreReader.feed`."""
+        position = keyset.position(after)
+        if position is None:
+            return BadCursor()
+        start = bisect.bisect_right(self._batches, position, key=lambda placed: placed.position)
+        later = (placed for placed in self._batches[start:] if placed.batch.feed == feed)
+        return tuple(
+            Fed(keyset.after(placed.position - 1), keyset.after(placed.position), placed.entries())
+            for placed, _ in zip(later, range(limit), strict=False)
         )
-        doomed = tuple(dict.fromkeys(mark.room for mark in old))[:limit]
+
+    async def latest(self) -> Cursor:
+        """The cursor behind everything that is stored by now."""
+        return keyset.after(self._last)
+
+    async def summary(self, room: RoomId) -> Listed | None:
+        """The room's summary; None for a room that is not there."""
+        return self._listed(room) if room in self._rooms else None
+
+    async def summaries(self, search: Search, limit: int, after: Cursor = START) -> Page | BadCursor:
+        """At most `limit` rooms of a list, the newest first. See `StoreReader.summaries`."""
+        behind = keyset.place(after)
+        if isinstance(behind, BadCursor):
+            return behind
+        found = nlargest(limit + 1, self._found(search, behind))
+        rooms = tuple(self._listed(room) for _, room in found[:limit])
+        return Page(rooms, keyset.behind(found[limit - 1]) if len(found) > limit else None, ())
+
+    def _found(self, search: Search, behind: Place | None) -> list[Place]:
+        wanted = set(search.terms)
+        places = (
+            (time, room)
+            for room, summary in self._summaries.items()
+            if (time := _moment(summary, search.moment)) is not None and wanted.issubset(summary.terms)
+        )
+        period = search.period
+        return [
+            place for place in places if period.since <= place[0] < period.until and (behind is None or place < behind)
+        ]
+
+    async def summarise(self, room: RoomId, expected: Version, summary: Summary) -> Rewritten | Conflict | Damaged:
+        """Put `summary` in the place of the one that the room has. See `Store.summarise`."""
+        if self._head(room) != expected or room not in self._rooms:
+            return Conflict(self._head(room))
+        self._summaries[room] = summary
+        return Rewritten()
+
+    async def delete_rooms(self, term: Term, before: TimeNs, limit: int) -> tuple[RoomId, ...]:
+        """Delete at most `limit` rooms. See `Store.delete_rooms`."""
+        old = (
+            (summary.ended, room)
+            for room, summary in self._summaries.items()
+            if term in summary.terms and summary.ended is not None and summary.ended < before
+        )
+        doomed = tuple(room for _, room in nsmallest(limit, old))
         for room in doomed:
             del self._rooms[room]
+            del self._summaries[room]
         gone = set(doomed)
-        self._all = [placed for placed in self._all if placed.mark.room not in gone]
+        self._batches = [placed for placed in self._batches if placed.room not in gone]
         self._known = {key: known for key, known in self._known.items() if key[0] not in gone}
         return doomed
 
@@ -151,23 +186,26 @@ class MemoryStore:
 
     def _head(self, room: RoomId) -> Version:
         placed = self._rooms.get(room)
-        return placed[-1].mark.version if placed else NOTHING
+        return placed[-1].last if placed else NOTHING
 
-    def _find(self, room: RoomId, actor: Actor, command: CommandId) -> Duplicate | None:
-        return self._known.get((room, actor, command))
+    def _listed(self, room: RoomId) -> Listed:
+        return Listed(room, self._head(room), self._summaries[room])
 
     def _place(self, room: RoomId, head: Version, batch: Batch) -> Version:
-        self._last = Position(self._last + 1)
-        last = Version(head + len(batch.bodies))
-        placed = _Placed(Mark(self._last, room, Version(head + 1), last, batch.time), batch)
-        self._all.append(placed)
+        self._last += 1
+        first, last = Version(head + 1), Version(head + len(batch.bodies))
+        placed = _Placed(self._last, room, first, last, batch)
+        self._batches.append(placed)
         self._rooms.setdefault(room, []).append(placed)
+        self._summaries[room] = batch.summary
         if batch.command is not None:
-            known = Duplicate(Version(head + 1), last, batch.command.fingerprint)
-            self._known[room, batch.actor, batch.command.id] = known
+            self._known[room, batch.actor, batch.command.id] = Duplicate(first, last, batch.command.fingerprint)
         return last
 
 
-def _age(mark: Mark) -> tuple[TimeNs, Position]:
-    """Newer marks are greater; the position decides between equal times."""
-    return mark.time, mark.position
+def _moment(summary: Summary, moment: Moment) -> TimeNs | None:
+    match moment:
+        case Moment.CREATED:
+            return summary.created
+        case Moment.ENDED:
+            return summary.ended

@@ -1,7 +1,7 @@
 """The two ports behind which rooms are kept: `Store`, where safety lives, and `Wakeup`, a lossy hint.
 
 A room is a sequence of opaque payloads, each with a version: the first is 1 and there are no gaps.
-What one command brought about is one `Batch`, which is in the log whole or not at all.
+What one command brought about is one `Batch`, which is stored whole or not at all.
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from enum import Enum
 from typing import Final, NewType, Protocol, TypeAlias, final
 
 RoomId = NewType("RoomId", str)
 Version = NewType("Version", int)
 """How many payloads a room holds up to and with this one; 0 is a room that is not there."""
-Position = NewType("Position", int)
-"""A place in the order in which batches were committed, over all rooms. Grows, may skip, is never used twice."""
+Cursor = NewType("Cursor", str)
+"""A place in a feed or a list, as text that the store makes and nobody else reads: ASCII without spaces, `-` or quotes."""
 TimeNs = NewType("TimeNs", int)
 """Nanoseconds since 1970-01-01 UTC."""
 Actor = NewType("Actor", str)
@@ -24,7 +25,8 @@ StoreId = NewType("StoreId", str)
 """Which store it is: random, and another one in every copy, so that a place in one is never taken for a place in another."""
 
 NOTHING: Final = Version(0)
-START: Final = Position(0)
+START: Final = Cursor("")
+"""The beginning of every feed and list."""
 
 
 @final
@@ -40,8 +42,8 @@ class CommandKey:
 
 @final
 @dataclass(frozen=True, slots=True, order=True)
-class Tag:
-    """A key and a value under which a batch can be found again. The store gives them no meaning."""
+class Term:
+    """A key and a value by which a room is found in lists. The store gives them no meaning."""
 
     key: str
     value: str
@@ -49,8 +51,28 @@ class Tag:
 
 @final
 @dataclass(frozen=True, slots=True)
+class Summary:
+    """What lists say of a room, and how they find it. Each batch brings the room's new one.
+
+    `ValueError` if a term occurs twice.
+    """
+
+    terms: tuple[Term, ...]
+    created: TimeNs
+    ended: TimeNs | None
+    """When the match ended; None while it has not."""
+    body: bytes
+    """Everything that a list tells of the room. The store gives it no meaning."""
+
+    def __post_init__(self) -> None:
+        if len(set(self.terms)) != len(self.terms):
+            raise ValueError("a room is found by each term once")
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Batch:
-    """What one command brought about. `ValueError` if it is empty: nothing happened, so nothing is logged."""
+    """What one command brought about. `ValueError` if it is empty: nothing happened, so nothing is stored."""
 
     time: TimeNs
     actor: Actor
@@ -58,13 +80,14 @@ class Batch:
     """None for what cannot be repeated by a sender: it is never a duplicate of anything."""
     rules_version: int
     bodies: tuple[bytes, ...]
-    tags: tuple[Tag, ...] = ()
+    summary: Summary
+    """The room with this batch."""
+    feed: str | None = None
+    """Whose feed tells of the batch; None where nobody's does."""
 
     def __post_init__(self) -> None:
         if not self.bodies:
             raise ValueError("a batch holds at least one payload")
-        if len(set(self.tags)) != len(self.tags):
-            raise ValueError("a batch carries each tag once")
 
 
 @final
@@ -100,7 +123,7 @@ class Conflict:
 @final
 @dataclass(frozen=True, slots=True)
 class Duplicate:
-    """The command is already in the log as the versions `first` to `last`. Nothing was written.
+    """The command is already stored as the versions `first` to `last`. Nothing was written.
 
     The caller compares `fingerprint`: equal means "answer it again", different means "refuse it".
     """
@@ -142,18 +165,6 @@ class Unsure:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Mark:
-    """Where a batch is: the versions `first` to `version`. Also the cursor behind which a listing goes on."""
-
-    position: Position
-    room: RoomId
-    first: Version
-    version: Version
-    time: TimeNs
-
-
-@final
-@dataclass(frozen=True, slots=True)
 class Period:
     """From `since` up to and without `until`."""
 
@@ -161,24 +172,91 @@ class Period:
     until: TimeNs
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class Fed:
+    """One batch of a feed, with its payloads."""
+
+    before: Cursor
+    """Where this batch is the next one."""
+    cursor: Cursor
+    """Where the feed goes on behind this batch."""
+    entries: tuple[Entry, ...]
+
+
+class Moment(Enum):
+    """By which of its moments a room stands in a list."""
+
+    CREATED = "created"
+    ENDED = "ended"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Search:
+    """Which rooms a list holds: those that carry every one of `terms`, and whose `moment` is in the `period`.
+
+    `ValueError` without a term.
+    """
+
+    terms: tuple[Term, ...]
+    moment: Moment
+    period: Period
+
+    def __post_init__(self) -> None:
+        if not self.terms:
+            raise ValueError("a list is found by at least one term")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A room with its summary, as of `version`."""
+
+    room: RoomId
+    version: Version
+    summary: Summary
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some of the rooms of a list, the newest first."""
+
+    rooms: tuple[Listed, ...]
+    next: Cursor | None
+    """Where the next page begins; None where this is the last one."""
+    doubtful: tuple[RoomId, ...]
+    """Rooms that the list leads to and that do not belong there, or whose summary fails its checksum. They are left out; make
+    their summaries anew from their events."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class BadCursor:
+    """A cursor that this store did not make."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """The room has the summary that was given."""
+
+
 AppendAnswer: TypeAlias = Appended | Conflict | Duplicate | Damaged | Unavailable | Unsure
 
 
 class StoreReader(Protocol):
-    """The half of the log that changes nothing.
+    """The half of the store that changes nothing.
 
-    `rooms`, `feed` and `listing` give pages. A page with fewer than `limit` members is the last one: members that are
-    damaged are passed over, and more are looked at instead. Every member stands strictly behind the one before it, and the
-    first one behind the place that was given, so that a loop over pages ends. Where the store cannot give such a page it is
-    damaged, and the answer is `Unavailable`.
+    `rooms`, `feed` and `summaries` give pages. Every member stands strictly behind the one before it, and the first one
+    behind the place that was given, so that a loop over pages ends. Where the store cannot give such a page it is damaged,
+    and the answer is `Unavailable`.
     """
 
     @property
     def identity(self) -> StoreId:
         """Which store this is."""
-
-    async def head(self, room: RoomId) -> Version | Damaged:
-        """The version of the room's last payload; `NOTHING` for a room that is not there."""
 
     async def read(self, room: RoomId, after: Version = NOTHING) -> tuple[Entry, ...] | Damaged:
         """Every payload of the room with a version above `after`, checked against the room's head."""
@@ -189,29 +267,29 @@ class StoreReader(Protocol):
         None for a room that is not there.
         """
 
-    async def find(self, room: RoomId, actor: Actor, command: CommandId) -> Duplicate | Damaged | None:
-        """Which payloads the command brought about, if it is in the log."""
-
     async def rooms(self, after: RoomId, limit: int) -> tuple[RoomId, ...] | Unavailable:
         """The next at most `limit` rooms in the order of their ids; from the start with an empty id.
 
-        A room is listed if anything of it is stored, even if its head is missing.
+        A room is listed if anything of it is stored, even if its head is missing. A page with fewer than `limit` rooms is
+        the last one.
         """
 
-    async def feed(self, after: Position, limit: int, tag: Tag | None = None) -> tuple[Mark, ...] | Unavailable:
-        """The next at most `limit` batches, of all or of those that carry `tag`, in commit order.
+    async def feed(self, feed: str, after: Cursor, limit: int) -> tuple[Fed, ...] | BadCursor | Unavailable:
+        """The next at most `limit` batches of a feed with their payloads, in commit order.
 
-        A reader who goes on from the last mark it saw misses nothing: no batch ever appears behind a mark
-        that was visible before it.
+        A reader who goes on from the last cursor it saw misses nothing: no batch ever appears behind a cursor that was
+        given out before. A batch that fails its checks is passed over, and another looked at instead; reading its room says
+        what is wrong. A page with fewer than `limit` batches is the last one for now.
         """
 
-    async def latest(self) -> Position | Unavailable:
-        """The position of the last batch that `feed` gives now; `START` where it gives none."""
+    async def latest(self) -> Cursor | Unavailable:
+        """The cursor behind everything that is stored by now."""
 
-    async def listing(
-        self, tag: Tag, period: Period, limit: int, before: Mark | None = None
-    ) -> tuple[Mark, ...] | Unavailable:
-        """At most `limit` batches that carry `tag`, newest first, older than the mark `before` if one is given."""
+    async def summary(self, room: RoomId) -> Listed | Damaged | None:
+        """The room's summary, checked against its head; None for a room that is not there."""
+
+    async def summaries(self, search: Search, limit: int, after: Cursor = START) -> Page | BadCursor | Unavailable:
+        """At most `limit` rooms of a list, the newest first, without reading their payloads."""
 
 
 class Store(StoreReader, Protocol):
@@ -228,10 +306,18 @@ class Store(StoreReader, Protocol):
         `expected`. An append whose caller is cancelled may still happen.
         """
 
-    async def delete_rooms(self, tag: Tag, before: TimeNs, limit: int) -> tuple[RoomId, ...] | Unavailable:
-        """Delete at most `limit` rooms with a batch that carries `tag` and is older than `before`; says which.
+    async def summarise(
+        self, room: RoomId, expected: Version, summary: Summary
+    ) -> Rewritten | Conflict | Damaged | Unavailable:
+        """Put `summary` in the place of the one that the room has, if the room is at `expected`; anew wherever lists hold it.
 
-        Fewer than `limit` means that no more are left. Positions of deleted batches stay empty.
+        Lists hold nothing more of a room that is not there.
+        """
+
+    async def delete_rooms(self, term: Term, before: TimeNs, limit: int) -> tuple[RoomId, ...] | Unavailable:
+        """Delete at most `limit` rooms that carry `term` and ended before a time; says which.
+
+        Fewer than `limit` means that no more are left. A room whose summary fails its checksum is not deleted.
         """
 
     async def close(self) -> None:

@@ -20,8 +20,8 @@ from rich.text import Text
 from erqiwang_grpc.commands import data_folder, interrupts
 from erqiwang_grpc.commands.data_folder import NoStore
 from erqiwang_grpc.events.history import RoomLog, UnreadableEntry, read
+from erqiwang_grpc.events.standing import steps
 from erqiwang_grpc.names import printable
-from erqiwang_grpc.rooms.state import steps
 from erqiwang_grpc.store import Damaged, RoomId
 from erqiwang_grpc.tools.terminal.card_text import cards
 from erqiwang_grpc.tools.terminal.console import console
@@ -128,10 +128,10 @@ def _tell(arguments: Namespace, history: RoomLog) -> UnreadableEntry | None:
     for step in steps(history):
         if isinstance(step, UnreadableEntry):
             return step
-        match = step.state.match
+        match = step.after.match
         if arguments.deal in (None, views.progress(match).deal):
             seen = onlookers.views(match)
-            teller.tell(onlookers.cause(step.before, step.logged.event, match), seen)
+            teller.tell(onlookers.cause(step.before.match, step.logged.event, match), seen)
             if arguments.step:
                 _pause(teller, seen)
     teller.say(f"{len(history.later) + 1} events; the match {'is over' if isinstance(match, Over) else 'goes on'}.")

@@ -14,13 +14,15 @@ from google.protobuf.json_format import MessageToJson
 from erqiwang_grpc import events as stored, shuffling
 from erqiwang_grpc.__main__ import main
 from erqiwang_grpc.archive import feed as watching
+from erqiwang_grpc.archive.feed import Place
+from erqiwang_grpc.archive.summaries import mended
 from erqiwang_grpc.clocks import SystemMonotonic
 from erqiwang_grpc.commands import export
-from erqiwang_grpc.events.index import opening_tags
+from erqiwang_grpc.events.index import ENDED
 from erqiwang_grpc.events.model import RoomOpened
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rpc.wire import encode
-from erqiwang_grpc.store import START, Appended, Batch, Entry, RoomId, TimeNs, Version
+from erqiwang_grpc.store import START, Appended, Batch, Entry, Rewritten, RoomId, Summary, TimeNs, Version
 from erqiwang_grpc.store.sqlite import LOG_FILE, SqliteStore, open_store
 from erqiwang_grpc.store.wakeup import Bell, ProcessWakeup
 from erqiwang_grpc.v1 import room_service_pb2 as pb
@@ -46,7 +48,9 @@ async def heard(store: SqliteStore) -> list[pb.RoomEvent]:
     """What a platform is told of all that has happened."""
     looks = iter([False, True])
     found: list[pb.RoomEvent] = []
-    feed = watching.feed(store, ProcessWakeup(), "local", (START, 0), Bell(), lambda: next(looks), SystemMonotonic())
+    feed = watching.feed(
+        store, ProcessWakeup(), "local", Place(START, 0), Bell(), lambda: next(looks), SystemMonotonic()
+    )
     rooms: dict[RoomId, RoomOpened] = {}
     async for happened in feed:
         assert isinstance(happened, tuple)
@@ -79,17 +83,19 @@ async def _forge(folder: Path, room: RoomId, forgery: Forgery) -> None:
     assert isinstance(entries, tuple)
     opening = stored.read(entries[0].body, entries[0].rules_version)
     assert isinstance(opening, RoomOpened)
-    (tag, *_) = opening_tags(opening)
-    await store.delete_rooms(tag, TimeNs(2**62), 10)
+    ended = Summary((ENDED,), TimeNs(0), TimeNs(0), b"")
+    assert await store.summarise(room, entries[-1].version, ended) == Rewritten()
+    assert await store.delete_rooms(ENDED, TimeNs(2**62), 10) == (room,)
     at = Version(0)
     for _, group in groupby(forgery(entries), key=lambda entry: (entry.actor, entry.command, entry.time)):
         found = list(group)
         one = found[0]
-        tags = opening_tags(opening) if at == 0 else ()
-        batch = Batch(one.time, one.actor, one.command, one.rules_version, tuple(each.body for each in found), tags)
+        bodies = tuple(each.body for each in found)
+        batch = Batch(one.time, one.actor, one.command, one.rules_version, bodies, ended)
         appended = await store.append(room, at, batch)
         assert isinstance(appended, Appended)
         at = appended.version
+    await mended(store, room)
     await store.close()
 
 

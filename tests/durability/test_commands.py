@@ -45,6 +45,7 @@ from tests.deals.walk import Change
 from tests.durability.played import Clock, administer, node_on, play, seated
 from tests.durability.test_records import recorded
 from tests.service.tables import eventually
+from tests.store.contract import PLAIN, head
 
 SUITS = "♠♥♣♦🃏🃟"
 
@@ -220,7 +221,8 @@ async def rewrite_a_settlement(folder: Folder) -> None:
     at = next(number for number, entry in enumerate(entries) if is_settlement(entry))
     for group in batches((*entries[:at], doubled(entries[at]), *entries[at + 1 :])):
         first = group[0]
-        batch = Batch(first.time, first.actor, first.command, first.rules_version, tuple(each.body for each in group))
+        bodies = tuple(each.body for each in group)
+        batch = Batch(first.time, first.actor, first.command, first.rules_version, bodies, PLAIN)
         assert isinstance(await store.append(folder.over, Version(first.version - 1), batch), Appended)
     await store.close()
 
@@ -264,7 +266,7 @@ async def test_old_matches_are_deleted_whole_and_the_others_stay(tmp_path: Path)
     gone = await delete_old_matches(store, TimeNs(clock() - int(9.5 * DAY)))
     assert set(gone) == {room.id for room in ended[:-9]}
     for room in (*ended, going_on):
-        assert await store.head(room.id) == (NOTHING if room.id in gone else room.version)
+        assert await head(store, room.id) == (NOTHING if room.id in gone else room.version)
     await store.close()
 
 

@@ -9,15 +9,17 @@ from pathlib import Path
 
 import grpc
 import pytest
+from erqiwang_core.match import Disband
 
 from erqiwang_grpc.__main__ import main
 from erqiwang_grpc.client.calls import CallRefused, refusal_of
 from erqiwang_grpc.commands import data_folder, export
+from erqiwang_grpc.rooms.command import Accepted
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.store.sqlite import LOG_FILE, SqliteStore, open_store
 from erqiwang_grpc.tools import replay
 from erqiwang_grpc.v1 import seat_service_pb2 as pb
-from tests.durability.played import node_on, opened, seated as seated_without_a_port
+from tests.durability.played import administer, node_on, opened, seated as seated_without_a_port
 from tests.service.processes import REPOSITORY, ServerProcess, serving
 from tests.service.tables import PATIENCE, Served, Table, act, acting, seated, seen, step
 
@@ -83,7 +85,8 @@ async def test_a_damaged_room_is_refused_and_the_others_go_on(
         with pytest.raises(grpc.aio.AioRpcError) as closed:
             await seen(service, damaged, 0)
         assert refusal_of(closed.value).reason == "ROOM_QUARANTINED"
-        assert [room.room_id for room in await service.platform.rooms()] == [whole.room_id]
+        listed = {room.room_id for room in await service.platform.rooms()}
+        assert listed == {damaged.room_id, whole.room_id}, "a list opens no room"
         for _ in range(20):
             await step(service, whole)
         assert (await service.platform.record(whole.room_id)).summary.room_id == whole.room_id
@@ -197,27 +200,28 @@ async def one_room(folder: Path) -> str:
     store = await open_store(folder / LOG_FILE)
     assert isinstance(store, SqliteStore)
     rooms = Rooms(node_on(store))
-    room, _ = await opened(rooms, "waiting"), await seated_without_a_port(rooms, "begun")
+    room, begun = await opened(rooms, "waiting"), await seated_without_a_port(rooms, "begun")
+    assert isinstance(await administer(begun, Disband()), Accepted)
     await store.close()
     return room.id
 
 
 UNSEEN = [
-    pytest.param("DELETE FROM heads WHERE room = ?", "restore the room from a backup", id="the head of a room is gone"),
+    pytest.param("DELETE FROM rooms WHERE room = ?", "restore the room from a backup", id="the head of a room is gone"),
     pytest.param("DELETE FROM batches WHERE room = ?", "restore the room from a backup", id="only its head is there"),
     pytest.param(
-        "UPDATE tagged SET time_ns = time_ns + 1 WHERE position = (SELECT min(position) FROM batches WHERE room = ?)",
-        "the table of tags does not fit",
+        "UPDATE found SET created_ns = created_ns + 1 WHERE room = ?",
+        "the table of terms does not fit",
         id="the time of an index entry",
     ),
     pytest.param(
-        "DELETE FROM tagged WHERE position = (SELECT min(position) FROM batches WHERE room = ?)",
-        "the table of tags does not fit",
+        "DELETE FROM found WHERE key = 'state' AND room = ?",
+        "the table of terms does not fit",
         id="an index entry is gone",
     ),
     pytest.param(
-        "INSERT INTO tagged SELECT 'finished', 'local', min(position), time_ns FROM batches WHERE room = ?",
-        "the table of tags does not fit",
+        "INSERT INTO found SELECT 'ended', '', created_ns, room, NULL FROM rooms WHERE room = ?",
+        "the table of terms does not fit",
         id="an index entry too many",
     ),
 ]
@@ -241,8 +245,8 @@ def test_a_bit_that_flips_in_an_index_alone_is_found_by_an_export_that_verifies(
     """The entry itself, on the disk: no statement would write an index otherwise than its table."""
     asyncio.run(one_room(tmp_path))
     db = sqlite3.connect(tmp_path / LOG_FILE)
-    ((page,),) = db.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'tagged_by_time'").fetchall()
-    ((time,),) = db.execute("SELECT time_ns FROM tagged LIMIT 1").fetchall()
+    ((page,),) = db.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'found_by_end'").fetchall()
+    ((time,),) = db.execute("SELECT ended_ns FROM found WHERE ended_ns IS NOT NULL LIMIT 1").fetchall()
     ((size,),) = db.execute("PRAGMA page_size").fetchall()
     db.close()
     raw = bytearray((tmp_path / LOG_FILE).read_bytes())

@@ -16,12 +16,14 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from erqiwang_grpc import shuffling
 from erqiwang_grpc.archive.audit import mismatch
-from erqiwang_grpc.archive.records import DealRecord, MatchRecord, match_record, match_summary
+from erqiwang_grpc.archive.records import DealRecord, MatchRecord, MatchSummary, match_record, match_summary
 from erqiwang_grpc.client.calls import CallRefused
 from erqiwang_grpc.events import read
+from erqiwang_grpc.events.summary import summary_of
 from erqiwang_grpc.rooms.command import Accepted
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Room
+from erqiwang_grpc.rooms.state import State, replay
 from erqiwang_grpc.rpc.wire import encode
 from erqiwang_grpc.store import Entry
 from erqiwang_grpc.store.memory import MemoryStore
@@ -74,9 +76,9 @@ async def test_a_match_is_recorded_as_it_was_played(options: RoomOptions) -> Non
     assert record.summary.settled_deals == options.deals
     assert record.summary.players == match.chairs.map(lambda chair: chair.player)
     assert (record.summary.created, record.summary.started, record.summary.ended) == (
-        room.state.created,
-        room.state.started,
-        room.state.ended,
+        room.state.standing.created,
+        room.state.standing.started,
+        room.state.standing.ended,
     )
     for number, deal in enumerate(record.deals, start=1):
         assert deal.dealt.number == number
@@ -95,6 +97,13 @@ async def test_a_match_is_recorded_as_it_was_played(options: RoomOptions) -> Non
     assert tuple(trick.trick for trick in record.deals[-1].tricks) == match.last.finished
 
 
+def summary_after(entries: tuple[Entry, ...]) -> MatchSummary:
+    """The summary of a match from where its room stands."""
+    state = replay(entries)
+    assert isinstance(state, State)
+    return match_summary(summary_of(entries[0].room, state.standing))
+
+
 @pytest.mark.parametrize("options", GAMES)
 async def test_while_a_deal_is_in_progress_nothing_of_it_changes_the_record(options: RoomOptions) -> None:
     store = MemoryStore()
@@ -107,7 +116,7 @@ async def test_while_a_deal_is_in_progress_nothing_of_it_changes_the_record(opti
         record = recorded(entries[:version])
         now = encode.match_record(record).SerializeToString(deterministic=True)
         said += [now] if now not in said[-1:] else []
-        assert match_summary(entries[:version]) == record.summary
+        assert summary_after(entries[:version]) == record.summary
     assert len(said) == 2, "the record changed once, with the settlement"
 
 
@@ -185,8 +194,10 @@ async def finished(service: Service, players: Sequence[str]) -> str:
     return table.room_id
 
 
-async def listed(service: Service, player: str = "", **period: Timestamp) -> list[record_pb2.MatchSummary]:
-    return [summary async for summary in service.platform.records(player, **period)]
+async def listed(
+    service: Service, player: str = "", since: Timestamp | None = None, until: Timestamp | None = None
+) -> list[record_pb2.MatchSummary]:
+    return [summary async for summary in service.platform.records(player, since, until)]
 
 
 async def test_matches_are_found_by_player_and_by_time_page_after_page(tmp_path: Path) -> None:

@@ -20,10 +20,11 @@ from erqiwang_grpc.rooms.refusals import OutcomeUnknown, RoomQuarantined, StaleV
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Room
 from erqiwang_grpc.rooms.state import State, replay
-from erqiwang_grpc.store import AppendAnswer, Batch, RoomId, Store, Unavailable, Unsure, Version
+from erqiwang_grpc.store import AppendAnswer, Batch, Damaged, RoomId, Store, TimeNs, Unavailable, Unsure, Version
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.store.port import Actor
 from tests.durability.played import PLAYERS, Clock, Ear, act, administer, next_command, node_on, opened, play, seated
+from tests.store.contract import PLAIN, head
 from tests.store.passing_on import PassingOn
 
 
@@ -218,7 +219,7 @@ UNFOLLOWABLE = [
 
 async def spoilt(store: MemoryStore, room: Room, body: bytes, rules_version: int) -> None:
     """Log what this program cannot follow, as a newer one or one with an error might."""
-    batch = Batch(room.state.turn_began, Actor("seat 0 alice"), None, rules_version, (body,))
+    batch = Batch(room.state.standing.time, Actor("seat 0 alice"), None, rules_version, (body,), PLAIN)
     await store.append(room.id, room.version, batch)
 
 
@@ -229,11 +230,12 @@ async def test_nothing_is_decided_after_what_another_node_wrote_and_this_one_can
     store = MemoryStore(shared=True)
     room = await seated(Rooms(node_on(store)))
     await spoilt(store, room, body(), rules_version)
-    head = await store.head(room.id)
+    at = await head(store, room.id)
+    assert not isinstance(at, Damaged)
     asked = asked_for(room)
-    assert await act(room, *asked) == RoomQuarantined(head)
-    assert await administer(room, LeaveSeat(1)) == RoomQuarantined(head)
-    assert await store.head(room.id) == head
+    assert await act(room, *asked) == RoomQuarantined(at)
+    assert await administer(room, LeaveSeat(1)) == RoomQuarantined(at)
+    assert await head(store, room.id) == at
 
 
 @pytest.mark.parametrize(("body", "rules_version"), UNFOLLOWABLE)
@@ -286,7 +288,7 @@ async def test_an_unfilled_room_is_ended_as_soon_as_the_log_takes_its_end() -> N
     rooms = Rooms(node)
     housekeeping = Housekeeping(rooms)
     room = await opened(rooms)
-    clock.forward(rooms.deadline(room.state) - room.state.created)
+    clock.forward(rooms.deadline(TimeNs(0)))
     store.fails_before = True
     await housekeeping.expire()
     assert matches.phase(room.match) is Phase.OPEN

@@ -62,6 +62,17 @@ async def test_what_is_written_today_is_what_the_example_holds(store: Path, tmp_
     fresh = tmp_path / "fresh.sqlite"
     await fill(fresh)
     assert await everything(fresh) == await everything(store), "if that is meant: make store"
+    assert await summed_up(fresh) == await summed_up(store), "likewise"
+
+
+async def summed_up(path: Path) -> list[object]:
+    reader = await open_reader(path)
+    assert isinstance(reader, SqliteReader), reader
+    rooms = await reader.rooms(RoomId(""), 100)
+    assert isinstance(rooms, tuple)
+    found: list[object] = [await reader.summary(room) for room in rooms]
+    await reader.close()
+    return found
 
 
 async def everything(path: Path) -> list[tuple[Entry, ...]]:

@@ -7,11 +7,11 @@ from random import Random
 from erqiwang_core.match import Over
 from erqiwang_core.units import Seat
 
-from erqiwang_grpc.archive.feed import Happened, feed
+from erqiwang_grpc.archive.feed import Happened, Place, feed
 from erqiwang_grpc.rooms.command import Accepted
 from erqiwang_grpc.rooms.housekeeping import Housekeeping
 from erqiwang_grpc.rooms.limits import Limits
-from erqiwang_grpc.rooms.refusals import StoreUnavailable
+from erqiwang_grpc.rooms.refusals import InvalidCursor, StoreUnavailable
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Node, Room
 from erqiwang_grpc.shuffling import seeded
@@ -31,7 +31,9 @@ async def test_watchers_of_every_node_hear_at_once_what_any_node_does_and_of_a_d
     there = Rooms(Node(store, wakeup, Clock(), seeded(7), Limits(), monotonic=clock))
     bell, leaving = Bell(), False
     heard: list[Happened] = []
-    hearing = asyncio.create_task(hear(feed(store, wakeup, "local", (START, 0), bell, lambda: leaving, clock), heard))
+    hearing = asyncio.create_task(
+        hear(feed(store, wakeup, "local", Place(START, 0), bell, lambda: leaving, clock), heard)
+    )
     await eventually(lambda: clock.is_waited_for(5.0))
     room = await seated(here)
     other = await there.find(room.id)
@@ -51,7 +53,9 @@ async def test_watchers_of_every_node_hear_at_once_what_any_node_does_and_of_a_d
         rooms.close()
 
 
-async def hear(watching: AsyncGenerator[tuple[Happened, ...] | StoreUnavailable, None], heard: list[Happened]) -> None:
+async def hear(
+    watching: AsyncGenerator[tuple[Happened, ...] | InvalidCursor | StoreUnavailable, None], heard: list[Happened]
+) -> None:
     """Everything that a watcher is told until the server leaves; never an empty message, for which time would have to pass."""
     async for happened in watching:
         assert isinstance(happened, tuple)

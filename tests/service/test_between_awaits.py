@@ -32,6 +32,7 @@ from tests.durability.played import (
     seated as seated_in_memory,
 )
 from tests.service.tables import PATIENCE, RawSeat, Service, act, eventually, seated, served
+from tests.store.contract import PLAIN
 from tests.store.holding import HoldingLog
 from tests.store.passing_on import PassingOn
 
@@ -152,14 +153,14 @@ async def test_a_room_that_is_filled_while_its_end_waits_is_not_ended() -> None:
     store.holds_appends = True
     last = asyncio.create_task(administer(room, TakeSeat(2, Player(PLAYERS[2]))))
     await store.held.wait()
-    clock.forward(rooms.deadline(room.state) - room.state.created)
+    clock.forward(rooms.deadline(TimeNs(0)))
     expiring = asyncio.create_task(Housekeeping(rooms).expire())
     await asyncio.sleep(0)  # one turn of the loop brings it to the room's lock
     store.go_on.set()
     assert isinstance(await last, Accepted)
     await expiring
     assert isinstance(room.match, Running)
-    assert room.state.ended is None
+    assert room.state.standing.ended is None
 
 
 async def test_a_seat_is_taken_that_another_was_faster_to_take(tmp_path: Path) -> None:
@@ -183,7 +184,7 @@ async def test_a_seat_is_taken_that_another_was_faster_to_take(tmp_path: Path) -
 
 
 def batch(number: int) -> Batch:
-    return Batch(TimeNs(number), Actor("platform"), None, RULES_VERSION, (b"body",))
+    return Batch(TimeNs(number), Actor("platform"), None, RULES_VERSION, (b"body",), PLAIN)
 
 
 async def test_a_commit_between_head_and_tail_of_a_read_is_seen_whole_or_not_at_all(tmp_path: Path) -> None:

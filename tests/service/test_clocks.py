@@ -122,14 +122,14 @@ async def test_the_wait_for_the_next_deal_began_with_the_settlement_whoever_is_r
         wall.at += SECOND
         await play(room, 1)
     settled = wall.at
-    assert room.state.turn_began == settled
+    assert room.state.standing.turn_began == settled
     for seat in (0, 1):
         wall.at += SECOND
         assert isinstance(await act_in_memory(room, Seat(seat), Ready()), Accepted)
-        assert (room.state.time, room.state.turn_began) == (wall.at, settled)
+        assert (room.state.standing.time, room.state.standing.turn_began) == (wall.at, settled)
     wall.at += SECOND
     assert isinstance(await act_in_memory(room, Seat(2), Ready()), Accepted)
-    assert room.state.turn_began == wall.at, "the deal has begun, and with it a turn"
+    assert room.state.standing.turn_began == wall.at, "the deal has begun, and with it a turn"
 
 
 @pytest.mark.parametrize(("seconds", "is_good"), [(-1, True), (0, False)], ids=["just before", "at"])
@@ -161,7 +161,7 @@ async def test_a_room_that_was_put_away_unfilled_expires_on_the_wall_clock(early
     found = await rooms.find(room.id)
     assert isinstance(found, Room)
     assert isinstance(found.match, Gathering) is not ends
-    assert (found.state.ended_by == HOUSE) is ends
+    assert (found.state.standing.ended_by == HOUSE) is ends
 
 
 async def test_a_room_that_is_opened_again_and_again_waits_for_one_deadline() -> None:

@@ -23,8 +23,9 @@ from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.auth.tokens import Epoch, SeatClaims, UnixSeconds
 from erqiwang_grpc.client import CallRefused, Platform, refusal_of
 from erqiwang_grpc.client.calls import bearer
-from erqiwang_grpc.events.index import ENDED, created
-from erqiwang_grpc.store import NOTHING, Actor, Appended, Batch, RoomId, TimeNs
+from erqiwang_grpc.events import summary as summaries
+from erqiwang_grpc.events.index import ENDED, of_platform
+from erqiwang_grpc.store import NOTHING, Actor, Appended, Batch, RoomId, Summary, TimeNs
 from erqiwang_grpc.store.sqlite import LOG_FILE, SqliteStore, open_store
 from erqiwang_grpc.v1 import room_service_pb2 as room_pb, seat_service_pb2 as pb
 from tests.service.tables import PATIENCE, Service, Table, seated, served
@@ -63,12 +64,13 @@ EXPECTED: Final[Mapping[str, tuple[str, ...]]] = {
     "deleted": NOTHING_THERE,
 }
 DAMAGE: Final = {
-    "damaged head": "UPDATE heads SET version = version + 1 WHERE room = ?",
-    "no head": "DELETE FROM heads WHERE room = ?",
+    "damaged head": "UPDATE rooms SET version = version + 1 WHERE room = ?",
+    "no head": "DELETE FROM rooms WHERE room = ?",
     "damaged event": "UPDATE batches SET time_ns = time_ns + 1 WHERE room = ? AND first_version = 3",
     "damaged first event": "UPDATE batches SET time_ns = time_ns + 1 WHERE room = ? AND first_version = 1",
 }
-LISTED: Final = {"gathering", "playing", "over", "quarantined"}
+LISTED: Final = {"gathering", "playing", "over", "quarantined", "damaged event", "damaged first event"}
+"""A list opens no room, and tells of a damaged one what its summary says."""
 
 
 @final
@@ -134,7 +136,8 @@ async def opened(path: Path) -> SqliteStore:
 
 async def without_first_event(store: SqliteStore) -> str:
     """A room of the platform whose first event was logged by something else."""
-    batch = Batch(TimeNs(time_ns()), Actor("platform"), None, RULES_VERSION, (b"\xff",), (created("local"),))
+    unreadable = Summary((of_platform("local"),), TimeNs(time_ns()), None, b"\xff")
+    batch = Batch(TimeNs(time_ns()), Actor("platform"), None, RULES_VERSION, (b"\xff",), unreadable)
     room = RoomId("unreadable")
     assert isinstance(await store.append(room, NOTHING, batch), Appended)
     return room
@@ -163,7 +166,8 @@ async def rooms(folder: Path) -> AsyncIterator[Rooms]:
         }
         await platform.disband_room(tables["over"].room_id)
         apart = RoomId(tables["quarantined"].room_id)
-        garbage = Batch(TimeNs(time_ns()), Actor("seat 0 alice"), None, RULES_VERSION, (b"\xff\xff",))
+        stands = summaries.write(summaries.summary_of(apart, service.room(apart).state.standing))
+        garbage = Batch(TimeNs(time_ns()), Actor("seat 0 alice"), None, RULES_VERSION, (b"\xff\xff",), stands)
         assert isinstance(await store.append(apart, service.room(apart).version, garbage), Appended)
     await store.close()
     db = sqlite3.connect(path, isolation_level=None)

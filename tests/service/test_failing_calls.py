@@ -13,15 +13,17 @@ from erqiwang_grpc.client.calls import bearer
 from erqiwang_grpc.logs import JsonLines
 from erqiwang_grpc.store import (
     NOTHING,
+    START,
     AppendAnswer,
+    BadCursor,
     Batch,
+    Cursor,
     Damaged,
     Entry,
-    Mark,
-    Period,
-    Position,
+    Fed,
+    Page,
     RoomId,
-    Tag,
+    Search,
     Unavailable,
     Version,
 )
@@ -49,13 +51,11 @@ class ErringStore(PassingOn):
     async def read(self, room: RoomId, after: Version = NOTHING) -> tuple[Entry, ...] | Damaged:
         return self._raised() if self.errs else await super().read(room, after)
 
-    async def feed(self, after: Position, limit: int, tag: Tag | None = None) -> tuple[Mark, ...] | Unavailable:
-        return self._raised() if self.errs else await super().feed(after, limit, tag)
+    async def feed(self, feed: str, after: Cursor, limit: int) -> tuple[Fed, ...] | BadCursor | Unavailable:
+        return self._raised() if self.errs else await super().feed(feed, after, limit)
 
-    async def listing(
-        self, tag: Tag, period: Period, limit: int, before: Mark | None = None
-    ) -> tuple[Mark, ...] | Unavailable:
-        return self._raised() if self.errs else await super().listing(tag, period, limit, before)
+    async def summaries(self, search: Search, limit: int, after: Cursor = START) -> Page | BadCursor | Unavailable:
+        return self._raised() if self.errs else await super().summaries(search, limit, after)
 
     def _raised(self) -> Never:
         raise ArithmeticError(f"a hand of {SECRET}")

@@ -10,7 +10,7 @@ import pytest
 
 from erqiwang_grpc.client import CallRefused, Platform
 from erqiwang_grpc.client.calls import bearer
-from erqiwang_grpc.store import Mark, Position, Tag, Unavailable
+from erqiwang_grpc.store import BadCursor, Cursor, Fed, Unavailable
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.store.sqlite import LOG_FILE, SqliteStore, open_store
 from erqiwang_grpc.v1 import room_service_pb2 as pb, view_pb2
@@ -193,7 +193,7 @@ async def test_many_that_watch_from_now_leave_nothing_behind(service: Service) -
 class BlindStore(PassingOn):
     """A store that cannot say where it ends."""
 
-    async def latest(self) -> Position | Unavailable:
+    async def latest(self) -> Cursor | Unavailable:
         return Unavailable("its disk is away")
 
 
@@ -211,9 +211,9 @@ class CountingStore(PassingOn):
         super().__init__(MemoryStore())
         self.looks = 0
 
-    async def feed(self, after: Position, limit: int, tag: Tag | None = None) -> tuple[Mark, ...] | Unavailable:
+    async def feed(self, feed: str, after: Cursor, limit: int) -> tuple[Fed, ...] | BadCursor | Unavailable:
         self.looks += 1
-        return await super().feed(after, limit, tag)
+        return await super().feed(feed, after, limit)
 
 
 async def said(watching: grpc.aio.UnaryStreamCall[pb.WatchRoomsRequest, pb.WatchRoomsResponse]) -> int:

@@ -10,19 +10,27 @@ from erqiwang_grpc.store import (
     START,
     Actor,
     Appended,
+    BadCursor,
     Batch,
     CommandId,
     CommandKey,
     Conflict,
+    Cursor,
+    Damaged,
     Duplicate,
     Entry,
-    Mark,
+    Fed,
+    Listed,
+    Moment,
+    Page,
     Period,
-    Position,
+    Rewritten,
     RoomId,
+    Search,
     Store,
     StoreReader,
-    Tag,
+    Summary,
+    Term,
     TimeNs,
     Unavailable,
     Version,
@@ -33,7 +41,7 @@ from erqiwang_grpc.store.wakeup import Bell
 
 ROOM, OTHER = RoomId("room-1"), RoomId("room-2")
 ALICE, BOB = Actor("alice"), Actor("bob")
-FINISHED = Tag("finished", "p1")
+FEED, FINISHED, PLAYED = "p1", Term("finished", "p1"), Term("player", "alice")
 EVER = Period(TimeNs(0), TimeNs(2**62))
 
 
@@ -41,14 +49,36 @@ def key(command: str, payload: bytes = b"print") -> CommandKey:
     return CommandKey(CommandId(command), payload)
 
 
+def summary(
+    *terms: Term, created: int = 1, ended: int | None = None, body: bytes = b"what lists say of the room"
+) -> Summary:
+    return Summary(terms, TimeNs(created), None if ended is None else TimeNs(ended), body)
+
+
+PLAIN = summary()
+
+
 def batch(
     *bodies: bytes,
     actor: Actor = ALICE,
     command: CommandKey | None = None,
     time: int = 1,
-    tags: tuple[Tag, ...] = (),
+    summary: Summary = PLAIN,
+    feed: str | None = None,
 ) -> Batch:
-    return Batch(TimeNs(time), actor, command, 7, bodies, tags)
+    return Batch(TimeNs(time), actor, command, 7, bodies, summary, feed)
+
+
+def ended(*bodies: bytes, time: int = 1, feed: str | None = None) -> Batch:
+    """A batch that ends a match, created at the same moment."""
+    return batch(*bodies, time=time, summary=summary(FINISHED, created=time, ended=time), feed=feed)
+
+
+async def head(log: StoreReader, room: RoomId) -> Version | Damaged:
+    entries = await log.read(room)
+    if isinstance(entries, Damaged):
+        return entries
+    return entries[-1].version if entries else NOTHING
 
 
 async def bodies(log: StoreReader, room: RoomId, after: Version = NOTHING) -> list[bytes]:
@@ -57,12 +87,27 @@ async def bodies(log: StoreReader, room: RoomId, after: Version = NOTHING) -> li
     return [entry.body for entry in entries]
 
 
-async def marks(
-    log: StoreReader, after: Position = START, limit: int = 100, tag: Tag | None = None
-) -> tuple[Mark, ...]:
-    found = await log.feed(after, limit, tag)
+async def fed(log: StoreReader, after: Cursor = START, limit: int = 100, feed: str = FEED) -> tuple[Fed, ...]:
+    found = await log.feed(feed, after, limit)
     assert isinstance(found, tuple), found
     return found
+
+
+async def listed(
+    log: StoreReader,
+    *terms: Term,
+    moment: Moment = Moment.CREATED,
+    period: Period = EVER,
+    limit: int = 100,
+    after: Cursor = START,
+) -> Page:
+    page = await log.summaries(Search(terms, moment, period), limit, after)
+    assert isinstance(page, Page), page
+    return page
+
+
+async def names(log: StoreReader, *terms: Term, moment: Moment = Moment.CREATED, period: Period = EVER) -> list[str]:
+    return [each.room for each in (await listed(log, *terms, moment=moment, period=period)).rooms]
 
 
 async def is_silent(bell: Bell) -> bool:
@@ -73,7 +118,7 @@ async def is_silent(bell: Bell) -> bool:
     return waiting.cancel()
 
 
-class EventLogContract:
+class StoreContract:
     async def test_a_store_says_which_one_it_is_and_goes_on_saying_so(self, log: Store) -> None:
         identity = log.identity
         assert identity.isalnum()
@@ -83,7 +128,7 @@ class EventLogContract:
 
     async def test_a_batch_is_read_as_it_was_appended(self, log: Store) -> None:
         command = key("c1", b"\x00\xff")
-        written = Batch(TimeNs(5), ALICE, command, 3, (b"one", b"", b"three"))
+        written = Batch(TimeNs(5), ALICE, command, 3, (b"one", b"", b"three"), summary())
         assert await log.append(ROOM, NOTHING, written) == Appended(Version(3))
         assert await log.read(ROOM) == tuple(
             Entry(ROOM, Version(version), TimeNs(5), ALICE, command, 3, body)
@@ -100,9 +145,9 @@ class EventLogContract:
             assert await log.first(ROOM) == entries[0]
 
     async def test_a_room_that_is_not_there_is_empty(self, log: Store) -> None:
-        assert await log.head(ROOM) == NOTHING
         assert await log.read(ROOM) == ()
-        assert await log.find(ROOM, ALICE, CommandId("c")) is None
+        assert await log.first(ROOM) is None
+        assert await log.summary(ROOM) is None
         assert await log.rooms(RoomId(""), 10) == ()
 
     async def test_a_stale_append_is_told_the_head_and_writes_nothing(self, log: Store) -> None:
@@ -117,8 +162,7 @@ class EventLogContract:
         known = Duplicate(Version(2), Version(3), b"first")
         for expected in (NOTHING, Version(1), Version(3), Version(99)):
             assert await log.append(ROOM, expected, batch(b"x", command=key("c", b"second"))) == known
-        assert await log.find(ROOM, ALICE, CommandId("c")) == known
-        assert await log.head(ROOM) == Version(3)
+        assert await head(log, ROOM) == Version(3)
 
     async def test_a_command_is_scoped_to_its_room_and_actor(self, log: Store) -> None:
         await log.append(ROOM, NOTHING, batch(b"1", command=key("c")))
@@ -165,89 +209,144 @@ class EventLogContract:
             seen += page
         assert seen == sorted(names)
 
-    async def test_the_feed_is_in_commit_order_and_goes_on_from_any_mark(self, log: Store) -> None:
-        await log.append(OTHER, NOTHING, batch(b"1", b"2", time=9, tags=(FINISHED,)))
-        await log.append(ROOM, NOTHING, batch(b"1", time=5))
-        await log.append(OTHER, Version(2), batch(b"3", time=7, tags=(FINISHED, Tag("player", "alice"))))
-        whole = await marks(log)
-        assert [(mark.room, mark.version, mark.time) for mark in whole] == [(OTHER, 2, 9), (ROOM, 1, 5), (OTHER, 3, 7)]
-        assert await marks(log, limit=2) == whole[:2]
-        assert await marks(log, after=whole[1].position) == whole[2:]
-        assert await marks(log, tag=FINISHED) == (whole[0], whole[2])
-        assert await marks(log, after=whole[0].position, tag=FINISHED) == whole[2:]
-        assert await marks(log, tag=Tag("player", "bob")) == ()
+    async def test_a_feed_is_in_commit_order_with_its_payloads_and_goes_on_from_any_cursor(self, log: Store) -> None:
+        await log.append(OTHER, NOTHING, batch(b"1", b"2", time=9, feed=FEED))
+        await log.append(ROOM, NOTHING, batch(b"1", time=5, feed="another"))
+        await log.append(ROOM, Version(1), batch(b"2", time=6))
+        await log.append(OTHER, Version(2), batch(b"3", time=7, feed=FEED))
+        whole = await fed(log)
+        assert [[entry.body for entry in each.entries] for each in whole] == [[b"1", b"2"], [b"3"]]
+        entries = await log.read(OTHER)
+        assert tuple(entry for each in whole for entry in each.entries) == entries
+        assert await fed(log, limit=1) == whole[:1]
+        for number, each in enumerate(whole):
+            assert await fed(log, each.before) == whole[number:]
+            assert await fed(log, each.cursor) == whole[number + 1 :]
+        assert [each.entries[0].room for each in await fed(log, feed="another")] == [ROOM]
+        assert await fed(log, feed="nobody's") == ()
 
-    async def test_the_latest_position_is_the_last_of_the_feed(self, log: Store) -> None:
+    async def test_the_latest_cursor_is_behind_everything(self, log: Store) -> None:
         assert await log.latest() == START
-        for number, (room, time) in enumerate(((OTHER, 9), (ROOM, 5), (ROOM, 7))):
-            await log.append(room, Version(max(0, number - 1)), batch(b"x", time=time))
-            assert await log.latest() == (await marks(log))[-1].position
+        await log.append(ROOM, NOTHING, batch(b"1", feed=FEED))
+        await log.append(ROOM, Version(1), batch(b"2"))
         latest = await log.latest()
-        assert isinstance(latest, int)
-        assert await marks(log, after=latest) == ()
-        await log.append(OTHER, Version(1), batch(b"y", time=1))
-        assert [mark.room for mark in await marks(log, after=latest)] == [OTHER]
+        assert not isinstance(latest, Unavailable)
+        assert await fed(log, latest) == ()
+        await log.append(OTHER, NOTHING, batch(b"1", feed=FEED))
+        assert [each.entries[0].room for each in await fed(log, latest)] == [OTHER]
+
+    @pytest.mark.parametrize("cursor", ["x", "-1", "1.", "١", "9" * 20, "1.2.3 ", " 1"])
+    async def test_a_cursor_that_no_store_made_is_refused(self, log: Store, cursor: str) -> None:
+        assert isinstance(await log.feed(FEED, Cursor(cursor), 1), BadCursor)
+
+    @pytest.mark.parametrize("cursor", ["x", "-1", "1", "١.room", "9" * 20 + ".room"])
+    async def test_a_cursor_of_no_list_is_refused(self, log: Store, cursor: str) -> None:
+        search = Search((FINISHED,), Moment.CREATED, EVER)
+        assert isinstance(await log.summaries(search, 1, Cursor(cursor)), BadCursor)
 
     async def test_a_feed_that_is_followed_while_rooms_grow_misses_nothing(self, log: Store) -> None:
         async def grow(room: RoomId) -> None:
             for version in range(20):
-                assert await log.append(room, Version(version), batch(b"x")) == Appended(Version(version + 1))
+                answer = await log.append(room, Version(version), batch(b"x", feed=FEED))
+                assert answer == Appended(Version(version + 1))
 
         growing = asyncio.gather(*(grow(RoomId(f"r{i}")) for i in range(10)))
-        seen: list[Mark] = []
+        seen: list[Fed] = []
         while len(seen) < 200:
-            seen += await marks(log, seen[-1].position if seen else START, limit=7)
+            seen += await fed(log, seen[-1].cursor if seen else START, limit=7)
             await asyncio.sleep(0)
         await growing
-        assert tuple(seen) == await marks(log, limit=1_000)
+        assert tuple(seen) == await fed(log, limit=1_000)
 
-    async def test_a_listing_is_by_time_newest_first_and_paged(self, log: Store) -> None:
+    async def test_a_list_gives_each_room_with_its_newest_summary(self, log: Store) -> None:
+        await log.append(ROOM, NOTHING, batch(b"1", summary=summary(FINISHED, created=3, body=b"old")))
+        newest = summary(FINISHED, PLAYED, created=3, body=b"new")
+        await log.append(ROOM, Version(1), batch(b"2", b"3", summary=newest))
+        told = Listed(ROOM, Version(3), newest)
+        assert await listed(log, FINISHED) == await listed(log, PLAYED) == Page((told,), None, ())
+        assert await log.summary(ROOM) == told
+        await log.append(ROOM, Version(3), batch(b"4", summary=summary(created=3)))
+        assert await listed(log, FINISHED) == await listed(log, PLAYED) == Page((), None, ())
+
+    async def test_a_list_is_newest_first_and_paged(self, log: Store) -> None:
         times = [30, 10, 20, 20, 40]
         for number, time in enumerate(times):
-            await log.append(RoomId(f"r{number}"), NOTHING, batch(b"1", time=time, tags=(FINISHED,)))
-        await log.append(ROOM, NOTHING, batch(b"1", time=25))
-        seen: list[Mark] = []
-        while page := await log.listing(FINISHED, EVER, 2, seen[-1] if seen else None):
-            assert isinstance(page, tuple)
-            seen += page
-        assert [(mark.room, mark.time) for mark in seen] == [
-            ("r4", 40),
-            ("r0", 30),
-            ("r3", 20),
-            ("r2", 20),
-            ("r1", 10),
-        ]
-        some = await log.listing(FINISHED, Period(TimeNs(20), TimeNs(40)), 10)
-        assert some == tuple(mark for mark in seen if 20 <= mark.time < 40)
+            await log.append(RoomId(f"r{number}"), NOTHING, ended(b"1", time=time))
+        await log.append(ROOM, NOTHING, batch(b"1", time=25, summary=summary(PLAYED, created=25)))
+        for moment in Moment:
+            assert await names(log, FINISHED, moment=moment) == ["r4", "r0", "r3", "r2", "r1"]
+            some = await names(log, FINISHED, moment=moment, period=Period(TimeNs(20), TimeNs(40)))
+            assert some == ["r0", "r3", "r2"]
+            for size in (1, 2, 4, 5, 6):
+                assert await self._paged(log, moment, size) == ["r4", "r0", "r3", "r2", "r1"]
+        assert await names(log, PLAYED, moment=Moment.ENDED) == [], "it has not ended"
+
+    async def _paged(self, log: Store, moment: Moment, size: int) -> list[str]:
+        seen: list[str] = []
+        after: Cursor | None = START
+        while after is not None:
+            page = await listed(log, FINISHED, moment=moment, limit=size, after=after)
+            assert 0 < len(page.rooms) <= size
+            seen += [each.room for each in page.rooms]
+            after = page.next
+        return seen
+
+    async def test_a_room_of_a_list_carries_every_term_that_is_asked_for(self, log: Store) -> None:
+        terms = {"a": (FINISHED,), "b": (PLAYED,), "c": (FINISHED, PLAYED), "d": (Term("finished", "alice"), PLAYED)}
+        for time, (name, carried) in enumerate(terms.items()):
+            of_room = summary(*carried, created=time, ended=time)
+            await log.append(RoomId(name), NOTHING, batch(b"1", summary=of_room))
+        for moment in Moment:
+            assert await names(log, FINISHED, PLAYED, moment=moment) == ["c"]
+            assert await names(log, PLAYED, FINISHED, moment=moment) == ["c"]
+            assert await names(log, PLAYED, moment=moment) == ["d", "c", "b"]
 
     async def test_a_cursor_outside_the_period_lists_no_more_than_the_period(self, log: Store) -> None:
-        await log.append(ROOM, NOTHING, batch(b"1", time=5, tags=(FINISHED,)))
-        later = Mark(Position(99), ROOM, Version(1), Version(1), TimeNs(50))
-        assert await log.listing(FINISHED, Period(TimeNs(0), TimeNs(5)), 10, later) == ()
+        for name, time in ((ROOM, 5), (OTHER, 50)):
+            await log.append(name, NOTHING, ended(b"1", time=time))
+        after = (await listed(log, FINISHED, limit=1)).next
+        assert after is not None
+        assert (await listed(log, FINISHED, period=Period(TimeNs(0), TimeNs(5)), after=after)).rooms == ()
+
+    async def test_a_summary_is_made_anew_at_the_version_it_was_made_of(self, log: Store) -> None:
+        await log.append(ROOM, NOTHING, batch(b"1", b"2", summary=summary(FINISHED)))
+        anew = summary(PLAYED, created=4, ended=5, body=b"anew")
+        for version in (NOTHING, Version(1), Version(3)):
+            assert await log.summarise(ROOM, version, anew) == Conflict(Version(2))
+        assert await log.summarise(OTHER, NOTHING, anew) == Conflict(NOTHING)
+        assert await log.summarise(ROOM, Version(2), anew) == Rewritten()
+        assert await log.summary(ROOM) == Listed(ROOM, Version(2), anew)
+        assert await names(log, FINISHED) == []
+        assert await names(log, PLAYED, moment=Moment.ENDED) == [ROOM]
+        assert await bodies(log, ROOM) == [b"1", b"2"]
+        assert await log.append(ROOM, Version(2), batch(b"3")) == Appended(Version(3))
 
     async def test_old_rooms_are_deleted_whole(self, log: Store) -> None:
-        await log.append(ROOM, NOTHING, batch(b"1", command=key("c"), tags=(Tag("player", "alice"),)))
-        await log.append(ROOM, Version(1), batch(b"2", time=10, tags=(FINISHED,)))
-        await log.append(OTHER, NOTHING, batch(b"1", time=20, tags=(FINISHED,)))
-        (last,) = [mark for mark in await marks(log) if mark.room == OTHER]
+        await log.append(ROOM, NOTHING, batch(b"1", command=key("c"), feed=FEED))
+        await log.append(ROOM, Version(1), ended(b"2", time=10, feed=FEED))
+        await log.append(OTHER, NOTHING, ended(b"1", time=20, feed=FEED))
+        await log.append(RoomId("goes on"), NOTHING, batch(b"1", summary=summary(FINISHED)))
+        *_, last = await fed(log)
         assert await log.delete_rooms(FINISHED, TimeNs(20), 10) == (ROOM,)
         assert await log.delete_rooms(FINISHED, TimeNs(20), 10) == ()
-        assert await log.head(ROOM) == NOTHING
-        assert await log.find(ROOM, ALICE, CommandId("c")) is None
-        assert await marks(log) == await log.listing(FINISHED, EVER, 10) == (last,)
-        assert await marks(log, tag=Tag("player", "alice")) == ()
+        assert await log.read(ROOM) == ()
+        assert await log.summary(ROOM) is None
+        assert await fed(log) == (last,)
+        assert await names(log, FINISHED) == [OTHER, "goes on"]
+        assert await log.append(ROOM, NOTHING, batch(b"1", command=key("c"))) == Appended(Version(1))
 
-    async def test_positions_are_not_used_again_after_a_deletion(self, log: Store) -> None:
-        await log.append(ROOM, NOTHING, batch(b"1", tags=(FINISHED,)))
-        (deleted,) = await marks(log)
+    async def test_cursors_are_not_used_again_after_a_deletion(self, log: Store) -> None:
+        await log.append(ROOM, NOTHING, ended(b"1", feed=FEED))
+        (deleted,) = await fed(log)
         await log.delete_rooms(FINISHED, TimeNs(2), 10)
-        await log.append(ROOM, NOTHING, batch(b"1"))
-        (new,) = await marks(log)
-        assert new.position > deleted.position
+        await log.append(ROOM, NOTHING, batch(b"2", feed=FEED))
+        (new,) = await fed(log, deleted.cursor)
+        assert new.before == deleted.cursor
+        assert new.cursor != deleted.cursor
 
     async def test_deletion_is_bounded(self, log: Store) -> None:
         for number in range(5):
-            await log.append(RoomId(f"r{number}"), NOTHING, batch(b"1", tags=(FINISHED,)))
+            await log.append(RoomId(f"r{number}"), NOTHING, ended(b"1"))
         counts = []
         while deleted := await log.delete_rooms(FINISHED, TimeNs(2), 2):
             assert isinstance(deleted, tuple)
@@ -265,9 +364,16 @@ class EventLogContract:
         await log.close()
         assert await handed_in == Appended(Version(1))
 
-    @pytest.mark.parametrize("build", [batch, lambda: batch(b"1", tags=(FINISHED, FINISHED))])
-    def test_what_is_no_batch_cannot_be_made(self, build: Callable[[], Batch]) -> None:
-        with pytest.raises(ValueError, match="a batch"):
+    @pytest.mark.parametrize(
+        "build",
+        [
+            batch,
+            lambda: summary(FINISHED, FINISHED),
+            lambda: Search((), Moment.CREATED, EVER),
+        ],
+    )
+    def test_what_holds_nothing_or_one_thing_twice_cannot_be_made(self, build: Callable[[], object]) -> None:
+        with pytest.raises(ValueError, match=r"at least one|once"):
             build()
 
 

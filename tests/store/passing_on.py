@@ -2,20 +2,24 @@
 
 from erqiwang_grpc.store import (
     NOTHING,
-    Actor,
+    START,
     AppendAnswer,
+    BadCursor,
     Batch,
-    CommandId,
+    Conflict,
+    Cursor,
     Damaged,
-    Duplicate,
     Entry,
-    Mark,
-    Period,
-    Position,
+    Fed,
+    Listed,
+    Page,
+    Rewritten,
     RoomId,
+    Search,
     Store,
     StoreId,
-    Tag,
+    Summary,
+    Term,
     TimeNs,
     Unavailable,
     Version,
@@ -39,34 +43,34 @@ class PassingOn:
     async def append(self, room: RoomId, expected: Version, batch: Batch) -> AppendAnswer:
         return await self._below.append(room, expected, batch)
 
-    async def head(self, room: RoomId) -> Version | Damaged:
-        return await self._below.head(room)
-
     async def read(self, room: RoomId, after: Version = NOTHING) -> tuple[Entry, ...] | Damaged:
         return await self._below.read(room, after)
 
     async def first(self, room: RoomId) -> Entry | Damaged | None:
         return await self._below.first(room)
 
-    async def find(self, room: RoomId, actor: Actor, command: CommandId) -> Duplicate | Damaged | None:
-        return await self._below.find(room, actor, command)
-
     async def rooms(self, after: RoomId, limit: int) -> tuple[RoomId, ...] | Unavailable:
         return await self._below.rooms(after, limit)
 
-    async def feed(self, after: Position, limit: int, tag: Tag | None = None) -> tuple[Mark, ...] | Unavailable:
-        return await self._below.feed(after, limit, tag)
+    async def feed(self, feed: str, after: Cursor, limit: int) -> tuple[Fed, ...] | BadCursor | Unavailable:
+        return await self._below.feed(feed, after, limit)
 
-    async def latest(self) -> Position | Unavailable:
+    async def latest(self) -> Cursor | Unavailable:
         return await self._below.latest()
 
-    async def listing(
-        self, tag: Tag, period: Period, limit: int, before: Mark | None = None
-    ) -> tuple[Mark, ...] | Unavailable:
-        return await self._below.listing(tag, period, limit, before)
+    async def summary(self, room: RoomId) -> Listed | Damaged | None:
+        return await self._below.summary(room)
 
-    async def delete_rooms(self, tag: Tag, before: TimeNs, limit: int) -> tuple[RoomId, ...] | Unavailable:
-        return await self._below.delete_rooms(tag, before, limit)
+    async def summaries(self, search: Search, limit: int, after: Cursor = START) -> Page | BadCursor | Unavailable:
+        return await self._below.summaries(search, limit, after)
+
+    async def summarise(
+        self, room: RoomId, expected: Version, summary: Summary
+    ) -> Rewritten | Conflict | Damaged | Unavailable:
+        return await self._below.summarise(room, expected, summary)
+
+    async def delete_rooms(self, term: Term, before: TimeNs, limit: int) -> tuple[RoomId, ...] | Unavailable:
+        return await self._below.delete_rooms(term, before, limit)
 
     async def close(self) -> None:
         await self._below.close()

@@ -16,10 +16,15 @@ from erqiwang_grpc.store import (
     Batch,
     CommandId,
     CommandKey,
+    Cursor,
+    Moment,
+    Page,
     Period,
     RoomId,
+    Search,
     Store,
-    Tag,
+    Summary,
+    Term,
     TimeNs,
     Version,
     Wakeup,
@@ -27,7 +32,7 @@ from erqiwang_grpc.store import (
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.store.sqlite import SqliteStore, open_store
 from erqiwang_grpc.store.wakeup import ProcessWakeup
-from tests.store.contract import EventLogContract, WakeupContract
+from tests.store.contract import StoreContract, WakeupContract
 
 
 async def opened(path: Path) -> SqliteStore:
@@ -36,13 +41,13 @@ async def opened(path: Path) -> SqliteStore:
     return log
 
 
-class TestMemoryLog(EventLogContract):
+class TestMemoryStore(StoreContract):
     @pytest.fixture
     def log(self) -> Store:
         return MemoryStore()
 
 
-class TestSqliteLog(EventLogContract):
+class TestSqliteStore(StoreContract):
     @pytest.fixture
     async def log(self, tmp_path: Path) -> AsyncIterator[Store]:
         log = await opened(tmp_path / "rooms.db")
@@ -59,8 +64,16 @@ class TestProcessWakeup(WakeupContract):
 ROOMS = st.sampled_from(["a", "b", "ж", "\0"]).map(RoomId)
 ACTORS = st.sampled_from(["alice", "bob"]).map(Actor)
 COMMANDS = st.sampled_from(["c1", "c2", "c3", ""]).map(CommandId)
-TAGS = st.builds(Tag, st.sampled_from(["player", "finished"]), st.sampled_from(["x", "y"]))
+TERMS = st.builds(Term, st.sampled_from(["player", "finished"]), st.sampled_from(["x", "y"]))
 TIMES = st.integers(-3, 6).map(TimeNs)
+SUMMARIES = st.builds(
+    Summary,
+    terms=st.lists(TERMS, unique=True, max_size=3).map(tuple),
+    created=TIMES,
+    ended=st.none() | TIMES,
+    body=st.binary(max_size=20),
+)
+FEEDS = st.sampled_from(["p1", "p2"])
 VERSIONS = st.integers(0, 9).map(Version)
 BATCHES = st.builds(
     Batch,
@@ -69,9 +82,10 @@ BATCHES = st.builds(
     command=st.none() | st.builds(CommandKey, COMMANDS, st.binary(max_size=3)),
     rules_version=st.integers(0, 2**40),
     bodies=st.lists(st.binary(max_size=20), min_size=1, max_size=3).map(tuple),
-    tags=st.lists(TAGS, unique=True, max_size=3).map(tuple),
+    summary=SUMMARIES,
+    feed=st.none() | FEEDS,
 )
-FINISHED = Tag("finished", "x")
+FINISHED = Term("finished", "x")
 
 
 class Twins(RuleBasedStateMachine):
@@ -91,23 +105,32 @@ class Twins(RuleBasedStateMachine):
     @rule(room=ROOMS, batches=st.lists(BATCHES, min_size=1, max_size=5))
     def append_at_the_head(self, room: RoomId, batches: list[Batch]) -> None:
         for batch in batches:
-            head = self.runner.run(self.memory.head(room))
-            self.append(room, head, batch)
+            self.append(room, Version(len(self.runner.run(self.memory.read(room)))), batch)
 
     @rule(room=ROOMS, after=VERSIONS)
     def read(self, room: RoomId, after: Version) -> None:
         self._agree(self.memory.read(room, after), self.file.read(room, after))
+        self._agree(self.memory.summary(room), self.file.summary(room))
 
-    @rule(room=ROOMS, actor=ACTORS, command=COMMANDS)
-    def find(self, room: RoomId, actor: Actor, command: CommandId) -> None:
-        self._agree(self.memory.find(room, actor, command), self.file.find(room, actor, command))
+    @rule(room=ROOMS, expected=VERSIONS, summary=SUMMARIES)
+    def summarise(self, room: RoomId, expected: Version, summary: Summary) -> None:
+        self._agree(self.memory.summarise(room, expected, summary), self.file.summarise(room, expected, summary))
 
-    @rule(tag=TAGS, since=TIMES, until=TIMES, limit=st.integers(1, 4), data=st.data())
-    def listing(self, tag: Tag, since: TimeNs, until: TimeNs, limit: int, data: st.DataObject) -> None:
-        everything = self.runner.run(self.memory.feed(START, 100))
-        before = data.draw(st.none() | st.sampled_from(everything)) if everything else None
-        period = Period(since, until)
-        self._agree(self.memory.listing(tag, period, limit, before), self.file.listing(tag, period, limit, before))
+    @rule(
+        terms=st.lists(TERMS, min_size=1, max_size=3).map(tuple),
+        moment=st.sampled_from(Moment),
+        since=TIMES,
+        until=TIMES,
+        limit=st.integers(1, 4),
+    )
+    def lists(self, terms: tuple[Term, ...], moment: Moment, since: TimeNs, until: TimeNs, limit: int) -> None:
+        search = Search(terms, moment, Period(since, until))
+        after: Cursor | None = START
+        while after is not None:
+            page = self.runner.run(self.memory.summaries(search, limit, after))
+            assert isinstance(page, Page)
+            assert page == self.runner.run(self.file.summaries(search, limit, after))
+            after = page.next
 
     @rule(before=TIMES)
     def delete(self, before: TimeNs) -> None:
@@ -127,8 +150,10 @@ class Twins(RuleBasedStateMachine):
 
     @invariant()
     def feeds_are_equal(self) -> None:
-        self._agree(self.memory.feed(START, 100), self.file.feed(START, 100))
-        self._agree(self.memory.feed(START, 100, FINISHED), self.file.feed(START, 100, FINISHED))
+        for feed in ("p1", "p2"):
+            self._agree(self.memory.feed(feed, START, 100), self.file.feed(feed, START, 100))
+        self._agree(self.memory.latest(), self.file.latest())
+        assert self.runner.run(self.file.faults()) == ()
         self._agree(self.memory.rooms(RoomId(""), 100), self.file.rooms(RoomId(""), 100))
 
     def teardown(self) -> None:

@@ -5,7 +5,7 @@ from typing import Final
 
 import pytest
 
-from erqiwang_grpc.store import Actor, Batch, CommandId, CommandKey, RoomId, Tag, TimeNs, Version, chain
+from erqiwang_grpc.store import Actor, Batch, CommandId, CommandKey, RoomId, Summary, Term, TimeNs, Version, chain
 
 ROOM: Final = RoomId("room-二七王")
 WHOLE: Final = Batch(
@@ -14,13 +14,16 @@ WHOLE: Final = Batch(
     CommandKey(CommandId("c-1"), bytes(range(16))),
     3,
     (b"one", b"", b"three"),
-    (Tag("public", "p1"), Tag("ended", "")),
+    Summary((Term("state", "p1/2"), Term("waiting", "")), TimeNs(1_700_000_000_000_000_000), None, b"told"),
+    "p1",
 )
-BARE: Final = Batch(TimeNs(0), Actor("house"), None, 1, (b"x",))
+BARE: Final = Batch(TimeNs(0), Actor("house"), None, 1, (b"x",), Summary((), TimeNs(0), TimeNs(5), b""))
 
-ORIGIN: Final = "7f30368c2dce371a0aa99b39d105b972e40435a38ebab39b696bb3dddcdfc06f"
-FIRST: Final = "e2c54e9d2d91f696bf23961c8190cf4c4ac6ece4c002d2b643c5ae1331bcda06"
-SECOND: Final = "c5aeeca032e797fac429a7b14ec4b981464cccb66b9566b64d82f765d5cd531e"
+ORIGIN: Final = "5d143cf9614b44281a93ebbd5ff96b96a4f04376f70829f79f48af6fdfb8283f"
+FIRST: Final = "df1614e2720434f7ad5a63b7de399486893e69e455d00d9710c738dee55eb560"
+SEAL: Final = "03b01c21ae031023d32f39c16bff7e5a70aa98678b8da285c1d5914703cbff00"
+BARE_SEAL: Final = "d22742b943d98042838544c0be4403f90d09258bbcc5fd43254ecfa1bc4d68fa"
+SECOND: Final = "c576deda73783ebcbcdf854f3ee0b876dec48a3d12fd8e2ae7bf0b145b947b52"
 
 
 def test_the_links_of_a_room() -> None:
@@ -41,8 +44,9 @@ def test_the_links_of_a_room() -> None:
         replace(WHOLE, rules_version=4),
         replace(WHOLE, bodies=(b"one", b"three", b"")),
         replace(WHOLE, bodies=(b"onet", b"hree", b"")),
-        replace(WHOLE, tags=WHOLE.tags[:1]),
-        replace(WHOLE, tags=WHOLE.tags[::-1]),
+        replace(WHOLE, feed="p2"),
+        replace(WHOLE, feed=""),
+        replace(WHOLE, feed=None),
     ],
     ids=repr,
 )
@@ -59,3 +63,27 @@ def test_the_first_version_the_room_and_what_came_before_are_in_it() -> None:
         chain.link(chain.link(chain.origin(ROOM), Version(1), encoded), Version(1), encoded),
     }
     assert len(links) == 4
+
+
+def test_the_seals_of_summaries() -> None:
+    seals = [chain.seal(chain.origin(ROOM), batch.summary).hex() for batch in (WHOLE, BARE)]
+    assert seals == [SEAL, BARE_SEAL]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(WHOLE.summary, terms=WHOLE.summary.terms[:1]),
+        replace(WHOLE.summary, terms=WHOLE.summary.terms[::-1]),
+        replace(WHOLE.summary, terms=(Term("state", "p1/2waiting"), Term("", ""))),
+        replace(WHOLE.summary, created=TimeNs(0)),
+        replace(WHOLE.summary, ended=TimeNs(0)),
+        replace(WHOLE.summary, body=b""),
+    ],
+    ids=repr,
+)
+def test_every_field_of_a_summary_is_under_its_seal(other: Summary) -> None:
+    origin = chain.origin(ROOM)
+    assert chain.seal(origin, other) != chain.seal(origin, WHOLE.summary)
+    another = chain.link(origin, Version(1), chain.encode(WHOLE))
+    assert chain.seal(another, WHOLE.summary) != chain.seal(origin, WHOLE.summary)

@@ -19,12 +19,17 @@ from erqiwang_grpc.store import (
     NOTHING,
     START,
     Appended,
-    CommandId,
+    BadCursor,
     Conflict,
     Damaged,
-    Duplicate,
     Entry,
+    Fed,
+    Listed,
+    Moment,
+    Page,
+    Rewritten,
     RoomId,
+    Search,
     TimeNs,
     Unavailable,
     Unsure,
@@ -50,7 +55,22 @@ from erqiwang_grpc.store.sqlite import (
 from erqiwang_grpc.store.sqlite.committing import Committer
 from erqiwang_grpc.store.sqlite.opening import OpenFile, open_for_writing
 from erqiwang_grpc.store.sqlite.statements import prepare
-from tests.store.contract import ALICE, FINISHED, OTHER, ROOM, batch, bodies, key, marks
+from tests.store.contract import (
+    EVER,
+    FEED,
+    FINISHED,
+    OTHER,
+    PLAYED,
+    ROOM,
+    batch,
+    bodies,
+    ended,
+    fed,
+    head,
+    key,
+    listed,
+    summary,
+)
 
 MARKER = b"the ace of spades"
 
@@ -84,7 +104,7 @@ async def fill(path: Path) -> None:
     for room in (ROOM, OTHER):
         for version in range(5):
             body = MARKER if (room, version) == (ROOM, 2) else b"%d" % version
-            written = batch(body, command=key(f"c{version}"), tags=(FINISHED,))
+            written = batch(body, command=key(f"c{version}"), summary=summary(FINISHED), feed=FEED)
             assert await log.append(room, Version(version), written) == Appended(Version(version + 1))
     await log.close()
 
@@ -103,17 +123,17 @@ WAYS = [
     pytest.param("UPDATE batches SET time_ns = 2 WHERE room = 'room-1' AND last_version = 2", 2, id="a time"),
     pytest.param("UPDATE batches SET actor = 'bob' WHERE room = 'room-1' AND last_version = 1", 1, id="an actor"),
     pytest.param("UPDATE batches SET rules_version = 'x' WHERE room = 'room-1' AND last_version = 4", 4, id="a type"),
-    pytest.param("UPDATE batches SET tags = x'0000' WHERE room = 'room-1' AND last_version = 4", 4, id="the tags"),
+    pytest.param("UPDATE batches SET feed = NULL WHERE room = 'room-1' AND last_version = 4", 4, id="the feed"),
     pytest.param("UPDATE batches SET command = NULL WHERE room = 'room-1' AND last_version = 4", 4, id="a command"),
     pytest.param("UPDATE batches SET fingerprint = x'00' WHERE room = 'room-1' AND last_version = 4", 4, id="a print"),
     pytest.param("UPDATE batches SET chain = zeroblob(32) WHERE room = 'room-1' AND last_version = 2", 2, id="a link"),
     pytest.param("DELETE FROM batches WHERE room = 'room-1' AND last_version = 3", 3, id="one in the middle is gone"),
     pytest.param("DELETE FROM batches WHERE room = 'room-1' AND last_version = 5", 5, id="the last one is gone"),
     pytest.param("DELETE FROM batches WHERE room = 'room-1'", 1, id="all are gone"),
-    pytest.param("DELETE FROM heads WHERE room = 'room-1'", 6, id="the head is gone"),
-    pytest.param("UPDATE heads SET version = 4 WHERE room = 'room-1'", 6, id="the head is behind"),
-    pytest.param("UPDATE heads SET chain = zeroblob(32) WHERE room = 'room-1'", 6, id="the head has another link"),
-    pytest.param("UPDATE heads SET chain = 5 WHERE room = 'room-1'", 6, id="the head has no link"),
+    pytest.param("DELETE FROM rooms WHERE room = 'room-1'", 6, id="the head is gone"),
+    pytest.param("UPDATE rooms SET version = 4 WHERE room = 'room-1'", 6, id="the head is behind"),
+    pytest.param("UPDATE rooms SET chain = zeroblob(32) WHERE room = 'room-1'", 6, id="the head has another link"),
+    pytest.param("UPDATE rooms SET chain = 5 WHERE room = 'room-1'", 6, id="the head has no link"),
 ]
 
 ENDS = [way for way in WAYS if way.id in {"the last one is gone", "all are gone"} or "head" in str(way.id)]
@@ -159,7 +179,7 @@ async def test_a_room_whose_end_is_damaged_is_not_written(path: Path, way: str, 
         answer = await log.append(ROOM, Version(expected), batch(b"over it"))
         assert isinstance(answer, Damaged)
         assert answer.version == version
-    assert isinstance(await log.head(ROOM), Damaged)
+    assert isinstance(await head(log, ROOM), Damaged)
     await log.close()
 
 
@@ -187,6 +207,7 @@ async def test_wherever_a_bit_flips_nothing_wrong_is_ever_told(path: Path) -> No
     await fill(path)
     truth = await whole(path)
     raw = path.read_bytes()
+    summaries = {room: Listed(room, Version(5), summary(FINISHED)) for room in (ROOM, OTHER)}
     chance = random.Random(27)
     for _ in range(400):
         at = chance.randrange(len(raw))
@@ -202,8 +223,14 @@ async def test_wherever_a_bit_flips_nothing_wrong_is_ever_told(path: Path) -> No
             assert first is None or isinstance(first, Damaged) or first == truth[room][0]
             answer = await log.append(room, Version(99), batch(b"x"))
             assert answer == Conflict(Version(5)) or isinstance(answer, Damaged | Unavailable)
-            await log.find(room, ALICE, CommandId("c1"))
-        await log.feed(START, 100)
+            summed = await log.summary(room)
+            assert summed is None or isinstance(summed, Damaged) or summed == summaries[room]
+        page = await log.summaries(Search((FINISHED,), Moment.CREATED, EVER), 100)
+        assert isinstance(page, Unavailable) or all(each == summaries[each.room] for each in listed_in(page))
+        told = await log.feed(FEED, START, 100)
+        assert isinstance(told, Unavailable) or all(
+            set(each.entries) <= set(entries_of(truth)) for each in told_in(told)
+        )
         await log.rooms(RoomId(""), 100)
         await log.close()
 
@@ -217,6 +244,71 @@ async def whole(path: Path) -> dict[RoomId, tuple[Entry, ...]]:
         rooms[room] = entries
     await log.close()
     return rooms
+
+
+def listed_in(page: Page | BadCursor) -> tuple[Listed, ...]:
+    assert isinstance(page, Page)
+    return page.rooms
+
+
+def told_in(told: tuple[Fed, ...] | BadCursor) -> tuple[Fed, ...]:
+    assert isinstance(told, tuple)
+    return told
+
+
+def entries_of(rooms: dict[RoomId, tuple[Entry, ...]]) -> list[Entry]:
+    return [entry for entries in rooms.values() for entry in entries]
+
+
+# What lists say.
+
+MISLED = {
+    "a summary": ("UPDATE rooms SET body = x'00' WHERE room = 'room-1'", True),
+    "terms": ("UPDATE rooms SET terms = x'00' WHERE room = 'room-1'", True),
+    "a moment": ("UPDATE rooms SET created_ns = 7 WHERE room = 'room-1'", True),
+    "an end": ("UPDATE rooms SET ended_ns = 7 WHERE room = 'room-1'", True),
+    "a seal": ("UPDATE rooms SET seal = zeroblob(32) WHERE room = 'room-1'", True),
+    "a place": ("UPDATE found SET created_ns = 7 WHERE room = 'room-1'", False),
+    "another room": ("UPDATE found SET room = 'nobody' WHERE room = 'room-1'", False),
+    "another term": ("UPDATE found SET key = 'player', value = 'alice' WHERE room = 'room-1'", False),
+    "nothing": ("DELETE FROM found WHERE room = 'room-1'", False),
+}
+
+
+@pytest.mark.parametrize("way", MISLED)
+async def test_a_list_that_is_damaged_tells_nothing_wrong_and_is_made_anew(path: Path, way: str) -> None:
+    await fill(path)
+    statement, is_of_the_summary = MISLED[way]
+    edit(path, statement)
+    log = await opened(path)
+    sound = Listed(OTHER, Version(5), summary(FINISHED))
+    for term in (FINISHED, PLAYED):
+        page = await listed(log, term)
+        assert page.rooms in ((sound,), ())
+        assert set(page.doubtful) <= {ROOM, "nobody"}
+    assert await log.faults()
+    assert isinstance(await log.summary(ROOM), Damaged) is is_of_the_summary
+    assert len(await bodies(log, ROOM)) == 5, "the events are not damaged"
+    assert await log.delete_rooms(FINISHED, TimeNs(9), 9) == (), "no room has ended"
+    assert await log.summarise(ROOM, Version(5), summary(FINISHED)) == Rewritten()
+    if way == "another room":
+        assert await log.summarise(RoomId("nobody"), NOTHING, summary()) == Conflict(NOTHING)
+    assert await log.faults() == ()
+    page = await listed(log, FINISHED)
+    assert page == Page((sound, Listed(ROOM, Version(5), summary(FINISHED))), None, ())
+    await log.close()
+
+
+@pytest.mark.parametrize("way", MISLED)
+async def test_the_next_batch_of_a_room_mends_what_lists_say_of_it(path: Path, way: str) -> None:
+    """But for the terms that are damaged on their own: nobody looks at those when a batch is written."""
+    statement, is_of_the_summary = MISLED[way]
+    await fill(path)
+    edit(path, statement)
+    log = await opened(path)
+    assert await log.append(ROOM, Version(5), batch(b"5", summary=summary(FINISHED))) == Appended(Version(6))
+    assert (await log.faults() == ()) is is_of_the_summary
+    await log.close()
 
 
 # The whole file.
@@ -238,7 +330,7 @@ async def test_a_second_server_in_another_process_is_refused(log: SqliteStore, p
         [sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=True
     )
     assert told.stdout.strip() == "AlreadyServed"
-    assert await log.head(ROOM) == NOTHING
+    assert await head(log, ROOM) == NOTHING
 
 
 async def test_a_closed_file_can_be_served_again(path: Path) -> None:
@@ -257,9 +349,9 @@ async def test_a_reader_beside_the_server_sees_what_is_committed(log: SqliteStor
 
 async def test_a_file_of_a_newer_version_is_left_alone(path: Path) -> None:
     await fill(path)
-    edit(path, "PRAGMA user_version = 3")
+    edit(path, "PRAGMA user_version = 4")
     before = path.read_bytes()
-    assert await open_store(path) == await open_reader(path) == NewerFile(path, found=3, known=2)
+    assert await open_store(path) == await open_reader(path) == NewerFile(path, found=4, known=3)
     assert path.read_bytes() == before
 
 
@@ -267,7 +359,7 @@ async def test_a_file_of_a_program_before_the_first_release_is_left_alone(path: 
     await fill(path)
     edit(path, "PRAGMA user_version = 1")
     before = path.read_bytes()
-    assert await open_store(path) == await open_reader(path) == OlderFile(path, found=1, known=2)
+    assert await open_store(path) == await open_reader(path) == OlderFile(path, found=1, known=3)
     assert path.read_bytes() == before
 
 
@@ -310,7 +402,7 @@ async def test_a_file_that_is_not_ours_is_left_alone(path: Path, make: Callable[
 
 async def test_a_file_without_its_tables_is_refused(path: Path) -> None:
     await fill(path)
-    edit(path, "DROP TABLE heads")
+    edit(path, "DROP TABLE rooms")
     refused = await open_store(path)
     assert isinstance(refused, DamagedFile)
     assert "backup" in advice(refused)
@@ -374,15 +466,15 @@ def test_every_refusal_names_the_file_and_what_to_do(refused: OpenRefused) -> No
 
 async def test_a_full_file_refuses_whole_batches_until_space_returns(path: Path) -> None:
     log = await opened(path, page_limit=40)
-    await log.append(OTHER, NOTHING, batch(b"old", time=1, tags=(FINISHED,)))
-    await log.append(OTHER, Version(1), batch(b"x" * 50_000))
+    await log.append(OTHER, NOTHING, ended(b"old"))
+    await log.append(OTHER, Version(1), ended(b"x" * 50_000))
     answers = [await log.append(RoomId(f"r{i}"), NOTHING, batch(b"y" * 9_000, b"z" * 9_000)) for i in range(10)]
     written = [i for i, answer in enumerate(answers) if answer == Appended(Version(2))]
     refused = [i for i, answer in enumerate(answers) if isinstance(answer, Unavailable)]
     assert written
     assert refused
     assert sorted(written + refused) == list(range(10))
-    assert [await log.head(RoomId(f"r{i}")) for i in refused] == [NOTHING] * len(refused)
+    assert [await head(log, RoomId(f"r{i}")) for i in refused] == [NOTHING] * len(refused)
     assert await log.delete_rooms(FINISHED, TimeNs(2), 10) == (OTHER,)
     for i in refused[:2]:
         assert await log.append(RoomId(f"r{i}"), NOTHING, batch(b"y" * 9_000)) == Appended(Version(1))
@@ -476,7 +568,7 @@ def test_after_a_failed_flush_nothing_is_written_until_the_restart(path: Path) -
 
 
 async def test_compacting_gives_the_space_of_deleted_rooms_back(log: SqliteStore, path: Path) -> None:
-    await log.append(ROOM, NOTHING, batch(b"x" * 1_000_000, tags=(FINISHED,)))
+    await log.append(ROOM, NOTHING, ended(b"x" * 1_000_000))
     await log.append(OTHER, NOTHING, batch(b"kept"))
     await log.delete_rooms(FINISHED, TimeNs(2), 10)
     compacted = await log.compact()
@@ -493,14 +585,15 @@ async def test_a_backup_beside_a_busy_server_is_a_log_of_one_moment(log: SqliteS
     target = tmp_path / "backup.db"
     for version in range(50):
         await log.append(ROOM, Version(version), batch(b"x" * 1_000))
-    going_on = [log.append(RoomId(f"r{i}"), NOTHING, batch(b"x")) for i in range(200)]
+    going_on = [log.append(RoomId(f"r{i}"), NOTHING, batch(b"x", feed=FEED)) for i in range(200)]
     answers = await asyncio.gather(log.backup(target), *going_on)
     assert answers == [None, *[Appended(Version(1))] * 200]
     copy = await opened(target)
     assert len(await bodies(copy, ROOM)) == 50
     assert copy.identity != log.identity
-    copied = await marks(copy, limit=1_000)
-    assert copied == (await marks(log, limit=1_000))[: len(copied)]
+    copied = await fed(copy, limit=1_000)
+    assert copied == (await fed(log, limit=1_000))[: len(copied)]
+    assert await copy.faults() == ()
     await copy.close()
 
 
@@ -519,5 +612,5 @@ async def test_a_file_left_by_a_killed_server_is_read_without_one(log: SqliteSto
     shutil.copy(f"{path}-wal", f"{left}-wal")
     reader = await reader_of(left)
     assert await bodies(reader, ROOM) == [b"1"]
-    assert await reader.find(ROOM, ALICE, CommandId("c")) == Duplicate(Version(1), Version(1), b"print")
+    assert await reader.summary(ROOM) == Listed(ROOM, Version(1), summary())
     await reader.close()

@@ -6,22 +6,22 @@ from typing import Final
 
 import pytest
 
-from erqiwang_grpc.store import Damaged, RoomId, Tag, Unavailable, Version
+from erqiwang_grpc.store import Damaged, RoomId, Term, Unavailable, Version
 from erqiwang_grpc.store.sqlite import SqliteReader, SqliteStore, open_reader, open_store
-from tests.store.contract import FINISHED, OTHER, ROOM, batch, key
+from tests.store.contract import FEED, FINISHED, OTHER, ROOM, batch, key, summary
 
 COLUMNS: Final = {
     "batches": (
-        "position room first_version last_version time_ns actor command fingerprint rules_version bodies tags chain"
+        "position room first_version last_version time_ns actor command fingerprint rules_version bodies feed chain"
     ),
-    "heads": "room version chain",
-    "tagged": "key value position time_ns",
+    "rooms": "room version chain terms created_ns ended_ns body seal",
+    "found": "key value created_ns room ended_ns",
     "store": "identity",
 }
 ROWS: Final = {
     "batches": "room = 'room-1' AND last_version = 4",
-    "heads": "room = 'room-1'",
-    "tagged": "position = 3",
+    "rooms": "room = 'room-1'",
+    "found": "room = 'room-1' AND key = 'finished'",
     "store": "true",
 }
 OTHERWISE: Final = {
@@ -37,7 +37,8 @@ async def filled(path: Path) -> None:
     assert isinstance(log, SqliteStore), log
     for room in (ROOM, OTHER):
         for version in range(5):
-            written = batch(b"body", b"more", command=key(f"c{version}"), tags=(FINISHED, Tag("other", "tag")))
+            of_room = summary(FINISHED, Term("other", "term"), ended=5)
+            written = batch(b"body", b"more", command=key(f"c{version}"), summary=of_room, feed=FEED)
             await log.append(room, Version(2 * version), written)
     await log.close()
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from erqiwang_grpc.store import START, Appended, Batch, Damaged, RoomId
 from erqiwang_grpc.store.sqlite import SqliteStore, open_store
-from tests.store.contract import FINISHED, batch
+from tests.store.contract import FEED, FINISHED, batch, fed, head, listed, summary
 
 REPOSITORY = Path(__file__).parents[2]
 ROUNDS = 10
@@ -24,7 +24,7 @@ def written(room: RoomId, first: int) -> Batch:
     """What the child puts behind version `first - 1`: one to three payloads, enough of them to span pages."""
     count = 1 + first % 3
     bodies = [f"{room}/{first + i}/".encode() * 100 for i in range(count)]
-    return batch(*bodies, tags=(FINISHED,))
+    return batch(*bodies, summary=summary(FINISHED, body=bodies[-1]), feed=FEED)
 
 
 async def write_until_killed(path: Path) -> None:
@@ -35,13 +35,13 @@ async def write_until_killed(path: Path) -> None:
 
 
 async def _grow(log: SqliteStore, room: RoomId) -> None:
-    head = await log.head(room)
-    assert not isinstance(head, Damaged), head
+    at = await head(log, room)
+    assert not isinstance(at, Damaged), at
     while True:
-        answer = await log.append(room, head, written(room, head + 1))
+        answer = await log.append(room, at, written(room, at + 1))
         assert isinstance(answer, Appended), answer
-        head = answer.version
-        os.write(1, f"{room} {head}\n".encode())  # one write, so that the line is whole or not there
+        at = answer.version
+        os.write(1, f"{room} {at}\n".encode())  # one write, so that the line is whole or not there
 
 
 def killed_at_random(path: Path, chance: random.Random) -> dict[RoomId, int]:
@@ -86,9 +86,11 @@ async def check(path: Path, acknowledged: dict[RoomId, int]) -> int:
 
 
 async def is_indexed(log: SqliteStore) -> None:
-    """The index by tag holds every batch, and no other."""
-    everything = await log.feed(START, 1_000_000)
-    assert everything == await log.feed(START, 1_000_000, FINISHED)
+    """The feed tells every batch, and the list holds every room as of its newest one."""
+    told = {each.entries[0].room: each.entries[-1] for each in await fed(log, START, 1_000_000)}
+    found = {each.room: (each.version, each.summary.body) for each in (await listed(log, FINISHED)).rooms}
+    assert found == {room: (entry.version, entry.body) for room, entry in told.items()}
+    assert await log.faults() == ()
 
 
 def test_what_was_acknowledged_survives_a_kill_at_any_moment(tmp_path: Path) -> None:

@@ -10,24 +10,26 @@ from typing import Final, TypeAlias, TypeVar
 import pytest
 
 from erqiwang_grpc.archive.retention import delete_old_matches
-from erqiwang_grpc.events.index import ENDED, OPENED
+from erqiwang_grpc.events.index import ENDED, WAITING
 from erqiwang_grpc.rooms.housekeeping import Housekeeping
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.store import (
     NOTHING,
     START,
     Appended,
-    Mark,
+    Cursor,
+    Moment,
+    Page,
     RoomId,
+    Search,
     Store,
     TimeNs,
-    Unavailable,
     Version,
 )
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.store.sqlite import SqliteStore, open_store
 from tests.durability.played import node_on
-from tests.store.contract import EVER, FINISHED, batch
+from tests.store.contract import EVER, FEED, FINISHED, batch, summary
 from tests.store.passing_on import PassingOn
 
 T = TypeVar("T")
@@ -42,47 +44,52 @@ async def filled(path: Path) -> SqliteStore:
     log = await open_store(path)
     assert isinstance(log, SqliteStore), log
     for number in range(ROOMS):
-        written = batch(b"1", time=FIRST_TIME + number, tags=(FINISHED, OPENED))
+        time = FIRST_TIME + number
+        of_room = summary(FINISHED, WAITING, created=time, ended=time)
+        written = batch(b"1", time=time, summary=of_room, feed=FEED)
         assert await log.append(RoomId(f"room {number}"), NOTHING, written) == Appended(Version(1))
     return log
 
 
-async def by_listing(log: Store, page: int) -> list[str]:
-    seen: list[Mark] = []
-    while found := await log.listing(FINISHED, EVER, page, seen[-1] if seen else None):
-        if isinstance(found, Unavailable):
+async def by_creation(log: Store, page: int) -> list[str]:
+    return await _listed(log, page, Moment.CREATED)
+
+
+async def by_end(log: Store, page: int) -> list[str]:
+    return await _listed(log, page, Moment.ENDED)
+
+
+async def _listed(log: Store, size: int, moment: Moment) -> list[str]:
+    seen: list[str] = []
+    after: Cursor | None = START
+    while after is not None:
+        page = await log.summaries(Search((FINISHED,), moment, EVER), size, after)
+        if not isinstance(page, Page):
             break
-        seen += found
+        seen += [each.room for each in page.rooms]
         assert len(seen) <= ROOMS, "a loop that does not end"
-        if len(found) < page:
-            break
-    return [mark.room for mark in reversed(seen)]
+        after = page.next
+    return seen[::-1]
 
 
 async def by_feed(log: Store, page: int) -> list[str]:
-    return await _fed(log, page, tagged=False)
-
-
-async def by_tagged_feed(log: Store, page: int) -> list[str]:
-    return await _fed(log, page, tagged=True)
-
-
-async def _fed(log: Store, page: int, *, tagged: bool) -> list[str]:
-    seen: list[Mark] = []
-    while found := await log.feed(seen[-1].position if seen else START, page, FINISHED if tagged else None):
-        if isinstance(found, Unavailable):
+    seen: list[str] = []
+    after = START
+    while found := await log.feed(FEED, after, page):
+        if not isinstance(found, tuple):
             break
-        seen += found
+        seen += [each.entries[0].room for each in found]
+        after = found[-1].cursor
         assert len(seen) <= ROOMS, "a loop that does not end"
         if len(found) < page:
             break
-    return [mark.room for mark in seen]
+    return seen
 
 
 async def by_id(log: Store, page: int) -> list[str]:
     seen: list[RoomId] = []
     while found := await log.rooms(seen[-1] if seen else RoomId(""), page):
-        if isinstance(found, Unavailable):
+        if not isinstance(found, tuple):
             break
         seen += found
         assert len(seen) <= 2 * ROOMS, "a loop that does not end"
@@ -91,7 +98,7 @@ async def by_id(log: Store, page: int) -> list[str]:
     return list(seen)
 
 
-LOOPS: Final = [by_listing, by_feed, by_tagged_feed, by_id]
+LOOPS: Final = [by_creation, by_end, by_feed, by_id]
 
 
 @pytest.mark.parametrize("page", [1, 2, 3, 7, 8])
@@ -103,7 +110,7 @@ async def test_rows_that_cannot_be_read_end_no_list(tmp_path: Path, loop: Loop, 
     db = sqlite3.connect(tmp_path / "rooms.db", isolation_level=None)
     for number, value in zip(spoilt, ("x'ff'", "CAST(x'ff' AS TEXT)", "CAST(x'80' AS TEXT)"), strict=True):
         db.execute(f"UPDATE batches SET room = {value} WHERE room = 'room {number}'")
-        db.execute(f"UPDATE heads SET room = {value} WHERE room = 'room {number}'")
+        db.execute(f"UPDATE rooms SET room = {value} WHERE room = 'room {number}'")
     db.close()
     assert await loop(log, page) == [f"room {number}" for number in range(ROOMS) if number not in spoilt]
     await log.close()
@@ -111,13 +118,13 @@ async def test_rows_that_cannot_be_read_end_no_list(tmp_path: Path, loop: Loop, 
 
 @pytest.mark.parametrize("loop", LOOPS)
 async def test_a_bit_that_flips_in_a_time_lets_no_loop_run_for_ever(tmp_path: Path, loop: Loop) -> None:
-    """Each of the places at which a time is stored: the batch, its tags, and the index that lists are read by."""
+    """Each of the places at which a time is stored: the batch, its room, its terms, and the index that lists are read by."""
     path = tmp_path / "rooms.db"
     await (await filled(path)).close()
     raw = path.read_bytes()
     places = [at for number in range(ROOMS) for at in occurrences(raw, (FIRST_TIME + number).to_bytes(8, "big"))]
-    assert len(places) == ROOMS * 5, "once in the batch, twice for each of two tags"
-    for at in places[:: 2 if loop is by_listing else 9]:
+    assert len(places) == ROOMS * 13, "once in the batch, twice in the room, five times for each of two terms"
+    for at in places[:: 5 if loop in (by_creation, by_end) else 13]:
         for bit in (0, 1, 2, 7):
             path.write_bytes(raw[: at + 7] + bytes([raw[at + 7] ^ 1 << bit]) + raw[at + 8 :])
             log = await open_store(path)
@@ -153,7 +160,7 @@ async def test_a_starting_server_is_not_held_up_by_a_damaged_index(tmp_path: Pat
     path = tmp_path / "rooms.db"
     await (await filled(path)).close()
     db = sqlite3.connect(path, isolation_level=None)
-    db.execute("UPDATE tagged SET time_ns = time_ns - 2 WHERE position = 5")
+    db.execute("UPDATE found SET created_ns = created_ns - 2 WHERE room = 'room 4'")
     db.close()
     log = await open_store(path)
     assert isinstance(log, SqliteStore), log
@@ -188,7 +195,9 @@ async def test_retention_ends_where_deleting_changes_nothing() -> None:
 async def test_retention_deletes_what_is_old_whatever_is_deleted_at_once(at_once: int) -> None:
     log = MemoryStore()
     for number in range(5):
-        await log.append(RoomId(f"{number}"), NOTHING, batch(b"1", time=number, tags=(ENDED,)))
-    await log.append(RoomId("new"), NOTHING, batch(b"1", time=9, tags=(ENDED,)))
+        await log.append(
+            RoomId(f"{number}"), NOTHING, batch(b"1", time=number, summary=summary(ENDED, created=number, ended=number))
+        )
+    await log.append(RoomId("new"), NOTHING, batch(b"1", time=9, summary=summary(ENDED, created=0, ended=9)))
     assert sorted(await delete_old_matches(log, TimeNs(9), at_once)) == ["0", "1", "2", "3", "4"]
     assert await log.rooms(RoomId(""), 9) == ("new",)

@@ -14,24 +14,28 @@ from typing import Final, TypeVar, final
 
 from erqiwang_grpc.store.port import (
     NOTHING,
-    Actor,
+    START,
     AppendAnswer,
+    BadCursor,
     Batch,
-    CommandId,
+    Conflict,
+    Cursor,
     Damaged,
-    Duplicate,
     Entry,
-    Mark,
-    Period,
-    Position,
+    Fed,
+    Listed,
+    Page,
+    Rewritten,
     RoomId,
+    Search,
     StoreId,
-    Tag,
+    Summary,
+    Term,
     TimeNs,
     Unavailable,
     Version,
 )
-from erqiwang_grpc.store.sqlite import opening, schema, statements
+from erqiwang_grpc.store.sqlite import lists, opening, schema, statements
 from erqiwang_grpc.store.sqlite.committing import Committer
 from erqiwang_grpc.store.sqlite.opening import (
     AlreadyServed,
@@ -103,12 +107,8 @@ class SqliteReader:
         return self._identity
 
     async def faults(self) -> tuple[str, ...] | Unavailable:
-        """What SQLite itself finds wrong with the file, its indexes among it; it takes as long as reading all of it."""
-        return await self._of_all(statements.faults)
-
-    async def head(self, room: RoomId) -> Version | Damaged:
-        """The version of the room's last payload. See `StoreReader.head`."""
-        return await self._of_room(room, NOTHING, partial(statements.head, room=room))
+        """What is wrong with the file beside its rooms' events; it takes as long as reading all of it."""
+        return await self._of_all(lists.faults)
 
     async def read(self, room: RoomId, after: Version = NOTHING) -> tuple[Entry, ...] | Damaged:
         """Every payload of the room with a version above `after`, checked. See `StoreReader.read`."""
@@ -118,27 +118,25 @@ class SqliteReader:
         """The first payload of the room, checked by itself. See `StoreReader.first`."""
         return await self._of_room(room, NOTHING, partial(statements.first, room=room))
 
-    async def find(self, room: RoomId, actor: Actor, command: CommandId) -> Duplicate | Damaged | None:
-        """Which payloads the command brought about. See `StoreReader.find`."""
-        return await self._of_room(room, NOTHING, partial(statements.find, room=room, actor=actor, command=command))
-
     async def rooms(self, after: RoomId, limit: int) -> tuple[RoomId, ...] | Unavailable:
         """The next at most `limit` rooms in the order of their ids. See `StoreReader.rooms`."""
-        return await self._of_all(partial(statements.rooms, after=after, limit=limit))
+        return await self._of_all(partial(lists.rooms, after=after, limit=limit))
 
-    async def feed(self, after: Position, limit: int, tag: Tag | None = None) -> tuple[Mark, ...] | Unavailable:
-        """The next at most `limit` batches in commit order. See `StoreReader.feed`."""
-        return await self._of_all(partial(statements.feed, after=after, limit=limit, tag=tag))
+    async def feed(self, feed: str, after: Cursor, limit: int) -> tuple[Fed, ...] | BadCursor | Unavailable:
+        """The next at most `limit` batches of a feed in commit order. See `StoreReader.feed`."""
+        return await self._of_all(partial(lists.feed, feed=feed, after=after, limit=limit))
 
-    async def latest(self) -> Position | Unavailable:
-        """The position of the last batch. See `StoreReader.latest`."""
-        return await self._of_all(statements.latest)
+    async def latest(self) -> Cursor | Unavailable:
+        """The cursor behind everything that is stored by now."""
+        return await self._of_all(lists.latest)
 
-    async def listing(
-        self, tag: Tag, period: Period, limit: int, before: Mark | None = None
-    ) -> tuple[Mark, ...] | Unavailable:
-        """At most `limit` batches that carry `tag`, newest first. See `StoreReader.listing`."""
-        return await self._of_all(partial(statements.listing, tag=tag, period=period, limit=limit, before=before))
+    async def summary(self, room: RoomId) -> Listed | Damaged | None:
+        """The room's summary, checked against its head. See `StoreReader.summary`."""
+        return await self._of_room(room, NOTHING, partial(lists.summary, room=room))
+
+    async def summaries(self, search: Search, limit: int, after: Cursor = START) -> Page | BadCursor | Unavailable:
+        """At most `limit` rooms of a list, the newest first. See `StoreReader.summaries`."""
+        return await self._of_all(partial(lists.summaries, search=search, limit=limit, after=after))
 
     async def close(self) -> None:
         """Finish the reads that run, then let go of the file."""
@@ -206,9 +204,16 @@ class SqliteStore(SqliteReader):
             self._committing = asyncio.create_task(self._commit_all())
         return await answer
 
-    async def delete_rooms(self, tag: Tag, before: TimeNs, limit: int) -> tuple[RoomId, ...] | Unavailable:
+    async def summarise(
+        self, room: RoomId, expected: Version, summary: Summary
+    ) -> Rewritten | Conflict | Damaged | Unavailable:
+        """Put `summary` in the place of the one that the room has. See `Store.summarise`."""
+        work = partial(statements.summarise, room=room, expected=expected, summary=summary)
+        return await self._write(lambda: self._committer.transact(work))
+
+    async def delete_rooms(self, term: Term, before: TimeNs, limit: int) -> tuple[RoomId, ...] | Unavailable:
         """Delete at most `limit` rooms; appends wait for as long. See `Store.delete_rooms`."""
-        work = partial(statements.delete_rooms, tag=tag, before=before, limit=limit)
+        work = partial(lists.delete_rooms, term=term, before=before, limit=limit)
         return await self._write(lambda: self._committer.transact(work))
 
     async def compact(self) -> Compacted | Unavailable:

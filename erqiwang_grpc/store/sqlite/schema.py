@@ -11,12 +11,11 @@ from erqiwang_grpc.store.port import StoreId
 
 APPLICATION: Final = 0x45525157
 """SQLite's application_id: "ERQW"."""
-VERSION: Final = 2
+VERSION: Final = 3
 """SQLite's user_version: the schema below. A change to it raises this and, from the first release on, brings a
 migration; `make store` makes a new stored example."""
 
-# One row is one batch, so that half a batch cannot be stored. `tags` says again what `tagged` indexes:
-# this copy is under the checksum, the index can be rebuilt from it.
+# One row is one batch, so that half a batch cannot be stored. `feed` says whose feed tells of it.
 # AUTOINCREMENT: a position once seen by a reader is never used again, also after the newest room is deleted.
 _BATCHES: Final = """CREATE TABLE batches (
   position INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -29,32 +28,42 @@ _BATCHES: Final = """CREATE TABLE batches (
   fingerprint BLOB,
   rules_version INTEGER NOT NULL,
   bodies BLOB NOT NULL,
-  tags BLOB NOT NULL,
+  feed TEXT,
   chain BLOB NOT NULL
 )"""
 _BY_VERSION: Final = "CREATE UNIQUE INDEX batches_by_version ON batches (room, last_version)"
 _BY_COMMAND: Final = (
     "CREATE UNIQUE INDEX batches_by_command ON batches (room, actor, command) WHERE command IS NOT NULL"
 )
-# Apart from the batches, so that a batch that is gone leaves a head behind that says so.
-_HEADS: Final = """CREATE TABLE heads (
+_BY_FEED: Final = "CREATE INDEX batches_by_feed ON batches (feed, position) WHERE feed IS NOT NULL"
+# A room's head, apart from the batches, so that a batch that is gone leaves a head behind that says so; and its summary, which
+# `seal` binds to the head.
+_ROOMS: Final = """CREATE TABLE rooms (
   room TEXT PRIMARY KEY,
   version INTEGER NOT NULL,
-  chain BLOB NOT NULL
+  chain BLOB NOT NULL,
+  terms BLOB NOT NULL,
+  created_ns INTEGER NOT NULL,
+  ended_ns INTEGER,
+  body BLOB NOT NULL,
+  seal BLOB NOT NULL
 ) WITHOUT ROWID"""
-_TAGGED: Final = """CREATE TABLE tagged (
+# The terms of all rooms, by which lists find them: made from the summaries, and made again from them if it is damaged.
+_FOUND: Final = """CREATE TABLE found (
   key TEXT NOT NULL,
   value TEXT NOT NULL,
-  position INTEGER NOT NULL,
-  time_ns INTEGER NOT NULL,
-  PRIMARY KEY (key, value, position)
+  created_ns INTEGER NOT NULL,
+  room TEXT NOT NULL,
+  ended_ns INTEGER,
+  PRIMARY KEY (key, value, created_ns, room)
 ) WITHOUT ROWID"""
-_TAGGED_BY_TIME: Final = "CREATE INDEX tagged_by_time ON tagged (key, value, time_ns, position)"
+_FOUND_BY_END: Final = "CREATE INDEX found_by_end ON found (key, value, ended_ns, room) WHERE ended_ns IS NOT NULL"
+_FOUND_BY_ROOM: Final = "CREATE INDEX found_by_room ON found (room)"
 
 # One row: which store this is. A cursor names it, so that one of a copy or of its original is not taken for a place here.
 _STORE: Final = "CREATE TABLE store (identity TEXT NOT NULL)"
 
-_ALL: Final = (_BATCHES, _BY_VERSION, _BY_COMMAND, _HEADS, _TAGGED, _TAGGED_BY_TIME, _STORE)
+_ALL: Final = (_BATCHES, _BY_VERSION, _BY_COMMAND, _BY_FEED, _ROOMS, _FOUND, _FOUND_BY_END, _FOUND_BY_ROOM, _STORE)
 _IDENTITY_BYTES: Final = 8
 _IDENTITY: Final = re.compile(r"[0-9a-f]{16}")
 

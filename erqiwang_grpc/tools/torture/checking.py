@@ -12,7 +12,7 @@ from erqiwang_core.units import Seat
 from erqiwang_grpc.archive import audit
 from erqiwang_grpc.events.actor import PLATFORM, SeatActor, stored
 from erqiwang_grpc.events.history import RoomLog, UnreadableEntry, read
-from erqiwang_grpc.rooms.state import steps
+from erqiwang_grpc.events.standing import steps
 from erqiwang_grpc.rpc.wire import encode
 from erqiwang_grpc.store import Damaged, Entry
 from erqiwang_grpc.tools.torture.transcript import CommandAnswer, RoomTranscript, SeatTranscript, digest
@@ -73,10 +73,10 @@ def _faulty_seat(history: RoomLog, seat: Seat, heard: SeatTranscript) -> Iterato
     last = history.opening.version
     for step in steps(history):
         assert not isinstance(step, UnreadableEntry), "every decision in it was made again"
-        state, entry, event = step.state, step.logged.entry, step.logged.event
+        state, entry, event = step.after, step.logged.entry, step.logged.event
         version = last = entry.version
         if version in heard.notices:
-            notice = notices.notice(step.before, event, state.match, seat)
+            notice = notices.notice(step.before.match, event, state.match, seat)
             if digest(encode.notice(notice, version, entry.time, state.turn_began)) != heard.notices[version]:
                 yield f"version {version}: seat {seat} was told another {type(event).__name__}"
         if version in heard.snapshots:

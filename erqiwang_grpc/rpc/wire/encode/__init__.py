@@ -2,19 +2,21 @@
 
 from erqiwang_grpc.rpc.wire.encode.notices import aside, beginning, missed, notice, put_notice, snapshot, trumps_shown
 from erqiwang_grpc.rpc.wire.encode.parts import parts, view
-from erqiwang_grpc.rpc.wire.encode.records import deal_record, ended_room, match_record, match_summary, platform_summary
+from erqiwang_grpc.rpc.wire.encode.records import deal_record, match_record, match_summary, platform_summary
 from erqiwang_grpc.rpc.wire.encode.refusals import refusal
 from erqiwang_grpc.rpc.wire.encode.room_events import room_event
+from erqiwang_grpc.rpc.wire.encode.room_status import STATES, Live, room
 from erqiwang_grpc.rpc.wire.encode.rooms import card_cost, labels, room_options
 from erqiwang_grpc.rpc.wire.encode.settlements import account, settlement
 
 __all__ = [
+    "STATES",
+    "Live",
     "account",
     "aside",
     "beginning",
     "card_cost",
     "deal_record",
-    "ended_room",
     "labels",
     "match_record",
     "match_summary",
@@ -24,6 +26,7 @@ __all__ = [
     "platform_summary",
     "put_notice",
     "refusal",
+    "room",
     "room_event",
     "room_options",
     "settlement",

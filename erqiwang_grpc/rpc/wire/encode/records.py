@@ -7,7 +7,7 @@ from erqiwang_grpc.rpc.wire.encode.cards import call, put_trick
 from erqiwang_grpc.rpc.wire.encode.parts import timestamp
 from erqiwang_grpc.rpc.wire.encode.rooms import labels, room_options
 from erqiwang_grpc.rpc.wire.encode.settlements import disbanding, settlement
-from erqiwang_grpc.v1 import record_pb2, room_pb2, room_service_pb2, view_pb2
+from erqiwang_grpc.v1 import record_pb2
 
 
 def match_record(record: MatchRecord) -> record_pb2.MatchRecord:
@@ -39,33 +39,6 @@ def platform_summary(summary: MatchSummary) -> record_pb2.MatchSummary:
     message.reference = summary.opened.reference
     message.labels.update(labels(summary.opened))
     return message
-
-
-def ended_room(summary: MatchSummary) -> room_service_pb2.Room:
-    """The room of a match that has ended, as its platform sees it when nobody is there any more."""
-    return room_service_pb2.Room(
-        room_id=summary.room,
-        state=_ended_state(summary),
-        owner=summary.opened.owner,
-        options=room_options(summary.opened.options),
-        seats=[room_service_pb2.SeatStatus(seat=seat, player=player or "") for seat, player in summary.players.items()],
-        deal=summary.deal,
-        totals=summary.totals.values,
-        version=summary.version,
-        create_time=timestamp(summary.created),
-        start_time=None if summary.started is None else timestamp(summary.started),
-        end_time=None if summary.ended is None else timestamp(summary.ended),
-        phase=view_pb2.PHASE_OVER,
-        last_event_time=None if summary.ended is None else timestamp(summary.ended),
-        reference=summary.opened.reference,
-        labels=labels(summary.opened),
-    )
-
-
-def _ended_state(summary: MatchSummary) -> room_pb2.RoomState.ValueType:
-    if summary.expired:
-        return room_pb2.ROOM_STATE_EXPIRED
-    return room_pb2.ROOM_STATE_FINISHED if summary.disbanding is None else room_pb2.ROOM_STATE_DISBANDED
 
 
 def deal_record(deal: DealRecord) -> record_pb2.DealRecord:

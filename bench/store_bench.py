@@ -1,6 +1,6 @@
 """Durable appends a second by number of concurrent appenders: the file against memory, in one run.
 
-python -m bench.log_bench [--seconds S] [--folder DIR]    (DIR on the disk that is to be measured)
+python -m bench.store_bench [--seconds S] [--folder DIR]    (DIR on the disk that is to be measured)
 """
 
 import argparse
@@ -10,12 +10,25 @@ import tempfile
 import time
 from pathlib import Path
 
-from erqiwang_grpc.store import NOTHING, Actor, Appended, Batch, CommandId, CommandKey, RoomId, Store, TimeNs
+from erqiwang_grpc.store import (
+    NOTHING,
+    Actor,
+    Appended,
+    Batch,
+    CommandId,
+    CommandKey,
+    RoomId,
+    Store,
+    Summary,
+    Term,
+    TimeNs,
+)
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.store.sqlite import SqliteStore, open_store
 
 APPENDERS = (1, 10, 100)
 BODY = b"x" * 60  # about what a played card takes
+SUMMARY = Summary(tuple(Term(f"key {i}", "a value of a usual length") for i in range(6)), TimeNs(1), None, bytes(250))
 
 
 async def appends_per_second(store: Store, appenders: int, seconds: float) -> float:
@@ -29,7 +42,8 @@ async def _append(store: Store, name: str, deadline: float) -> int:
     room, head, count = RoomId(name), NOTHING, 0
     while time.perf_counter() < deadline:
         command = CommandKey(CommandId(f"c{count}"), BODY[:32])
-        answer = await store.append(room, head, Batch(TimeNs(time.time_ns()), Actor("seat-0"), command, 1, (BODY,)))
+        batch = Batch(TimeNs(time.time_ns()), Actor("seat-0"), command, 1, (BODY,), SUMMARY)
+        answer = await store.append(room, head, batch)
         assert isinstance(answer, Appended), answer
         head, count = answer.version, count + 1
         await asyncio.sleep(0)  # memory would answer without ever letting another appender run

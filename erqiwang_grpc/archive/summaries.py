@@ -1,0 +1,132 @@
+"""Summaries, held against the events they were made from: checked, made anew, and looked over slowly, room by room."""
+
+import asyncio
+import logging
+from dataclasses import dataclass
+from typing import Final, final
+
+from erqiwang_grpc.events import summary as summaries
+from erqiwang_grpc.events.history import UnreadableEntry, read
+from erqiwang_grpc.events.standing import opened, steps
+from erqiwang_grpc.store import (
+    NOTHING,
+    Conflict,
+    Damaged,
+    Entry,
+    Listed,
+    RoomId,
+    Store,
+    StoreReader,
+    Summary,
+    TimeNs,
+    Unavailable,
+)
+
+log = logging.getLogger(__name__)
+
+_NO_ROOM: Final = Summary((), TimeNs(0), None, b"")
+"""For a room that is not there: what lists still hold of it goes."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Sound:
+    """The summary is the one that the room's events make."""
+
+    made: Summary
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Contradicted:
+    """The summary is not the one that the room's events make, or cannot be read."""
+
+    made: Summary
+    """The one that they make."""
+    why: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """Nothing can be said: the room's events are damaged or cannot all be followed, or it has moved on meanwhile."""
+
+    why: str
+
+
+async def checked(store: StoreReader, room: RoomId, entries: tuple[Entry, ...]) -> Sound | Contradicted | Unknown:
+    """Whether the room's summary is the one that `entries`, all of its events, make."""
+    found = await store.summary(room)
+    # A match of twelve deals takes some ten milliseconds to follow: on the event loop every seat would wait for it.
+    made = await asyncio.to_thread(_made, room, entries)
+    if isinstance(made, UnreadableEntry):
+        return Unknown(f"event {made.version} cannot be followed: {made.why}")
+    if isinstance(found, Damaged):
+        return Contradicted(made, found.why)
+    if found is None or found.version != entries[-1].version:
+        return Unknown("it has changed meanwhile")
+    return Sound(made) if found.summary == made else Contradicted(made, _difference(found, made))
+
+
+def _difference(found: Listed, made: Summary) -> str:
+    """What the two differ in."""
+    names = ("terms", "created", "ended", "body")
+    differing = [name for name in names if getattr(found.summary, name) != getattr(made, name)]
+    return f"its summary is not what its events make of it, in: {', '.join(differing)}"
+
+
+def _made(room: RoomId, entries: tuple[Entry, ...]) -> Summary | UnreadableEntry:
+    log = read(entries)
+    if isinstance(log, UnreadableEntry):
+        return log
+    if log.unreadable is not None:
+        return log.unreadable
+    standing = opened(log.opened, log.opening.time)
+    for step in steps(log):
+        if isinstance(step, UnreadableEntry):
+            return step
+        standing = step.after
+    return summaries.write(summaries.summary_of(room, standing))
+
+
+async def mended(store: Store, room: RoomId, *, anyway: bool = False) -> Sound | Contradicted | Unknown:
+    """What was found of the room's summary; one that its events contradict has been made anew.
+
+    With `anyway` a sound one too, since a list may hold it at a wrong place.
+    """
+    entries = await store.read(room)
+    if isinstance(entries, Damaged):
+        log.error("room damaged", extra={"room": room, "version": entries.version, "why": entries.why})
+        return Unknown(entries.why)
+    if not entries:
+        await store.summarise(room, NOTHING, _NO_ROOM)
+        return Unknown("there is no such room")
+    found = await checked(store, room, entries)
+    if isinstance(found, Contradicted) or (isinstance(found, Sound) and anyway):
+        written = await store.summarise(room, entries[-1].version, found.made)
+        if isinstance(written, Conflict):
+            return Unknown("it has changed meanwhile")
+        if isinstance(written, Damaged | Unavailable):
+            return Unknown(written.why)
+    if isinstance(found, Contradicted):
+        log.error("summary made anew", extra={"room": room, "version": entries[-1].version, "why": found.why})
+    return found
+
+
+@final
+class Scrub:
+    """Looks every room over, one at a step, and begins again after the last one."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._last = RoomId("")
+
+    async def step(self) -> RoomId | None:
+        """Look the next room over and mend its summary; which room. None at the end of a round."""
+        rooms = await self._store.rooms(self._last, 1)
+        if isinstance(rooms, Unavailable) or not rooms:
+            self._last = RoomId("")
+            return None
+        (self._last,) = rooms
+        await mended(self._store, self._last)
+        return self._last

@@ -1,0 +1,26 @@
+"""A batch as it is stored: the events of one command, and the room's new summary."""
+
+from collections.abc import Sequence
+
+from erqiwang_core.rules import RULES_VERSION
+
+from erqiwang_grpc.events import encode, summary
+from erqiwang_grpc.events.index import is_public
+from erqiwang_grpc.events.model import StoredEvent
+from erqiwang_grpc.events.standing import Standing
+from erqiwang_grpc.store import Actor, Batch, CommandKey, RoomId
+
+
+def batch_of(
+    room: RoomId, events: Sequence[StoredEvent], after: Standing, actor: Actor, command: CommandKey | None
+) -> Batch:
+    """The batch of events that a room stands `after`, brought about by `actor` at the time of that standing."""
+    return Batch(
+        time=after.time,
+        actor=actor,
+        command=command,
+        rules_version=RULES_VERSION,
+        bodies=tuple(encode.write(event) for event in events),
+        summary=summary.write(summary.summary_of(room, after)),
+        feed=after.opened.platform if any(is_public(event) for event in events) else None,
+    )

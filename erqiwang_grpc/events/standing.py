@@ -1,0 +1,130 @@
+"""Where a room stands: its match and its times, folded from its events alone, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import final
+
+from erqiwang_core import match as matches
+from erqiwang_core.match import (
+    DealStarted,
+    Event,
+    Gathering,
+    Match,
+    MatchEnded,
+    Over,
+    Running,
+    SeatLeft,
+    SeatReady,
+    SeatTaken,
+)
+from erqiwang_core.settlement import DealSettled
+
+from erqiwang_grpc.events.actor import HOUSE, Actor, read as actor_of
+from erqiwang_grpc.events.history import Logged, RoomLog, UnreadableEntry
+from erqiwang_grpc.events.model import RoomOpened
+from erqiwang_grpc.store import TimeNs, Version
+
+
+class RoomState(Enum):
+    """Where a room stands, as its platform sees it."""
+
+    OPEN = 1
+    """Seats are free."""
+    PLAYING = 2
+    FINISHED = 3
+    """All deals are played."""
+    DISBANDED = 4
+    """Its platform ended it."""
+    EXPIRED = 5
+    """Nobody filled it in time, so the house ended it."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One room, up to `version`."""
+
+    opened: RoomOpened
+    match: Match
+    version: Version
+    created: TimeNs
+    time: TimeNs
+    """When the last event happened. Times in a room never run backwards: the next event's is this one or later, even if the
+    wall clock is set back."""
+    turn_began: TimeNs
+    settled_deals: int = 0
+    """How many deals were settled; one that a disband cut short is not counted."""
+    started: TimeNs | None = None
+    """When the first deal began; None before."""
+    ended: TimeNs | None = None
+    ended_by: Actor | None = None
+
+    @property
+    def state(self) -> RoomState:
+        """Where the room stands, as its platform sees it."""
+        match self.match:
+            case Gathering():
+                return RoomState.OPEN
+            case Running():
+                return RoomState.PLAYING
+            case Over(account=account):
+                if self.ended_by == HOUSE:
+                    return RoomState.EXPIRED
+                return RoomState.FINISHED if account.disbanding is None else RoomState.DISBANDED
+
+    def after(self, event: Event, time: TimeNs, actor: Actor) -> Standing:
+        """The room after one more event, which its match brought about."""
+        begins = isinstance(event, DealStarted) and event.number == 1
+        ends = isinstance(event, MatchEnded)
+        is_turn = not isinstance(event, SeatTaken | SeatLeft | SeatReady | MatchEnded)
+        return Standing(
+            opened=self.opened,
+            match=matches.evolve(self.match, event),
+            version=Version(self.version + 1),
+            created=self.created,
+            time=max(self.time, time),
+            turn_began=time if is_turn else self.turn_began,
+            settled_deals=self.settled_deals + isinstance(event, DealSettled),
+            started=time if begins else self.started,
+            ended=time if ends else self.ended,
+            ended_by=actor if ends else self.ended_by,
+        )
+
+    def passing(self, version: Version, time: TimeNs) -> Standing:
+        """The room after an event that cannot be followed."""
+        return replace(self, version=version, time=max(self.time, time))
+
+
+def opened(event: RoomOpened, time: TimeNs) -> Standing:
+    """A room that was just opened."""
+    return Standing(event, matches.begin(event.options), Version(1), time, time, time)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One event of a room that is read, and where the room stands before and after it."""
+
+    before: Standing
+    logged: Logged
+    after: Standing
+
+
+def steps(history: RoomLog) -> Iterator[Step | UnreadableEntry]:
+    """A stored room, event by event from its opening on; the last one says so where the rules cannot follow an event.
+
+    For whoever reads a room. A live one goes past what it cannot follow: `rooms.state.State.follow`.
+    """
+    before = opened(history.opened, history.opening.time)
+    for logged in history.later:
+        entry = logged.entry
+        try:
+            after = before.after(logged.event, entry.time, actor_of(entry.actor))
+        except Exception as error:  # noqa: BLE001  # an event that a mended rule would never have brought about
+            yield UnreadableEntry(entry.version, f"{type(error).__name__} in the rules")
+            return
+        yield Step(before, logged, after)
+        before = after

@@ -1,0 +1,79 @@
+"""Searches: which rooms a platform asks a list for, by what it names of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Final
+
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from erqiwang_grpc.events.index import (
+    in_state,
+    of_platform,
+    played,
+    with_label,
+    with_player,
+    with_reference,
+)
+from erqiwang_grpc.events.model import Label
+from erqiwang_grpc.rooms.bounds import (
+    LONGEST_NAME,
+    LONGEST_REFERENCE,
+    choice_fault,
+    labels_fault,
+    length_fault,
+    text_fault,
+)
+from erqiwang_grpc.rooms.limits import SECOND
+from erqiwang_grpc.rooms.refusals import InvalidField
+from erqiwang_grpc.rpc.wire import encode
+from erqiwang_grpc.store import Moment, Period, Search, Term, TimeNs
+from erqiwang_grpc.v1 import room_pb2, room_service_pb2 as pb
+
+_FOREVER: Final = TimeNs(2**63 - 1)
+_STATES: Final[Mapping[room_pb2.RoomState.ValueType, Callable[[str], Term]]] = {
+    room_pb2.ROOM_STATE_UNSPECIFIED: of_platform,
+    **{on_the_wire: partial(in_state, state=state) for state, on_the_wire in encode.STATES.items()},
+}
+"""By which term the rooms of a platform in a state are found; all of them where no state is named."""
+
+
+def rooms(platform: str, request: pb.ListRoomsRequest) -> Search | InvalidField:
+    """The rooms that `ListRooms` is to list, the newest first."""
+    if request.state not in room_pb2.RoomState.values():
+        return choice_fault("state", request.state, tuple(sorted(room_pb2.RoomState.values())))
+    terms = _named(platform, request)
+    if isinstance(terms, InvalidField):
+        return terms
+    return Search((*terms, _STATES[request.state](platform)), Moment.CREATED, Period(TimeNs(0), _FOREVER))
+
+
+def matches(platform: str, request: pb.ListMatchRecordsRequest) -> Search | InvalidField:
+    """The matches that `ListMatchRecords` is to list, the last to end first. A room that was never full had no match."""
+    terms = _named(platform, request)
+    if isinstance(terms, InvalidField):
+        return terms
+    until = _nanoseconds(request.until) if request.HasField("until") else _FOREVER
+    return Search((*terms, played(platform)), Moment.ENDED, Period(_nanoseconds(request.since), until))
+
+
+def _named(platform: str, request: pb.ListRoomsRequest | pb.ListMatchRecordsRequest) -> tuple[Term, ...] | InvalidField:
+    """By what the request narrows its list, what few rooms share first: the store looks for the first one."""
+    wrong = (
+        length_fault("player", request.player, 0, LONGEST_NAME)
+        or text_fault("reference", request.reference, LONGEST_REFERENCE)
+        or labels_fault(request.labels)
+    )
+    if wrong is not None:
+        return wrong
+    return (
+        *((with_reference(platform, request.reference),) if request.reference else ()),
+        *((with_player(platform, request.player),) if request.player else ()),
+        *(with_label(platform, Label(key, value)) for key, value in sorted(request.labels.items())),
+    )
+
+
+def _nanoseconds(moment: Timestamp) -> TimeNs:
+    """A moment as the store counts it; one before 1970 or beyond what it can count, as the nearest that it can."""
+    return TimeNs(min(max(0, moment.seconds * SECOND + moment.nanos), _FOREVER))

@@ -1,0 +1,259 @@
+"""How rooms and batches are found: pages of rooms, of a feed, and of summaries.
+
+Every row that is read is matched by type, as in `statements`. SQLite follows its indexes wherever they lead, so each page is
+seen to go one way: a page of a damaged index would not stand behind the one before, and a loop over pages never end.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice, pairwise
+from typing import Final, TypeVar, final
+
+from erqiwang_grpc.store import chain, keyset
+from erqiwang_grpc.store.chain import Link, Seal
+from erqiwang_grpc.store.keyset import Place
+from erqiwang_grpc.store.port import (
+    NOTHING,
+    BadCursor,
+    Cursor,
+    Damaged,
+    Fed,
+    Listed,
+    Moment,
+    Page,
+    RoomId,
+    Search,
+    Summary,
+    Term,
+    TimeNs,
+    Version,
+)
+from erqiwang_grpc.store.sqlite import schema, statements
+
+K = TypeVar("K", str, int, tuple[int, str])
+
+_UNFOUND: Final = "the table of terms does not fit the rooms: lists leave some out, or hold them at another place"
+_UNSEALED: Final = "a room's summary fails its checksum"
+_UNORDERED: Final = "batches stand at positions they were not given: feeds tell them at another place"
+_BROKEN_SEAL: Final = "its summary fails its checksum: make it anew with `erqiwang store rebuild`"
+
+# Also from the batches: a room whose head is gone is a room all the same, and reading it says what is wrong.
+_ROOMS: Final = """SELECT room FROM rooms WHERE room > ?
+  UNION SELECT room FROM batches WHERE room > ? ORDER BY room"""
+_FEED: Final = "SELECT position, room FROM batches WHERE feed = ? AND position > ? ORDER BY position"
+_LATEST: Final = "SELECT seq FROM sqlite_sequence WHERE name = 'batches'"
+_SUMMARY: Final = "SELECT room, version, chain, terms, created_ns, ended_ns, body, seal FROM rooms WHERE room = ?"
+_ALL: Final = "SELECT room, version, chain, terms, created_ns, ended_ns, body, seal FROM rooms"
+_FOUND_OF: Final = "SELECT key, value, created_ns, ended_ns FROM found WHERE room = ? ORDER BY key, value"
+_FOUND_ROWS: Final = "SELECT count(*) FROM found"
+_BACKWARDS: Final = """SELECT count(*) FROM (
+  SELECT position - lag(position) OVER (PARTITION BY room ORDER BY last_version) AS step FROM batches) WHERE step < 1"""
+_BEYOND: Final = """SELECT count(*) FROM batches
+  WHERE position > (SELECT seq FROM sqlite_sequence WHERE name = 'batches')"""
+# The moment is the index's own, by which it is sorted: with a damaged one a page would not begin where the last one ended.
+_BY_MOMENT: Final = {
+    Moment.CREATED: """SELECT found.created_ns, found.room, rooms.* FROM found LEFT JOIN rooms USING (room)
+  WHERE key = ? AND value = ? AND found.created_ns >= ? AND (found.created_ns, found.room) < (?, ?)""",
+    Moment.ENDED: """SELECT found.ended_ns, found.room, rooms.* FROM found LEFT JOIN rooms USING (room)
+  WHERE key = ? AND value = ? AND found.ended_ns >= ? AND (found.ended_ns, found.room) < (?, ?)""",
+}
+_TOO: Final = """ AND EXISTS (SELECT 1 FROM found AS too
+  WHERE too.key = ? AND too.value = ? AND too.created_ns = found.created_ns AND too.room = found.room)"""
+_NEWEST: Final = {
+    Moment.CREATED: " ORDER BY found.created_ns DESC, found.room DESC",
+    Moment.ENDED: " ORDER BY found.ended_ns DESC, found.room DESC",
+}
+_OLD: Final = """SELECT found.ended_ns, found.room, rooms.* FROM found LEFT JOIN rooms USING (room)
+  WHERE key = ? AND value = ? AND found.ended_ns < ? ORDER BY found.ended_ns"""
+
+
+def rooms(db: sqlite3.Connection, after: RoomId, limit: int) -> tuple[RoomId, ...]:
+    """See `StoreReader.rooms`."""
+    rows = db.execute(_ROOMS, (after, after))
+    found = tuple(islice((RoomId(room) for (room,) in rows if isinstance(room, str)), limit))
+    _is_ascending((after, *found))
+    return found
+
+
+def feed(db: sqlite3.Connection, feed: str, after: Cursor, limit: int) -> tuple[Fed, ...] | BadCursor:
+    """See `StoreReader.feed`."""
+    position = keyset.position(after)
+    if position is None:
+        return BadCursor()
+    return tuple(islice(_fed(db, db.execute(_FEED, (feed, position)), position), limit))
+
+
+def _fed(db: sqlite3.Connection, rows: Iterable[tuple[object, ...]], last: int) -> Iterator[Fed]:
+    """The batches of the rows that pass their checks. Rows are taken one by one: a damaged one must not end a page early."""
+    for row in rows:
+        match row:
+            case (int(position), str(room)):
+                _is_ascending((last, position))
+                last = position
+                entries = statements.entries_at(db, RoomId(room), position)
+                if entries is not None:
+                    yield Fed(keyset.after(position - 1), keyset.after(position), entries)
+            case _:
+                pass  # the room itself says what is wrong when it is read
+
+
+def latest(db: sqlite3.Connection) -> Cursor:
+    """See `StoreReader.latest`."""
+    for row in db.execute(_LATEST):
+        match row:
+            case (int(position),):
+                return keyset.after(position)
+            case _:
+                raise schema.OutOfOrderError("the last position cannot be read")
+    return keyset.after(0)
+
+
+def summary(db: sqlite3.Connection, room: RoomId) -> Listed | Damaged | None:
+    """See `StoreReader.summary`."""
+    head = statements.head(db, room)
+    if isinstance(head, Damaged):
+        return head
+    if head[0] == NOTHING:
+        return None
+    for row in db.execute(_SUMMARY, (room,)):
+        listed = _listed(row)
+        if listed is not None:
+            return listed
+    return Damaged(room, head[0], _BROKEN_SEAL)
+
+
+def summaries(db: sqlite3.Connection, search: Search, limit: int, after: Cursor) -> Page | BadCursor:
+    """See `StoreReader.summaries`."""
+    behind = keyset.place(after)
+    if isinstance(behind, BadCursor):
+        return behind
+    end: Place = (search.period.until, RoomId(""))
+    if behind is not None:
+        end = min(end, behind)
+    first, *others = search.terms
+    statement = _BY_MOMENT[search.moment] + _TOO * len(others) + _NEWEST[search.moment]
+    values = (first.key, first.value, search.period.since, *end, *(text for t in others for text in (t.key, t.value)))
+    return _page(_candidates(db.execute(statement, values)), search, end, limit)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A room that an index leads to."""
+
+    place: Place
+    listed: Listed | None
+    """None where its summary is not there, or fails its checksum."""
+
+
+def _page(candidates: Iterable[_Candidate], search: Search, end: Place, limit: int) -> Page:
+    listed: list[Listed] = []
+    doubtful: list[RoomId] = []
+    last = end
+    for each in candidates:
+        if len(listed) == limit:
+            return Page(tuple(listed), keyset.behind(last), tuple(doubtful))
+        _is_ascending((each.place, last))
+        last = each.place
+        if each.listed is not None and _belongs(each, search):
+            listed.append(each.listed)
+        else:
+            doubtful.append(each.place[1])
+    return Page(tuple(listed), None, tuple(doubtful))
+
+
+def _belongs(candidate: _Candidate, search: Search) -> bool:
+    """Whether the summary says itself what the index says of it."""
+    listed = candidate.listed
+    if listed is None or not set(search.terms).issubset(listed.summary.terms):
+        return False
+    match search.moment:
+        case Moment.CREATED:
+            return candidate.place == (listed.summary.created, listed.room)
+        case Moment.ENDED:
+            return candidate.place == (listed.summary.ended, listed.room)
+
+
+def _candidates(rows: Iterable[tuple[object, ...]]) -> Iterator[_Candidate]:
+    for time, room, *row in rows:
+        match time, room:
+            case (int(time), str(room)):
+                yield _Candidate((TimeNs(time), RoomId(room)), _listed(tuple(row)))
+            case _:
+                pass  # `faults` says that the table of terms is damaged
+
+
+def _listed(row: tuple[object, ...]) -> Listed | None:
+    """The room of a row of `rooms`; None where it is not there, or fails its checksum."""
+    match row:
+        case (
+            str(room),
+            int(version),
+            bytes(link),
+            bytes(terms_blob),
+            int(created),
+            (int() | None) as ended,
+            bytes(body),
+            bytes(seal),
+        ):
+            terms = chain.unframed_terms(terms_blob)
+            if terms is None or len(set(terms)) != len(terms):
+                return None
+            found = Summary(terms, TimeNs(created), None if ended is None else TimeNs(ended), body)
+            if chain.seal(Link(link), found) != Seal(seal):
+                return None
+            return Listed(RoomId(room), Version(version), found)
+        case _:
+            return None
+
+
+def delete_rooms(db: sqlite3.Connection, term: Term, before: TimeNs, limit: int) -> tuple[RoomId, ...]:
+    """See `Store.delete_rooms`."""
+    candidates = _candidates(db.execute(_OLD, (term.key, term.value, before)))
+    doomed = tuple(islice((each.place[1] for each in candidates if _is_old(each, term, before)), limit))
+    for room in doomed:
+        statements.delete(db, room)
+    return doomed
+
+
+def _is_old(candidate: _Candidate, term: Term, before: TimeNs) -> bool:
+    """Whether the summary says so itself: an index that is damaged must not delete a match."""
+    listed = candidate.listed
+    if listed is None or term not in listed.summary.terms:
+        return False
+    return listed.summary.ended is not None and listed.summary.ended < before
+
+
+def faults(db: sqlite3.Connection) -> tuple[str, ...]:
+    """What is wrong with the file beside its rooms' events: pages, indexes, summaries, and the table of terms."""
+    found = [text for (text,) in db.execute("PRAGMA integrity_check").fetchall() if isinstance(text, str)]
+    unordered = any(db.execute(statement).fetchone() != (0,) for statement in (_BACKWARDS, _BEYOND))
+    return (*(text for text in found if text != "ok"), *((_UNORDERED,) * unordered), *_faults_of_lists(db))
+
+
+def _faults_of_lists(db: sqlite3.Connection) -> tuple[str, ...]:
+    """Whether every summary is sealed, and the table of terms says exactly what they say."""
+    terms = 0
+    unsealed = unfound = False
+    for row in db.execute(_ALL):
+        listed = _listed(row)
+        if listed is None:
+            unsealed = True
+            continue
+        terms += len(listed.summary.terms)
+        unfound = unfound or db.execute(_FOUND_OF, (listed.room,)).fetchall() != _terms_of(listed.summary)
+    unfound = unfound or (not unsealed and db.execute(_FOUND_ROWS).fetchone() != (terms,))
+    return (_UNSEALED,) * unsealed + (_UNFOUND,) * unfound
+
+
+def _terms_of(summary: Summary) -> list[tuple[str, str, int, int | None]]:
+    return [(term.key, term.value, summary.created, summary.ended) for term in sorted(summary.terms)]
+
+
+def _is_ascending(keys: Sequence[K]) -> None:
+    """See that each key is above the one before."""
+    if any(not earlier < later for earlier, later in pairwise(keys)):
+        raise schema.OutOfOrderError("an index is out of order")
