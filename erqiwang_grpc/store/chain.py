@@ -48,9 +48,9 @@ def encode(batch: Batch) -> bytes:
     )
 
 
-def seal(head: Link, summary: Summary) -> Seal:
-    """The seal of the summary of a room whose newest batch has the link `head`."""
-    return Seal(hashlib.sha256(b"summary\0" + head + encode_summary(summary)).digest())
+def seal(head: Link, version: Version, summary: Summary) -> Seal:
+    """The seal of the summary of a room that is at `version`, and whose newest batch has the link `head`."""
+    return Seal(hashlib.sha256(b"summary\0" + head + _number(version) + encode_summary(summary)).digest())
 
 
 def encode_summary(summary: Summary) -> bytes:

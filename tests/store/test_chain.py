@@ -21,8 +21,8 @@ BARE: Final = Batch(TimeNs(0), Actor("house"), None, 1, (b"x",), Summary((), Tim
 
 ORIGIN: Final = "5d143cf9614b44281a93ebbd5ff96b96a4f04376f70829f79f48af6fdfb8283f"
 FIRST: Final = "df1614e2720434f7ad5a63b7de399486893e69e455d00d9710c738dee55eb560"
-SEAL: Final = "03b01c21ae031023d32f39c16bff7e5a70aa98678b8da285c1d5914703cbff00"
-BARE_SEAL: Final = "d22742b943d98042838544c0be4403f90d09258bbcc5fd43254ecfa1bc4d68fa"
+SEAL: Final = "2c2107c1b25f8e87f21eb5be3452174772fc4d2be603272b4fbffb7980d51d37"
+BARE_SEAL: Final = "cf13ed3dd1edea98a87006abd91ac1686c4b00abfccedbb5370787eecb11151a"
 SECOND: Final = "c576deda73783ebcbcdf854f3ee0b876dec48a3d12fd8e2ae7bf0b145b947b52"
 
 
@@ -66,7 +66,7 @@ def test_the_first_version_the_room_and_what_came_before_are_in_it() -> None:
 
 
 def test_the_seals_of_summaries() -> None:
-    seals = [chain.seal(chain.origin(ROOM), batch.summary).hex() for batch in (WHOLE, BARE)]
+    seals = [chain.seal(chain.origin(ROOM), Version(4), batch.summary).hex() for batch in (WHOLE, BARE)]
     assert seals == [SEAL, BARE_SEAL]
 
 
@@ -84,6 +84,7 @@ def test_the_seals_of_summaries() -> None:
 )
 def test_every_field_of_a_summary_is_under_its_seal(other: Summary) -> None:
     origin = chain.origin(ROOM)
-    assert chain.seal(origin, other) != chain.seal(origin, WHOLE.summary)
+    assert chain.seal(origin, Version(4), other) != chain.seal(origin, Version(4), WHOLE.summary)
+    assert chain.seal(origin, Version(5), WHOLE.summary) != chain.seal(origin, Version(4), WHOLE.summary)
     another = chain.link(origin, Version(1), chain.encode(WHOLE))
-    assert chain.seal(another, WHOLE.summary) != chain.seal(origin, WHOLE.summary)
+    assert chain.seal(another, Version(4), WHOLE.summary) != chain.seal(origin, Version(4), WHOLE.summary)
