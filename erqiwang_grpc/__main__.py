@@ -37,9 +37,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             except ToolsMissing as missing:
                 print(f"erqiwang {missing}", file=sys.stderr)
                 return _NOT_INSTALLED
-    _take_ctrl_c()
     parsed = parser.parse_args(arguments)
     try:
+        _take_ctrl_c()
         status: int = parsed.run(parsed)
         sys.stdout.flush()
     except KeyboardInterrupt:
@@ -57,6 +57,9 @@ def program() -> int:
         signal.signal(signal.SIGINT, _leave_at_once)
     try:
         return main()
+    except KeyboardInterrupt:
+        # It came as `main` returned.
+        return INTERRUPTED
     finally:
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             signal.signal(signal.SIGINT, _leave_at_once)

@@ -22,7 +22,7 @@ T = TypeVar("T")
 DEADLINE_SECONDS: Final = 10.0
 _ELSEWHERE: Final = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED)
 """The server cannot be reached, is leaving, or does not answer: another may."""
-_UNKNOWN: Final = "OUTCOME_UNKNOWN"
+_UNKNOWN: Final = Reason.OUTCOME_UNKNOWN.name
 _LOST: Final = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED, grpc.StatusCode.UNKNOWN)
 """A stream was lost for no fault of the call: the same call may go on."""
 
