@@ -55,7 +55,7 @@ async def is_told(service: Service, table: Table, bare: str) -> None:
         if event.room_id == table.room_id and event.HasField("match_settled"):
             break
     assert number == 8, "every public event of both"
-    async for later in platform.watch(f"{service.store}-6-0"):
+    async for later in platform.watch(f"{service.store_id}-6-0"):
         assert (later.reference, dict(later.labels)) == rooms[later.room_id], "also where the watch begins later"
         if later.room_id == table.room_id:
             break
