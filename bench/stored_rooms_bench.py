@@ -10,7 +10,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, partial
 from itertools import groupby
 from pathlib import Path
@@ -30,10 +30,10 @@ from erqiwang_core.view import advice
 from erqiwang_grpc.auth.files import Opened, open_key_files
 from erqiwang_grpc.events.actor import PLATFORM, SeatActor
 from erqiwang_grpc.events.history import RoomLog, read
-from erqiwang_grpc.events.index import in_state, of_platform, played, with_player
+from erqiwang_grpc.events.index import in_state, of_platform, played, terms, with_player
 from erqiwang_grpc.events.model import RoomOpened
-from erqiwang_grpc.events.standing import RoomState, Step, opened as just_opened, steps
-from erqiwang_grpc.events.summary import RoomSummary, summary_of, write as written
+from erqiwang_grpc.events.standing import RoomState, Standing, Step, opened as just_opened, steps
+from erqiwang_grpc.events.summary import SummaryWriter
 from erqiwang_grpc.rooms.command import Accepted, HouseAsks, SeatAsks
 from erqiwang_grpc.rooms.fingerprint import command_key
 from erqiwang_grpc.rooms.housekeeping import Housekeeping
@@ -54,6 +54,7 @@ from erqiwang_grpc.store import (
     RoomId,
     Search,
     Store,
+    Summary,
     TimeNs,
 )
 from erqiwang_grpc.store.memory import MemoryStore
@@ -122,27 +123,30 @@ async def template(turns: int) -> tuple[Entry, ...]:
 
 async def write(store: Store, room: RoomId, entries: tuple[Entry, ...], *, ended: bool) -> None:
     """A room with the events of the template, batch by batch; `ended` as one that need not be looked after."""
-    head, summary = NOTHING, replace(summed_up(entries), room=room)
+    head, standing = NOTHING, standing_after(entries)
+    summary = SummaryWriter().write(standing)
     if ended:
-        summary = replace(summary, state=RoomState.FINISHED, ended=summary.last)
+        players = [chair.player for chair in standing.match.chairs]
+        found_by = terms(standing.opened, RoomState.FINISHED, players, was_played=True)
+        summary = Summary(found_by, standing.created, standing.time, summary.body)
     for (time_ns, actor, command), group in groupby(entries, key=lambda each: (each.time, each.actor, each.command)):
         bodies = tuple(entry.body for entry in group)
-        batch = Batch(time_ns, actor, command, 1, bodies, written(summary), "local" if head == NOTHING else None)
+        batch = Batch(time_ns, actor, command, 1, bodies, summary, "local" if head == NOTHING else None)
         answer = await store.append(room, head, batch)
         assert isinstance(answer, Appended), answer
         head = answer.version
 
 
 @cache
-def summed_up(entries: tuple[Entry, ...]) -> RoomSummary:
-    """What lists say of a room with these events."""
+def standing_after(entries: tuple[Entry, ...]) -> Standing:
+    """Where a room with these events stands."""
     history = read(entries)
     assert isinstance(history, RoomLog), history
     standing = just_opened(history.opened, history.opening.time)
     for step in steps(history):
         assert isinstance(step, Step), step
         standing = step.after
-    return summary_of(RoomId("template"), standing)
+    return standing
 
 
 async def fill(store: Store, first: int, last: int, entries: tuple[Entry, ...], *, ended: bool = True) -> None:

@@ -5,9 +5,9 @@ import logging
 from dataclasses import dataclass
 from typing import Final, final
 
-from erqiwang_grpc.events import summary as summaries
 from erqiwang_grpc.events.history import UnreadableEntry, read
 from erqiwang_grpc.events.standing import opened, steps
+from erqiwang_grpc.events.summary import SummaryWriter
 from erqiwang_grpc.store import (
     NOTHING,
     Conflict,
@@ -58,7 +58,7 @@ async def checked(store: StoreReader, room: RoomId, entries: tuple[Entry, ...]) 
     """Whether the room's summary is the one that `entries`, all of its events, make."""
     found = await store.summary(room)
     # A match of twelve deals takes some ten milliseconds to follow: on the event loop every seat would wait for it.
-    made = await asyncio.to_thread(_made, room, entries)
+    made = await asyncio.to_thread(_made, entries)
     if isinstance(made, UnreadableEntry):
         return Unknown(f"event {made.version} cannot be followed: {made.why}")
     if isinstance(found, Damaged):
@@ -75,7 +75,7 @@ def _difference(found: Listed, made: Summary) -> str:
     return f"its summary is not what its events make of it, in: {', '.join(differing)}"
 
 
-def _made(room: RoomId, entries: tuple[Entry, ...]) -> Summary | UnreadableEntry:
+def _made(entries: tuple[Entry, ...]) -> Summary | UnreadableEntry:
     log = read(entries)
     if isinstance(log, UnreadableEntry):
         return log
@@ -86,7 +86,7 @@ def _made(room: RoomId, entries: tuple[Entry, ...]) -> Summary | UnreadableEntry
         if isinstance(step, UnreadableEntry):
             return step
         standing = step.after
-    return summaries.write(summaries.summary_of(room, standing))
+    return SummaryWriter().write(standing)
 
 
 async def mended(store: Store, room: RoomId, *, anyway: bool = False) -> Sound | Contradicted | Unknown:

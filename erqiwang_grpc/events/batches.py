@@ -4,15 +4,16 @@ from collections.abc import Sequence
 
 from erqiwang_core.rules import RULES_VERSION
 
-from erqiwang_grpc.events import encode, summary
+from erqiwang_grpc.events import encode
 from erqiwang_grpc.events.index import is_public
 from erqiwang_grpc.events.model import StoredEvent
 from erqiwang_grpc.events.standing import Standing
-from erqiwang_grpc.store import Actor, Batch, CommandKey, RoomId
+from erqiwang_grpc.events.summary import SummaryWriter
+from erqiwang_grpc.store import Actor, Batch, CommandKey
 
 
 def batch_of(
-    room: RoomId, events: Sequence[StoredEvent], after: Standing, actor: Actor, command: CommandKey | None
+    events: Sequence[StoredEvent], after: Standing, summaries: SummaryWriter, actor: Actor, command: CommandKey | None
 ) -> Batch:
     """The batch of events that a room stands `after`, brought about by `actor` at the time of that standing."""
     return Batch(
@@ -21,6 +22,6 @@ def batch_of(
         command=command,
         rules_version=RULES_VERSION,
         bodies=tuple(encode.write(event) for event in events),
-        summary=summary.write(summary.summary_of(room, after)),
+        summary=summaries.write(after),
         feed=after.opened.platform if any(is_public(event) for event in events) else None,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import is_
 from typing import Final, final
 
 from erqiwang_core import match as matches
@@ -17,7 +18,7 @@ from erqiwang_grpc.events.encode import disbanding_message, opened_message
 from erqiwang_grpc.events.index import terms
 from erqiwang_grpc.events.model import RoomOpened
 from erqiwang_grpc.events.standing import RoomState, Standing
-from erqiwang_grpc.store import Listed, RoomId, Summary, TimeNs, Version
+from erqiwang_grpc.store import Listed, RoomId, Summary, Term, TimeNs, Version
 from erqiwang_grpc.stored.v1 import summary_pb2
 
 _PHASES: Final = (
@@ -74,12 +75,16 @@ def summary_of(room: RoomId, standing: Standing) -> RoomSummary:
         deal=_deal(match),
         settled_deals=standing.settled_deals,
         totals=matches.totals(len(match.chairs), matches.scores(match)),
-        disbanding=match.account.disbanding if isinstance(match, Over) else None,
+        disbanding=_disbanding(match),
         created=standing.created,
         started=standing.started,
         ended=standing.ended,
         last=standing.time,
     )
+
+
+def _disbanding(match: Match) -> Disbanding | None:
+    return match.account.disbanding if isinstance(match, Over) else None
 
 
 def _deal(match: Match) -> int:
@@ -92,29 +97,51 @@ def _deal(match: Match) -> int:
             return last.dealt.number if last else 0
 
 
-def write(summary: RoomSummary) -> Summary:
-    """The summary as it is stored."""
-    message = summary_pb2.RoomSummary(
-        opened=opened_message(summary.opened),
-        state=summary.state.value,
-        phase=_PHASE_NUMBERS[summary.phase],
-        players=[player or "" for player in summary.players],
-        to_act=summary.to_act,
-        deal=summary.deal,
-        settled_deals=summary.settled_deals,
-        totals=summary.totals.values,
-        disbanding=None if summary.disbanding is None else disbanding_message(summary.disbanding),
-        created=summary.created,
-        started=summary.started,
-        ended=summary.ended,
-        last=summary.last,
-    )
-    return Summary(
-        terms=terms(summary.opened, summary.state, summary.players, was_played=summary.started is not None),
-        created=summary.created,
-        ended=summary.ended,
-        body=message.SerializeToString(deterministic=True),
-    )
+@final
+class SummaryWriter:
+    """Writes the summaries of one room, one after the other, and keeps between two what seldom changes."""
+
+    def __init__(self) -> None:
+        self._message = summary_pb2.RoomSummary()
+        self._frame: tuple[object, ...] = ()
+        """What the kept part of the message and the terms were made of."""
+        self._terms: tuple[Term, ...] = ()
+
+    def write(self, standing: Standing) -> Summary:
+        """The summary of the room that stands there, as it is stored."""
+        match, state = standing.match, standing.state
+        frame = (standing.opened, state, match.chairs, matches.scores(match), standing.started)
+        if not self._is_kept(frame):
+            self._keep(standing, state)
+            self._frame = frame
+        message = self._message
+        message.phase = _PHASE_NUMBERS[matches.phase(match)]
+        del message.to_act[:]
+        message.to_act.extend(matches.to_act(match))
+        message.deal = _deal(match)
+        message.last = standing.time
+        return Summary(self._terms, standing.created, standing.ended, message.SerializeToString(deterministic=True))
+
+    def _is_kept(self, frame: tuple[object, ...]) -> bool:
+        """Whether each thing is the very same: an event makes anew only what it changes."""
+        return len(self._frame) == len(frame) and all(map(is_, self._frame, frame))
+
+    def _keep(self, standing: Standing, state: RoomState) -> None:
+        match = standing.match
+        asked = _disbanding(match)
+        players = match.chairs.map(lambda chair: chair.player)
+        self._message = summary_pb2.RoomSummary(
+            opened=opened_message(standing.opened),
+            state=state.value,
+            players=[player or "" for player in players],
+            settled_deals=standing.settled_deals,
+            totals=matches.totals(len(match.chairs), matches.scores(match)).values,
+            disbanding=None if asked is None else disbanding_message(asked),
+            created=standing.created,
+            started=standing.started,
+            ended=standing.ended,
+        )
+        self._terms = terms(standing.opened, state, players, was_played=standing.started is not None)
 
 
 def read(listed: Listed) -> RoomSummary | Unreadable:

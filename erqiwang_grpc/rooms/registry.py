@@ -14,6 +14,7 @@ from erqiwang_grpc.events import RoomOpened
 from erqiwang_grpc.events.actor import PLATFORM, stored
 from erqiwang_grpc.events.batches import batch_of
 from erqiwang_grpc.events.standing import opened
+from erqiwang_grpc.events.summary import SummaryWriter
 from erqiwang_grpc.rooms.closing import Closing
 from erqiwang_grpc.rooms.limits import MINUTE
 from erqiwang_grpc.rooms.open_rooms import Deadlines, OpenRooms
@@ -151,7 +152,7 @@ class Rooms:
 
     async def _create(self, room: RoomId, opening: RoomOpened, key: CommandKey) -> Room | Refused:
         standing = opened(opening, self.node.now())
-        batch = batch_of(room, (opening,), standing, stored(PLATFORM), key)
+        batch = batch_of((opening,), standing, SummaryWriter(), stored(PLATFORM), key)
         appended = await self.node.store.append(room, NOTHING, batch)
         match appended:
             case Appended():

@@ -23,6 +23,7 @@ from erqiwang_grpc.clocks import Monotonic, SystemMonotonic
 from erqiwang_grpc.events.actor import Actor, HouseActor, SeatActor, stored
 from erqiwang_grpc.events.batches import batch_of
 from erqiwang_grpc.events.standing import Standing
+from erqiwang_grpc.events.summary import SummaryWriter
 from erqiwang_grpc.rooms.audience import Attachment, Audience
 from erqiwang_grpc.rooms.command import Accepted, Answer, Answered, Asked, HouseAsks, SeatAsks
 from erqiwang_grpc.rooms.counters import Counters
@@ -89,6 +90,7 @@ class Room:
         """What each seat may still ask for."""
         self._node = node
         self._lock = asyncio.Lock()
+        self._summaries = SummaryWriter()
         self._unsure = False
         self._commands = 0
         """Commands under way or waiting. The lock cannot tell: between two commands it is free until the next waiter runs."""
@@ -182,7 +184,7 @@ class Room:
             # A wall clock that is set back must not make a room's story run backwards.
             time = max(self._node.now(), self.state.standing.time)
             after = self._after(decided, time, asked.actor)
-            batch = batch_of(self.id, decided, after[-1], stored(asked.actor), asked.key)
+            batch = batch_of(decided, after[-1], self._summaries, stored(asked.actor), asked.key)
             self._unsure = True
             appended = await store.append(self.id, version, batch)
             self._unsure = isinstance(appended, Unavailable | Unsure)

@@ -48,15 +48,14 @@ def encode(batch: Batch) -> bytes:
     )
 
 
-def seal(head: Link, version: Version, summary: Summary) -> Seal:
-    """The seal of the summary of a room that is at `version`, and whose newest batch has the link `head`."""
-    return Seal(hashlib.sha256(b"summary\0" + head + _number(version) + encode_summary(summary)).digest())
+def seal(head: Link, version: Version, summary: Summary, terms: bytes) -> Seal:
+    """The seal of the summary of a room that is at `version`, and whose newest batch has the link `head`.
 
-
-def encode_summary(summary: Summary) -> bytes:
-    """The summary as the bytes that are hashed. `UnicodeEncodeError` for text that is no Unicode."""
-    ended = framed(()) if summary.ended is None else framed((_number(summary.ended),))
-    return framed((framed_terms(summary.terms), _number(summary.created), ended, summary.body))
+    `terms` are the summary's terms, framed.
+    """
+    ended = b"" if summary.ended is None else _number(summary.ended)
+    encoded = framed((terms, _number(summary.created), ended, summary.body))
+    return Seal(hashlib.sha256(b"summary\0" + head + _number(version) + encoded).digest())
 
 
 def framed(parts: Iterable[bytes]) -> bytes:

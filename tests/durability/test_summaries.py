@@ -16,13 +16,14 @@ from erqiwang_grpc.archive.summaries import Contradicted, Scrub, Sound, Unknown,
 from erqiwang_grpc.commands import export
 from erqiwang_grpc.commands.store import DONE
 from erqiwang_grpc.events import Unreadable
-from erqiwang_grpc.events.summary import RoomSummary, read, summary_of, write
+from erqiwang_grpc.events.summary import read, summary_of
 from erqiwang_grpc.rooms.command import Accepted
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Room
 from erqiwang_grpc.store import NOTHING, Batch, Damaged, Entry, Listed, RoomId, Store, Summary, TimeNs, Version
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.store.sqlite import LOG_FILE, SqliteStore, open_store
+from erqiwang_grpc.stored.v1 import summary_pb2
 from erqiwang_grpc.v1 import room_pb2
 from tests.durability.played import PLAYERS, administer, node_on, opened, play, seated
 from tests.service.tables import served
@@ -178,9 +179,10 @@ async def written(folder: Path) -> RoomId:
     rooms = Rooms(node_on(store))
     room = await seated(rooms, "wrong")
     await seated(rooms, "right")
-    summary = read(await stored(store, room.id))
-    assert isinstance(summary, RoomSummary)
-    await store.summarise(room.id, room.version, write(replace(summary, deal=9)))
+    summary = (await stored(store, room.id)).summary
+    message = summary_pb2.RoomSummary.FromString(summary.body)
+    message.deal = 9
+    await store.summarise(room.id, room.version, replace(summary, body=message.SerializeToString()))
     await store.close()
     return room.id
 

@@ -23,8 +23,8 @@ from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.auth.tokens import Epoch, SeatClaims, UnixSeconds
 from erqiwang_grpc.client import CallRefused, Platform, refusal_of
 from erqiwang_grpc.client.calls import bearer
-from erqiwang_grpc.events import summary as summaries
 from erqiwang_grpc.events.index import ENDED, of_platform
+from erqiwang_grpc.events.summary import SummaryWriter
 from erqiwang_grpc.store import NOTHING, Actor, Appended, Batch, RoomId, Summary, TimeNs
 from erqiwang_grpc.store.sqlite import LOG_FILE, SqliteStore, open_store
 from erqiwang_grpc.v1 import room_service_pb2 as room_pb, seat_service_pb2 as pb
@@ -166,7 +166,7 @@ async def rooms(folder: Path) -> AsyncIterator[Rooms]:
         }
         await platform.disband_room(tables["over"].room_id)
         apart = RoomId(tables["quarantined"].room_id)
-        stands = summaries.write(summaries.summary_of(apart, service.room(apart).state.standing))
+        stands = SummaryWriter().write(service.room(apart).state.standing)
         garbage = Batch(TimeNs(time_ns()), Actor("seat 0 alice"), None, RULES_VERSION, (b"\xff\xff",), stands)
         assert isinstance(await store.append(apart, service.room(apart).version, garbage), Appended)
     await store.close()

@@ -13,7 +13,7 @@ from erqiwang_core.units import Points, Seat
 
 from erqiwang_grpc import events as stored
 from erqiwang_grpc.client import CallRefused, Platform, refusal_of
-from erqiwang_grpc.events import summary as summaries
+from erqiwang_grpc.events.summary import SummaryWriter
 from erqiwang_grpc.logs import JsonLines
 from erqiwang_grpc.shuffling import seeded
 from erqiwang_grpc.store import Actor, Appended, Batch, RoomId, TimeNs
@@ -46,7 +46,7 @@ async def with_a_broken_end(store: MemoryStore, service: Service, body: bytes) -
     async with attached(service, table) as seats:
         await play_all(seats, until=in_phase(view_pb2.PHASE_PLAYING))
     room = service.room(table.room_id)
-    stands = summaries.write(summaries.summary_of(room.id, room.state.standing))
+    stands = SummaryWriter().write(room.state.standing)
     batch = Batch(TimeNs(1), Actor("seat 0 alice"), None, RULES_VERSION, (body,), stands)
     assert isinstance(await store.append(RoomId(table.room_id), room.version, batch), Appended)
     room.touched = float("-inf")

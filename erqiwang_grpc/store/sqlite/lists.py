@@ -203,7 +203,7 @@ def _listed(row: tuple[object, ...]) -> Listed | None:
             if terms is None or len(set(terms)) != len(terms):
                 return None
             found = Summary(terms, TimeNs(created), None if ended is None else TimeNs(ended), body)
-            if chain.seal(Link(link), Version(version), found) != Seal(seal):
+            if chain.seal(Link(link), Version(version), found, terms_blob) != Seal(seal):
                 return None
             return Listed(RoomId(room), Version(version), found)
         case _:

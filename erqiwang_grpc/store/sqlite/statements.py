@@ -219,7 +219,9 @@ def _write(db: sqlite3.Connection, head: _Head, wanted: Prepared) -> Version:
 def _set_room(db: sqlite3.Connection, room: RoomId, head: _Head, link: Link, summary: Summary, terms: bytes) -> None:
     """Write the room's new head and summary, and its terms where lists do not find it by them yet."""
     found = (terms, summary.created, summary.ended)
-    db.execute(_SET_ROOM, (room, head.version, link, *found, summary.body, chain.seal(link, head.version, summary)))
+    db.execute(
+        _SET_ROOM, (room, head.version, link, *found, summary.body, chain.seal(link, head.version, summary, terms))
+    )
     if head.found != found:
         db.execute(_UNFIND, (room,))
         db.executemany(_FIND, ((term.key, term.value, summary.created, room, summary.ended) for term in summary.terms))
