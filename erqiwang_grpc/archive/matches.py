@@ -3,18 +3,18 @@
 import asyncio
 import logging
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, final
+from typing import Final, TypeAlias, final
 
 from erqiwang_grpc.archive.ownership import owner
-from erqiwang_grpc.archive.records import Begun, MatchSummary, begin_record, continue_record
+from erqiwang_grpc.archive.records import Begun, DealRecord, MatchSummary, begin_record, continue_record
 from erqiwang_grpc.archive.summaries import mended
 from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.events import Unreadable, summary as summaries
 from erqiwang_grpc.events.history import UnreadableEntry
 from erqiwang_grpc.events.summary import RoomSummary
 from erqiwang_grpc.rooms.refusals import InvalidCursor, NoSuchRecord, RoomQuarantined, StoreUnavailable
-from erqiwang_grpc.rpc.wire import encode
 from erqiwang_grpc.store import (
     NOTHING,
     BadCursor,
@@ -27,9 +27,11 @@ from erqiwang_grpc.store import (
     Unavailable,
     Version,
 )
-from erqiwang_grpc.v1 import record_pb2
 
 log = logging.getLogger(__name__)
+
+DealWriter: TypeAlias = Callable[[DealRecord], bytes]
+"""How a transport writes a deal that has ended: deals of a match one behind the other are its deals."""
 
 _KEPT: Final = 1_000
 """Matches whose settled deals are kept ready. Twelve deals take about 17 kB."""
@@ -49,12 +51,11 @@ class ListedRooms:
 @final
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """The record of a match, as it is told."""
+    """The record of a match."""
 
-    message: record_pb2.MatchRecord
-    """As a seat that played it may read it: without what the platform alone knows of its room."""
     summary: MatchSummary
-    """What `message` begins with, whole."""
+    deals: bytes
+    """Its deals that have ended, as the transport's `DealWriter` writes them, one behind the other."""
     read: int
     """How many of its deals were not kept ready, but read from the log now."""
 
@@ -66,15 +67,15 @@ class _Kept:
 
     begun: Begun
     deals: bytes
-    """A `MatchRecord` of these deals alone."""
 
 
 @final
 class Archive:
-    """The matches of a log."""
+    """The matches of a store. `write_deal` turns a deal into the bytes in which it is kept ready, and told."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, write_deal: DealWriter) -> None:
         self._store = store
+        self._write_deal = write_deal
         self._kept: OrderedDict[RoomId, _Kept] = OrderedDict()
 
     async def record(self, platform: PlatformId, room: RoomId) -> Recorded | NoSuchRecord | RoomQuarantined:
@@ -92,14 +93,23 @@ class Archive:
             self._kept.pop(room, None)
             return NoSuchRecord()
         # A long match takes some ten milliseconds to read: on the event loop every seat would wait for it.
-        record = await asyncio.to_thread(_told, kept, entries)
+        record = await asyncio.to_thread(self._told, kept, entries)
         if isinstance(record, UnreadableEntry):
             return await self._damaged(platform, room, record.version)
-        recorded, summary, keep = record
-        if summary.opened.platform != platform or summary.started is None:
+        recorded, keep = record
+        if recorded.summary.opened.platform != platform or recorded.summary.started is None:
             return NoSuchRecord()
         self._keep(room, keep)
         return recorded
+
+    def _told(self, kept: _Kept | None, entries: tuple[Entry, ...]) -> tuple[Recorded, _Kept] | UnreadableEntry:
+        """The record that the entries behind what is kept make of it, and what to keep from now on."""
+        record = begin_record(entries) if kept is None else continue_record(kept.begun, entries)
+        if isinstance(record, UnreadableEntry):
+            return record
+        before = b"" if kept is None else kept.deals
+        deals = b"".join((before, *map(self._write_deal, record.deals)))
+        return Recorded(record.summary, deals, len(record.deals)), _Kept(record.begun, deals)
 
     async def _damaged(self, platform: PlatformId, room: RoomId, version: Version) -> NoSuchRecord | RoomQuarantined:
         """The refusal for a room that is damaged from `version` on. Only its owner learns that the room exists."""
@@ -124,15 +134,3 @@ class Archive:
             log.error("list contradicted", extra={"room": room})
             await mended(self._store, room, anyway=True)
         return ListedRooms(tuple(summary for _, summary in found if isinstance(summary, RoomSummary)), page.next)
-
-
-def _told(kept: _Kept | None, entries: tuple[Entry, ...]) -> tuple[Recorded, MatchSummary, _Kept] | UnreadableEntry:
-    """The record that the entries behind what is kept make of it, its summary, and what to keep from now on."""
-    record = begin_record(entries) if kept is None else continue_record(kept.begun, entries)
-    if isinstance(record, UnreadableEntry):
-        return record
-    message = record_pb2.MatchRecord() if kept is None else record_pb2.MatchRecord.FromString(kept.deals)
-    message.deals.extend(encode.deal_record(deal) for deal in record.deals)
-    deals = message.SerializeToString() if kept is None or record.deals else kept.deals
-    message.summary.CopyFrom(encode.match_summary(record.summary))
-    return Recorded(message, record.summary, len(record.deals)), record.summary, _Kept(record.begun, deals)

@@ -341,8 +341,8 @@ class RoomServicer(rpc.RoomServiceServicer):
         if not isinstance(record, Recorded):
             await refuse(context, record)
         self._quotas.owe(platform, record.read * Work.DEAL.units)
-        record.message.summary.CopyFrom(encode.platform_summary(record.summary))
-        return pb.GetMatchRecordResponse(record=record.message)
+        told = encode.read_record(encode.platform_summary(record.summary), record.deals)
+        return pb.GetMatchRecordResponse(record=told)
 
     @contained
     async def ListMatchRecords(

@@ -213,7 +213,7 @@ class SeatServicer(rpc.SeatServiceServicer):
             await refuse(context, record)
         now = self._monotonic()
         room.allowances.of(claims.seat, now).spend(record.read * Work.DEAL.units, now)
-        return pb.GetRecordResponse(record=record.message)
+        return pb.GetRecordResponse(record=encode.read_record(encode.match_summary(record.summary), record.deals))
 
     async def _pay(self, room: Room, seat: Seat, work: Work, context: grpc.aio.ServicerContext[Q, R]) -> None:
         """Take what the work costs from the seat's allowance. Ends the call with RESOURCE_EXHAUSTED where it is spent."""

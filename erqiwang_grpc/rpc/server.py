@@ -32,6 +32,7 @@ from erqiwang_grpc.rpc.places import Places
 from erqiwang_grpc.rpc.reflection import add_reflection
 from erqiwang_grpc.rpc.room_service import RoomServicer
 from erqiwang_grpc.rpc.seat_service import SeatServicer
+from erqiwang_grpc.rpc.wire import encode
 from erqiwang_grpc.shuffling import Shuffler
 from erqiwang_grpc.store import Store, TimeNs
 from erqiwang_grpc.store.wakeup import ProcessWakeup
@@ -110,7 +111,7 @@ class Server:
         self.rooms = Rooms(node, quotas)
         self.housekeeping = Housekeeping(self.rooms)
         access = Access(settings.keys, self.rooms, settings.store, settings.now)
-        archive = Archive(settings.store)
+        archive = Archive(settings.store, encode.written_deal)
         self.seats = SeatServicer(access, archive, quotas, node)
         self._platforms = RoomServicer(access, self.rooms, settings.keys, archive, quotas, node)
         self._health_watchers = Places(settings.limits.health_watchers, "health watches")

@@ -227,8 +227,8 @@ class Page:
     next: Cursor | None
     """Where the next page begins; None where this is the last one."""
     doubtful: tuple[RoomId, ...]
-    """Rooms that the list leads to and that do not belong there, or whose summary fails its checksum. They are left out; make
-    their summaries anew from their events."""
+    """Rooms that the list leads to and that do not belong there, or whose summary fails its checksum. They are left out, at
+    most as many as a page has rooms; make their summaries anew from their events."""
 
 
 @final

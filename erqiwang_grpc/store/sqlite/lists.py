@@ -154,7 +154,7 @@ def _page(candidates: Iterable[_Candidate], search: Search, end: Place, limit: i
     doubtful: list[RoomId] = []
     last = end
     for each in candidates:
-        if len(listed) == limit:
+        if limit in (len(listed), len(doubtful)):
             return Page(tuple(listed), keyset.behind(last), tuple(doubtful))
         _is_ascending((each.place, last))
         last = each.place

@@ -2,7 +2,14 @@
 
 from erqiwang_grpc.rpc.wire.encode.notices import aside, beginning, missed, notice, put_notice, snapshot, trumps_shown
 from erqiwang_grpc.rpc.wire.encode.parts import parts, view
-from erqiwang_grpc.rpc.wire.encode.records import deal_record, match_record, match_summary, platform_summary
+from erqiwang_grpc.rpc.wire.encode.records import (
+    deal_record,
+    match_record,
+    match_summary,
+    platform_summary,
+    read_record,
+    written_deal,
+)
 from erqiwang_grpc.rpc.wire.encode.refusals import refusal
 from erqiwang_grpc.rpc.wire.encode.room_events import room_event
 from erqiwang_grpc.rpc.wire.encode.room_status import STATES, Live, room
@@ -25,6 +32,7 @@ __all__ = [
     "parts",
     "platform_summary",
     "put_notice",
+    "read_record",
     "refusal",
     "room",
     "room_event",
@@ -33,4 +41,5 @@ __all__ = [
     "snapshot",
     "trumps_shown",
     "view",
+    "written_deal",
 ]

@@ -41,6 +41,18 @@ def platform_summary(summary: MatchSummary) -> record_pb2.MatchSummary:
     return message
 
 
+def written_deal(deal: DealRecord) -> bytes:
+    """A deal as the bytes of a record that holds nothing else; such bytes one behind the other hold all their deals."""
+    return record_pb2.MatchRecord(deals=[deal_record(deal)]).SerializeToString()
+
+
+def read_record(summary: record_pb2.MatchSummary, deals: bytes) -> record_pb2.MatchRecord:
+    """A record of deals that were written one behind the other."""
+    record = record_pb2.MatchRecord.FromString(deals)
+    record.summary.CopyFrom(summary)
+    return record
+
+
 def deal_record(deal: DealRecord) -> record_pb2.DealRecord:
     """One deal that has ended."""
     dealt = deal.dealt
