@@ -5,8 +5,8 @@ Refusals: why a command may not stand. Only its sender is told. Nothing has chan
 
 The member of `Refusal.reason` that is set is the reason. A unary rpc answers with a gRPC status whose
 `google.rpc.ErrorInfo` carries the member's name in upper case; the `Refusal` itself is among the status details. The
-`metadata` of the `ErrorInfo` holds every number and text of that member under the name of its field, and lists other than
-cards joined by commas. docs/errors.md lists every reason with its status.
+`metadata` of the `ErrorInfo` holds every number and text of that member under the name of its field: enum values by their
+names, lists joined by commas, but no lists of cards. docs/errors.md lists every reason with its status.
 
 If several reasons apply to a seat's command, the first in this order is told: a field that is out of bounds, a
 `command_id` used for something else, a quarantined room, no command, a stale version, a seat that was left or taken by

@@ -215,7 +215,9 @@ class PlayRequest(_message.Message):
 
     @_builtins.property
     def heartbeat(self) -> Global___Heartbeat:
-        """Keeps the seat present while it sends nothing else: send one at least every 60 seconds."""
+        """Keeps the seat present while it sends nothing else. Send one after 20 seconds of silence; after 60 seconds the seat is
+        shown absent.
+        """
 
     @_builtins.property
     def command(self) -> Global___Command:

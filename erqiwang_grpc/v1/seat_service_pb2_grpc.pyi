@@ -28,7 +28,8 @@ class SeatServiceStub:
     reconnect by yourself. UNAVAILABLE: the server is leaving; reconnect after the delay it names. INVALID_ARGUMENT: the
     stream did not begin with `Attach` within 30 seconds, or sent something that is no message of this protocol.
     RESOURCE_EXHAUSTED: there are too many streams, or the seat was beyond its allowance for too long; reconnect after the
-    delay it names. NOT_FOUND: the match ended long ago and was deleted. INTERNAL: the server failed; try again.
+    delay it names. NOT_FOUND: the match ended long ago and was deleted. INTERNAL: the server failed, or the room's log is
+    damaged; try again, and tell the operator.
 
     A seat has an allowance: by default 20 commands a second and 40 in a burst, for its streams and unary calls together. A
     command costs 1, whether it is accepted, refused or repeated; `Attach` and `GetView` cost 1; a heartbeat costs a half. A
@@ -66,7 +67,8 @@ class SeatServiceServicer(metaclass=_abc_1.ABCMeta):
         reconnect by yourself. UNAVAILABLE: the server is leaving; reconnect after the delay it names. INVALID_ARGUMENT: the
         stream did not begin with `Attach` within 30 seconds, or sent something that is no message of this protocol.
         RESOURCE_EXHAUSTED: there are too many streams, or the seat was beyond its allowance for too long; reconnect after the
-        delay it names. NOT_FOUND: the match ended long ago and was deleted. INTERNAL: the server failed; try again.
+        delay it names. NOT_FOUND: the match ended long ago and was deleted. INTERNAL: the server failed, or the room's log is
+        damaged; try again, and tell the operator.
 
         A seat has an allowance: by default 20 commands a second and 40 in a burst, for its streams and unary calls together. A
         command costs 1, whether it is accepted, refused or repeated; `Attach` and `GetView` cost 1; a heartbeat costs a half. A

@@ -131,7 +131,7 @@ class _AwardKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_AwardKind.V
     """1 award for each joker (傍王). Three players; every seat, if the room has `joker_bonus`."""
     AWARD_KIND_RUSH: _AwardKind.ValueType  # 6
     """The steps of 冲关, 1 to 5: with three or four jokers 1, and 1 more for each level with a pair, from the on-suit 7 down to
-    the off-suit 2. Four players; every seat.
+    the off-suit 2, until a level has none. In no trump those levels are two: 7 and 2. Four players; every seat.
     """
 
 class AwardKind(_AwardKind, metaclass=_AwardKindEnumTypeWrapper):
@@ -155,7 +155,7 @@ AWARD_KIND_JOKER_BONUS: AwardKind.ValueType  # 5
 """1 award for each joker (傍王). Three players; every seat, if the room has `joker_bonus`."""
 AWARD_KIND_RUSH: AwardKind.ValueType  # 6
 """The steps of 冲关, 1 to 5: with three or four jokers 1, and 1 more for each level with a pair, from the on-suit 7 down to
-the off-suit 2. Four players; every seat.
+the off-suit 2, until a level has none. In no trump those levels are two: 7 and 2. Four players; every seat.
 """
 Global___AwardKind: _TypeAlias = AwardKind  # noqa: Y015
 
