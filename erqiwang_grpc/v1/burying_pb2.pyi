@@ -21,14 +21,14 @@ DESCRIPTOR: _descriptor.FileDescriptor
 
 @_typing.final
 class Bury(_message.Message):
-    """Command: bury these cards. The declarer's alone."""
+    """Command: bury these cards. Only the declarer may, in `PHASE_BURYING`."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     CARDS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def cards(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Exactly 8 cards of the declarer's hand."""
+        """Exactly 8 cards of the declarer's hand, in any order. The kitty is part of the hand by then."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ Global___Bury: _TypeAlias = Bury  # noqa: Y015
 
 @_typing.final
 class CardsBuried(_message.Message):
-    """The declarer has buried, and leads. Sent to every seat; which cards is in the declarer's view alone until the settlement."""
+    """The declarer has buried, and leads. Sent to every seat. Only the declarer's view holds the cards until the settlement."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -53,14 +53,14 @@ class CardsBuried(_message.Message):
     VOID_SEATS_FIELD_NUMBER: _builtins.int
     STATEMENTS_FIELD_NUMBER: _builtins.int
     declarer: _builtins.int
-    """The declarer."""
+    """Seat number."""
     @_builtins.property
     def void_seats(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Seats announced void of trump as play begins (报无主), in both kinds of room."""
+        """The seats that hold no trump as play begins, lowest first (报无主). Told in review and no-review rooms. Usually empty."""
 
     @_builtins.property
     def statements(self) -> _containers.RepeatedCompositeFieldContainer[_playing_pb2.TrumpStatement]:
-        """What seats tell because of it, in the four-player game; `TrumpVoidPart` keeps it."""
+        """With four players: what the other seats tell if two seats are void already. `TrumpVoidPart` keeps it. Otherwise empty."""
 
     def __init__(
         self,
@@ -79,15 +79,16 @@ Global___CardsBuried: _TypeAlias = CardsBuried  # noqa: Y015
 
 @_typing.final
 class Disclosure(_message.Message):
-    """The declarer's disclosure (亮牌): counts of the hand kept after burying, never cards, never updated. To the defenders, in
-    review rooms of three players; each count only where there are enough to be told.
+    """The declarer's disclosure (亮牌): counts of the hand that the declarer kept after burying. It never holds cards and never
+    changes during play. Told to the defenders only, in review rooms of three players. Each count is told only if it is large
+    enough.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
 
     @_typing.final
     class Holding(_message.Message):
-        """Where the fixed trumps (jokers, 7s, 2s) are 10 or more."""
+        """Counts of all trumps, the trump suit included."""
 
         DESCRIPTOR: _descriptor.Descriptor
 
@@ -95,11 +96,11 @@ class Disclosure(_message.Message):
         PAIRS_FIELD_NUMBER: _builtins.int
         TRACTORS_FIELD_NUMBER: _builtins.int
         trumps: _builtins.int
-        """Trumps, the trump suit included."""
+        """Cards."""
         pairs: _builtins.int
         """Pairs among them."""
         tractors: _builtins.int
-        """Runs of two or more consecutive levels with a pair."""
+        """Longest runs of two or more consecutive levels with a pair."""
         def __init__(
             self,
             *,
@@ -118,14 +119,14 @@ class Disclosure(_message.Message):
     SEVENS_FIELD_NUMBER: _builtins.int
     TWOS_FIELD_NUMBER: _builtins.int
     jokers: _builtins.int
-    """Jokers, where there are 3 or more; 0 otherwise."""
+    """How many jokers, if 3 or more; otherwise 0."""
     sevens: _builtins.int
-    """7s, where there are 6 or more; 0 otherwise."""
+    """How many 7s, if 6 or more; otherwise 0."""
     twos: _builtins.int
-    """2s, where there are 6 or more; 0 otherwise."""
+    """How many 2s, if 6 or more; otherwise 0."""
     @_builtins.property
     def holding(self) -> Global___Disclosure.Holding:
-        """Where there are 10 fixed trumps or more; absent otherwise."""
+        """Set if the declarer holds 10 or more fixed trumps (jokers, 7s and 2s)."""
 
     def __init__(
         self,

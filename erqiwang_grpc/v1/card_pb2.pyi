@@ -5,12 +5,13 @@ Cards: how they are numbered, and the groups that must be followed.
 
 A card is its id, 0 to 107: `54 * deck + kind`, deck 0 or 1. A kind is `13 * (suit - 1) + (rank - 1)` with the suits
 numbered as in `Suit` and the ranks A = 1, 2, 3 ... 10, J = 11, Q = 12, K = 13; kind 52 is the small joker, kind 53 the
-big one. Points: a 5 counts 5, a 10 and a K count 10, everything else 0. Both copies of a kind are a pair.
+big one. Points: a 5 counts 5, a 10 and a K count 10, everything else 0. The two copies of a kind are a pair.
 
 docs/cards.json has all of this as data: every card with its names, and under every trump the group and the level of each
 kind and the order in which a player holds the cards.
 
-A list of cards is a set unless its field says otherwise: no card twice, lowest id first. It is packed.
+A list of cards from the server is a set, unless its field says otherwise: no card twice, lowest id first. A list of
+cards in a command may have any order; a card that is given twice is refused.
 """
 
 from collections import abc as _abc
@@ -47,7 +48,7 @@ class _SuitEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Suit.ValueType],
     """Spades (黑桃)."""
 
 class Suit(_Suit, metaclass=_SuitEnumTypeWrapper):
-    """A suit (花色)."""
+    """A suit (花色). The numbers are those of the packet protocol."""
 
 SUIT_UNSPECIFIED: Suit.ValueType  # 0
 """Never sent."""
@@ -68,7 +69,7 @@ class _Trump:
 class _TrumpEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Trump.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
     TRUMP_UNSPECIFIED: _Trump.ValueType  # 0
-    """Nothing is named. In a command: refused."""
+    """From the server: no trump is named. In a command it is refused with `not_a_trump`."""
     TRUMP_DIAMONDS: _Trump.ValueType  # 1
     """Diamonds."""
     TRUMP_CLUBS: _Trump.ValueType  # 2
@@ -78,7 +79,7 @@ class _TrumpEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Trump.ValueType
     TRUMP_SPADES: _Trump.ValueType  # 4
     """Spades."""
     TRUMP_NO_TRUMP: _Trump.ValueType  # 5
-    """No suit (全常主): the four-player game alone has it."""
+    """No suit is trump (全常主). Only the four-player game has it."""
 
 class Trump(_Trump, metaclass=_TrumpEnumTypeWrapper):
     """What a declarer names (选主). From high to low the trumps are: big joker, small joker, the 7 of the trump suit, the three
@@ -87,7 +88,7 @@ class Trump(_Trump, metaclass=_TrumpEnumTypeWrapper):
     """
 
 TRUMP_UNSPECIFIED: Trump.ValueType  # 0
-"""Nothing is named. In a command: refused."""
+"""From the server: no trump is named. In a command it is refused with `not_a_trump`."""
 TRUMP_DIAMONDS: Trump.ValueType  # 1
 """Diamonds."""
 TRUMP_CLUBS: Trump.ValueType  # 2
@@ -97,7 +98,7 @@ TRUMP_HEARTS: Trump.ValueType  # 3
 TRUMP_SPADES: Trump.ValueType  # 4
 """Spades."""
 TRUMP_NO_TRUMP: Trump.ValueType  # 5
-"""No suit (全常主): the four-player game alone has it."""
+"""No suit is trump (全常主). Only the four-player game has it."""
 Global___Trump: _TypeAlias = Trump  # noqa: Y015
 
 class _Group:
@@ -107,31 +108,31 @@ class _Group:
 class _GroupEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Group.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
     GROUP_UNSPECIFIED: _Group.ValueType  # 0
-    """Never sent."""
+    """Never sent, but in `Refusal.Breach`."""
     GROUP_DIAMONDS: _Group.ValueType  # 1
-    """Diamonds, where they are no trumps."""
+    """The diamonds that are no trumps."""
     GROUP_CLUBS: _Group.ValueType  # 2
-    """Clubs, where they are no trumps."""
+    """The clubs that are no trumps."""
     GROUP_HEARTS: _Group.ValueType  # 3
-    """Hearts, where they are no trumps."""
+    """The hearts that are no trumps."""
     GROUP_SPADES: _Group.ValueType  # 4
-    """Spades, where they are no trumps."""
+    """The spades that are no trumps."""
     GROUP_TRUMPS: _Group.ValueType  # 5
     """All trumps (主牌)."""
 
 class Group(_Group, metaclass=_GroupEnumTypeWrapper):
-    """What must be followed: all trumps together, or one side suit."""
+    """What must be followed: all trumps together, or one side suit. The 7s, the 2s and the jokers always belong to the trumps."""
 
 GROUP_UNSPECIFIED: Group.ValueType  # 0
-"""Never sent."""
+"""Never sent, but in `Refusal.Breach`."""
 GROUP_DIAMONDS: Group.ValueType  # 1
-"""Diamonds, where they are no trumps."""
+"""The diamonds that are no trumps."""
 GROUP_CLUBS: Group.ValueType  # 2
-"""Clubs, where they are no trumps."""
+"""The clubs that are no trumps."""
 GROUP_HEARTS: Group.ValueType  # 3
-"""Hearts, where they are no trumps."""
+"""The hearts that are no trumps."""
 GROUP_SPADES: Group.ValueType  # 4
-"""Spades, where they are no trumps."""
+"""The spades that are no trumps."""
 GROUP_TRUMPS: Group.ValueType  # 5
 """All trumps (主牌)."""
 Global___Group: _TypeAlias = Group  # noqa: Y015
@@ -149,10 +150,10 @@ class _ComponentKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Compone
     COMPONENT_KIND_PAIR: _ComponentKind.ValueType  # 2
     """Both copies of one card (对子)."""
     COMPONENT_KIND_TRACTOR: _ComponentKind.ValueType  # 3
-    """Two or more pairs on consecutive levels (拖拉机)."""
+    """Two or more pairs on consecutive levels, one pair a level (拖拉机)."""
 
 class ComponentKind(_ComponentKind, metaclass=_ComponentKindEnumTypeWrapper):
-    """What a component of a lead is."""
+    """The shape of one component of a lead."""
 
 COMPONENT_KIND_UNSPECIFIED: ComponentKind.ValueType  # 0
 """Never sent."""
@@ -161,7 +162,7 @@ COMPONENT_KIND_SINGLE: ComponentKind.ValueType  # 1
 COMPONENT_KIND_PAIR: ComponentKind.ValueType  # 2
 """Both copies of one card (对子)."""
 COMPONENT_KIND_TRACTOR: ComponentKind.ValueType  # 3
-"""Two or more pairs on consecutive levels (拖拉机)."""
+"""Two or more pairs on consecutive levels, one pair a level (拖拉机)."""
 Global___ComponentKind: _TypeAlias = ComponentKind  # noqa: Y015
 
 @_typing.final
@@ -174,11 +175,12 @@ class Component(_message.Message):
     PAIRS_FIELD_NUMBER: _builtins.int
     LEVEL_FIELD_NUMBER: _builtins.int
     kind: Global___ComponentKind.ValueType
-    """Which of them."""
     pairs: _builtins.int
     """How many pairs: 0 for a single, 1 for a pair, 2 or more for a tractor."""
     level: _builtins.int
-    """How strong it is within its group: of the same kind and length the higher beats the lower, equals do not beat."""
+    """The level within the group; of a tractor, the level of its highest pair. Of two components of the same kind and length
+    the one with the higher level beats the other. Equal levels do not beat.
+    """
     def __init__(
         self,
         *,
@@ -196,7 +198,7 @@ Global___Component: _TypeAlias = Component  # noqa: Y015
 
 @_typing.final
 class Lead(_message.Message):
-    """What was led: what the other seats answer."""
+    """What was led, and so what the other seats must answer."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -204,12 +206,14 @@ class Lead(_message.Message):
     COUNT_FIELD_NUMBER: _builtins.int
     COMPONENTS_FIELD_NUMBER: _builtins.int
     group: Global___Group.ValueType
-    """The group to follow."""
+    """The group that must be followed."""
     count: _builtins.int
-    """How many cards every seat plays."""
+    """How many cards every seat plays to this trick."""
     @_builtins.property
     def components(self) -> _containers.RepeatedCompositeFieldContainer[Global___Component]:
-        """One component; of a throw (甩牌) several: tractors, the longest first, then pairs, then singles, each from the highest."""
+        """One component. Only a throw (甩牌) has several: tractors, the longest first, then pairs, then singles, each from the
+        highest.
+        """
 
     def __init__(
         self,

@@ -27,7 +27,7 @@ class _SignalKind:
 class _SignalKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_SignalKind.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
     SIGNAL_KIND_UNSPECIFIED: _SignalKind.ValueType  # 0
-    """Refused."""
+    """Refused with `not_a_signal`."""
     SIGNAL_KIND_CAN_BEAT: _SignalKind.ValueType  # 1
     """"I can beat the declarer" (踩)."""
     SIGNAL_KIND_NO_POINTS: _SignalKind.ValueType  # 2
@@ -39,7 +39,7 @@ class SignalKind(_SignalKind, metaclass=_SignalKindEnumTypeWrapper):
     """What a defender may signal (提示) to the other defenders."""
 
 SIGNAL_KIND_UNSPECIFIED: SignalKind.ValueType  # 0
-"""Refused."""
+"""Refused with `not_a_signal`."""
 SIGNAL_KIND_CAN_BEAT: SignalKind.ValueType  # 1
 """"I can beat the declarer" (踩)."""
 SIGNAL_KIND_NO_POINTS: SignalKind.ValueType  # 2
@@ -57,8 +57,8 @@ class PlayCards(_message.Message):
     CARDS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def cards(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Cards of the seat's hand, in any order. To lead: a single, a pair, a tractor, or any trumps (a throw). To follow: as
-        many as were led.
+        """Cards of the seat's hand, in any order. To lead: a single, a pair or a tractor of one group, or any set of trumps (a
+        throw). To follow: as many cards as were led.
         """
 
     def __init__(
@@ -76,13 +76,14 @@ Global___PlayCards: _TypeAlias = PlayCards  # noqa: Y015
 
 @_typing.final
 class Signal(_message.Message):
-    """Command: signal the other defenders. It is not checked for truth; the sender gets no receipt. The declarer may not."""
+    """Command: signal the other defenders, at any moment of play. The server does not check that the signal is true. The sender
+    gets no receipt. The declarer may not signal.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
     SIGNAL_FIELD_NUMBER: _builtins.int
     signal: Global___SignalKind.ValueType
-    """What to signal."""
     def __init__(
         self,
         *,
@@ -98,7 +99,9 @@ Global___Signal: _TypeAlias = Signal  # noqa: Y015
 
 @_typing.final
 class ShowTrumps(_message.Message):
-    """Command: see the other seats' trumps (明牌), in a review room of three players once a seat is void of trump."""
+    """Command: see the other seats' trumps (明牌). Open to every seat at any moment of play, in a review room of three players,
+    once a seat is announced void of trump. Answered with `TrumpsShown` to the sender only.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -127,28 +130,34 @@ class CardsLed(_message.Message):
     VOID_SEATS_FIELD_NUMBER: _builtins.int
     STATEMENTS_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
-    """Who led."""
+    """Seat number. The seat that led."""
     failed_throw: _builtins.bool
-    """Whether a throw failed (甩错) and came to this single."""
+    """True if a throw failed (甩错) and its lowest card was led as a single instead."""
     @_builtins.property
     def cards(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """What lies on the table; after a failed throw the one card that was forced."""
+        """The cards on the table. After a failed throw this is the one card that the seat was forced to lead."""
 
     @_builtins.property
     def lead(self) -> _card_pb2.Lead:
-        """What is to be answered."""
+        """What the other seats must answer."""
 
     @_builtins.property
     def attempted(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """The throw that failed: to the thrower alone; empty to everyone else, and where none failed."""
+        """The cards of the throw that failed. Told to the seat that tried it only; empty for every other seat and if no throw
+        failed.
+        """
 
     @_builtins.property
     def void_seats(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Seats announced void of trump by this play (报无主), in both kinds of room; never in the last trick."""
+        """The seat that led, if it holds no trump from now on (报无主); otherwise empty. Told in review and no-review rooms. Always
+        empty in the last trick.
+        """
 
     @_builtins.property
     def statements(self) -> _containers.RepeatedCompositeFieldContainer[Global___TrumpStatement]:
-        """What seats tell because of it, in the four-player game; `TrumpVoidPart` keeps it."""
+        """With four players: what the other seats tell if that seat is the second to be void. `TrumpVoidPart` keeps it. Otherwise
+        empty.
+        """
 
     def __init__(
         self,
@@ -182,24 +191,26 @@ class CardsFollowed(_message.Message):
     VOID_SEATS_FIELD_NUMBER: _builtins.int
     STATEMENTS_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
-    """Who followed."""
+    """Seat number. The seat that followed."""
     ahead: _builtins.int
-    """Who is ahead in the trick now."""
+    """Seat number. The seat whose cards win the trick so far."""
     @_builtins.property
     def cards(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """The cards."""
+        """As many as were led."""
 
     @_builtins.property
     def taken(self) -> Global___TrickTaken:
-        """How the trick ended; absent while it has not."""
+        """Set if this play completes the trick."""
 
     @_builtins.property
     def void_seats(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Seats announced void of trump by this play (报无主), in both kinds of room; never in the last trick."""
+        """The seat that followed, if it holds no trump from now on (报无主); otherwise empty. Told in review and no-review rooms.
+        Always empty in the last trick.
+        """
 
     @_builtins.property
     def statements(self) -> _containers.RepeatedCompositeFieldContainer[Global___TrumpStatement]:
-        """What seats tell because of it, in the four-player game; `TrumpVoidPart` keeps it."""
+        """As in `CardsLed`."""
 
     def __init__(
         self,
@@ -229,11 +240,11 @@ class TrickTaken(_message.Message):
     POINTS_FIELD_NUMBER: _builtins.int
     CAPTURED_FIELD_NUMBER: _builtins.int
     winner: _builtins.int
-    """Who took it and leads next."""
+    """Seat number. The seat that took the trick. It leads next."""
     points: _builtins.int
-    """The points it holds."""
+    """The points of all cards in the trick."""
     captured: _builtins.bool
-    """Whether a defender took it, so that its points are captured (捡分); else they are gone."""
+    """True if a defender took the trick: its points are captured (捡分). False if the declarer did: its points are gone."""
     def __init__(
         self,
         *,
@@ -251,8 +262,8 @@ Global___TrickTaken: _TypeAlias = TrickTaken  # noqa: Y015
 
 @_typing.final
 class TrumpStatement(_message.Message):
-    """What a seat that holds trumps tells as a second seat is announced void of trump, in the four-player game. It is told once: it is
-    not updated as trumps are played.
+    """What a seat tells when the second seat is announced void of trump, in the four-player game. Every seat that still holds
+    trumps tells it once, to all. It does not change as trumps are played.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -261,11 +272,11 @@ class TrumpStatement(_message.Message):
     TRUMPS_FIELD_NUMBER: _builtins.int
     HAS_PAIR_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
-    """Who tells."""
+    """Seat number. The seat that tells."""
     trumps: _builtins.int
-    """How many trumps it holds."""
+    """How many trumps it holds; at least 1."""
     has_pair: _builtins.bool
-    """Whether any of them are a pair."""
+    """True if any two of them are a pair."""
     def __init__(
         self,
         *,
@@ -283,18 +294,16 @@ Global___TrumpStatement: _TypeAlias = TrumpStatement  # noqa: Y015
 
 @_typing.final
 class TrickPlay(_message.Message):
-    """The cards one seat put into a trick."""
+    """The cards that one seat put into a trick."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     SEAT_FIELD_NUMBER: _builtins.int
     CARDS_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
-    """The seat."""
+    """Seat number."""
     @_builtins.property
-    def cards(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Its cards."""
-
+    def cards(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]: ...
     def __init__(
         self,
         *,
@@ -320,16 +329,14 @@ class Trick(_message.Message):
     AHEAD_FIELD_NUMBER: _builtins.int
     FAILED_THROW_FIELD_NUMBER: _builtins.int
     ahead: _builtins.int
-    """Who is ahead; in a complete trick, who took it."""
+    """Seat number. The seat whose cards win so far; in a complete trick, the seat that took it."""
     failed_throw: _builtins.bool
-    """Whether the lead is what a failed throw came to."""
+    """True if the lead is the card that a failed throw forced."""
     @_builtins.property
-    def lead(self) -> _card_pb2.Lead:
-        """What was led."""
-
+    def lead(self) -> _card_pb2.Lead: ...
     @_builtins.property
     def plays(self) -> _containers.RepeatedCompositeFieldContainer[Global___TrickPlay]:
-        """In the order of play, the lead first."""
+        """In the order of play, the lead first. The trick is complete when it has one play for each seat."""
 
     def __init__(
         self,
@@ -349,16 +356,15 @@ Global___Trick: _TypeAlias = Trick  # noqa: Y015
 
 @_typing.final
 class SignalReceived(_message.Message):
-    """A defender's signal, to the other defenders. Not logged, not part of any view."""
+    """A defender's signal. Sent to the other defenders that are attached. It is not logged, not in any view, and not repeated."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     SEAT_FIELD_NUMBER: _builtins.int
     SIGNAL_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
-    """Who signals."""
+    """Seat number. The seat that signals."""
     signal: Global___SignalKind.ValueType
-    """What."""
     def __init__(
         self,
         *,
@@ -375,23 +381,23 @@ Global___SignalReceived: _TypeAlias = SignalReceived  # noqa: Y015
 
 @_typing.final
 class TrumpsShown(_message.Message):
-    """The other seats' trumps, to the seat that asked for them, and to no other. Not logged, not part of any view."""
+    """The other seats' trumps. Sent only to the seat that asked with `ShowTrumps`. It is not logged and not in any view."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     @_typing.final
     class Holding(_message.Message):
-        """The trumps one seat still holds."""
+        """The trumps that one seat holds now."""
 
         DESCRIPTOR: _descriptor.Descriptor
 
         SEAT_FIELD_NUMBER: _builtins.int
         CARDS_FIELD_NUMBER: _builtins.int
         seat: _builtins.int
-        """The seat."""
+        """Seat number."""
         @_builtins.property
         def cards(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-            """Its trumps."""
+            """Empty if the seat is void of trump."""
 
         def __init__(
             self,
@@ -408,7 +414,7 @@ class TrumpsShown(_message.Message):
     HOLDINGS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def holdings(self) -> _containers.RepeatedCompositeFieldContainer[Global___TrumpsShown.Holding]:
-        """Every other seat."""
+        """One for each other seat, lowest seat first."""
 
     def __init__(
         self,

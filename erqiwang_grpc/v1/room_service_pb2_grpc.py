@@ -107,98 +107,105 @@ class RoomServiceServicer:
     """
 
     def GetServerInfo(self, request, context):
-        """What this server is: its version, its games, what it can do and what it takes. It needs a platform key like every other call,
-        so that strangers learn nothing, and it says nothing about rooms.
+        """What this server is: its versions, games, features and limits. It says nothing about rooms. It needs a platform key like
+        every other call, so strangers learn nothing.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def CreateRoom(self, request, context):
-        """Open a room. The same `command_id` again gives the same room.
+        """Open a room. The same `command_id` with the same fields gives the same room again.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetRoom(self, request, context):
-        """Look at a room.
+        """One room as it stands.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListRooms(self, request, context):
-        """List the platform's rooms, the newest first.
+        """The platform's rooms in every state, the newest first.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def QuoteRoom(self, request, context):
-        """What a room with these options would cost, and how many deals it would have. Nothing is created.
+        """What a room with these options would cost. Nothing is created.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def TakeSeat(self, request, context):
-        """Seat a player and get the seat's token; for a player already sitting there, a fresh one: the old one dies, and the seat's
-        stream ends (`RefreshSeatToken` leaves both alone). The match
-        starts when the last seat is taken, unless the room's options leave that to `StartMatch`.
+        """Seat a player and get the seat's token. For a player who sits there already it gives a fresh token: earlier tokens are
+        void, and the seat's stream ends (`RefreshSeatToken` avoids both). Every seat is told with `SeatTaken`. The match starts
+        when the last seat is taken, unless the room's options leave that to `StartMatch`. Refused: `room_full`, `seat_occupied`,
+        `seated_elsewhere`, `no_such_seat`; `wrong_phase` after the match.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def RefreshSeatToken(self, request, context):
-        """A fresh token for the player who sits on a seat, as before the old one ends. Nothing is logged and nobody is told: the seat's
-        stream goes on, and older tokens of the seat stay valid until their own end. (To void them, take the seat again: `TakeSeat`.)
-        Refused: `seat_free`, `seat_occupied` where another player sits there, `no_such_seat`.
+        """A fresh token for the player on a seat; call it before the old one expires. Nothing is logged and nobody is told. The
+        seat's stream goes on, and earlier tokens stay valid until they expire. To void them, call `TakeSeat`. Refused:
+        `seat_free`, `seat_occupied` if another player sits there, `no_such_seat`.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def LeaveSeat(self, request, context):
-        """Free a seat before the match starts. Its token dies.
+        """Free a seat before the match starts. Its tokens are void, and its stream ends. Every seat is told with `SeatLeft`. Refused:
+        `wrong_phase` once the match has started, `seat_free`, `no_such_seat`.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def StartMatch(self, request, context):
-        """Start the match of a room that was created with `START_PLATFORM`, once every seat is taken. Refused: `wrong_phase` where it
-        has started or is over, `seat_free` where a seat is free, `not_in_this_room` where the last seat starts it.
+        """Start the match of a room that was created with `START_PLATFORM`, once every seat is taken. Refused: `wrong_phase` if it
+        has started or is over, `seat_free` if a seat is free, `not_in_this_room` if the last seat starts the match.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def DisbandRoom(self, request, context):
-        """End the match now (解散): it is settled with what was played. Every seat is told who asked for it, and why.
+        """End the match now (解散), at any moment before its end; also a room whose match has not started. The match is settled with
+        the deals that are settled; a deal in progress counts 0 for all. Every seat is told who asked for it and why. Refused:
+        `wrong_phase` if the match is over.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def WatchRooms(self, request, context):
-        """Public events of all the platform's rooms, from the first room on, from a cursor, or from now: first what has happened since,
-        then what happens. A watch that is silent for 20 seconds tells a message without events.
+        """The public events of all the platform's rooms: first those since the place that the request names, then new ones as they
+        happen, until the caller leaves. A room's events come in the order of their versions; events of different rooms come in
+        the order in which they were stored. None comes twice. If nothing happens for 20 seconds, a response without events comes.
+        The stream ends with UNAVAILABLE when the server leaves: watch again from the last cursor.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetMatchRecord(self, request, context):
-        """A match with all its deals that have ended. A room whose match has not begun, or never did, has none.
+        """A match with all its deals that have ended, also while it goes on. Refused with `no_such_record` if its first deal has not
+        started, or never did.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListMatchRecords(self, request, context):
-        """The platform's matches that have ended, the last one first.
+        """The platform's matches that have ended, the last one to end first. A room that ended before its first deal had no match.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -62,41 +62,47 @@ class SeatServiceServicer:
     """
 
     def Play(self, request_iterator, context):
-        """The seat's stream: commands in, a snapshot and then notices out. Send `Attach` first. A refused command is a message on
-        the stream; the stream itself ends only for a broken conversation: UNAUTHENTICATED (bad token), ABORTED (displaced by a
-        newer stream of the seat: do not reconnect by yourself), UNAVAILABLE (the server is leaving: reconnect after the delay it
-        names), INVALID_ARGUMENT (no `Attach` first, or no message of this protocol), RESOURCE_EXHAUSTED (too many streams, or
-        more requests than the allowance for too long: reconnect after the delay it names), NOT_FOUND (the match ended long
-        ago, and is no longer kept). A half-close ends it with OK.
+        """The seat's stream. The client sends `Attach` first, then commands. The server sends a snapshot and the presence of all
+        seats, then notices as they happen. A seat has one attached stream: a newer one that attaches displaces it. A refused
+        command is a message on the stream and does not end it. A half-close or `Detach` ends the stream with OK.
 
-        A seat has an allowance, 20 commands a second by default and twice as many in a burst, that its streams and its unary
-        calls share. A heartbeat costs half a command, `Attach` and `GetView` as much as one, and a command that is
-        refused or repeated as much as one that is accepted. A stream beyond it is read more slowly: requests wait in the
-        connection, in order, and are carried out later. At most once a second one of them is refused with
-        `too_many_commands` instead. After 10 seconds of that the stream ends with RESOURCE_EXHAUSTED.
+        The stream ends with another status only in these cases. UNAUTHENTICATED: the token is wrong or has expired, or the seat
+        was left or taken again; ask the platform for a fresh one. ABORTED: a newer stream of the seat has taken over; do not
+        reconnect by yourself. UNAVAILABLE: the server is leaving; reconnect after the delay it names. INVALID_ARGUMENT: the
+        stream did not begin with `Attach` within 30 seconds, or sent something that is no message of this protocol.
+        RESOURCE_EXHAUSTED: there are too many streams, or the seat was beyond its allowance for too long; reconnect after the
+        delay it names. NOT_FOUND: the match ended long ago and was deleted. INTERNAL: the server failed, or the room's log is
+        damaged; try again, and tell the operator.
+
+        A seat has an allowance: by default 20 commands a second and 40 in a burst, for its streams and unary calls together. A
+        command costs 1, whether it is accepted, refused or repeated; `Attach` and `GetView` cost 1; a heartbeat costs a half. A
+        stream beyond the allowance is read more slowly: its requests wait in the connection and are carried out later, in
+        order. At most once a second one of them is refused with `too_many_commands` instead. After 10 seconds beyond the
+        allowance the stream ends with RESOURCE_EXHAUSTED.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def Act(self, request, context):
-        """One command, for clients that hold no stream. A refusal is a status with `google.rpc.ErrorInfo` and `Refusal` details.
-        Beyond the seat's allowance this call and the next two are refused with RESOURCE_EXHAUSTED and a `RetryInfo`.
+        """One command, for a client without a stream. A refusal is a status with `google.rpc.ErrorInfo` and `Refusal` in its
+        details. Beyond the seat's allowance `Act`, `GetView` and `GetRecord` are refused with RESOURCE_EXHAUSTED and a
+        `google.rpc.RetryInfo`.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetView(self, request, context):
-        """The seat's view now.
+        """The seat's view now. It does not displace the seat's stream and does not make the seat present.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetRecord(self, request, context):
-        """The seat's own match with all its deals that have ended. It costs as much as two commands, and three more for each deal
-        that the server reads from its store: as a rule, the first time that the deal is asked for.
+        """The seat's own match with all its deals that have ended. Refused with `no_such_record` before the first deal. It costs 2
+        of the allowance, and 3 more for each deal that the server has to read from its store: as a rule only the first time.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
