@@ -83,13 +83,11 @@ class Archive:
         Refused: one that is not there, never began or is another platform's; one whose log is damaged or not readable to
         its end.
         """
-        kept = self._kept.get(room)
+        kept = await self._kept_of(room)
         entries = await self._store.read(room, NOTHING if kept is None else kept.begun.version)
         if isinstance(entries, Damaged):
             return await self._damaged(platform, room, entries.version)
-        # Where nothing is new, the match may have been deleted since it was kept.
-        if not entries and (kept is None or await self._store.first(room) is None):
-            self._kept.pop(room, None)
+        if not entries and kept is None:
             return NoSuchRecord()
         # A long match takes some ten milliseconds to read: on the event loop every seat would wait for it.
         record = await asyncio.to_thread(_told, kept, entries)
@@ -105,6 +103,17 @@ class Archive:
         """The refusal for a room that is damaged from `version` on. Only its owner learns that the room exists."""
         is_owner = await owner(self._store, room) == platform
         return RoomQuarantined(Version(version - 1)) if is_owner else NoSuchRecord()
+
+    async def _kept_of(self, room: RoomId) -> _Kept | None:
+        """What is kept of a match. It may have been deleted since, and another room opened under its id."""
+        kept = self._kept.get(room)
+        if kept is None:
+            return None
+        first = await self._store.first(room)
+        if isinstance(first, Damaged) or (first is not None and first.time == kept.begun.summary.created):
+            return kept
+        self._kept.pop(room, None)
+        return None
 
     def _keep(self, room: RoomId, keep: _Kept) -> None:
         self._kept[room] = keep
