@@ -66,7 +66,7 @@ class MatchSummary:
     """How many deals were settled; one that a disband cut short is not counted."""
     disbanding: Disbanding | None
     expired: bool
-    """Whether nobody filled the room in time, so that the house ended it."""
+    """Whether the match did not start in time, so that the house ended it."""
     created: TimeNs
     started: TimeNs | None
     """When its first deal started; None where that never happened."""

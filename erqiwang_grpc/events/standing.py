@@ -32,14 +32,14 @@ class RoomState(Enum):
     """Where a room stands, as its platform sees it."""
 
     OPEN = 1
-    """Seats are free."""
+    """The first deal has not begun: seats are free, or the platform has not started the match."""
     PLAYING = 2
     FINISHED = 3
     """All deals are played."""
     DISBANDED = 4
     """Its platform ended it."""
     EXPIRED = 5
-    """Nobody filled it in time, so the house ended it."""
+    """It did not start in time, so the house ended it."""
 
 
 @final

@@ -286,7 +286,7 @@ class StoreReader(Protocol):
         """The cursor behind everything that is stored by now."""
 
     async def summary(self, room: RoomId) -> Listed | Damaged | None:
-        """The room's summary, checked against its head; None for a room that is not there."""
+        """The room's summary, checked against its head and what lists find it by; None for a room that is not there."""
 
     async def summaries(self, search: Search, limit: int, after: Cursor = START) -> Page | BadCursor | Unavailable:
         """At most `limit` rooms of a list, the newest first, without reading their payloads."""

@@ -170,7 +170,7 @@ async def test_on_a_full_disk_commands_are_refused_and_go_on_once_there_is_room(
         with pytest.raises(CallRefused) as refused:
             await service.platform.create_room("bob")
         assert refused.value.reason == "STORE_UNAVAILABLE"
-        assert server.said("log unavailable") > 0
+        assert server.said("store unavailable") > 0
         limit_files(server, resource.RLIM_INFINITY)
         accepted = (await act(service, table, *turn, "once")).accepted
         assert accepted.first_version == before.version + 1

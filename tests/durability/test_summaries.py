@@ -16,15 +16,19 @@ from erqiwang_grpc.archive.summaries import Contradicted, Scrub, Sound, Unknown,
 from erqiwang_grpc.commands import export
 from erqiwang_grpc.commands.store import DONE
 from erqiwang_grpc.events import Unreadable
+from erqiwang_grpc.events.standing import RoomState
 from erqiwang_grpc.events.summary import RoomSummary, read, summary_of, write
 from erqiwang_grpc.rooms.command import Accepted
+from erqiwang_grpc.rooms.housekeeping import Housekeeping
+from erqiwang_grpc.rooms.limits import MINUTE
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Room
 from erqiwang_grpc.store import NOTHING, Batch, Damaged, Entry, Listed, RoomId, Store, Summary, TimeNs, Version
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.store.sqlite import LOG_FILE, SqliteStore, open_store
+from erqiwang_grpc.stored.v1 import summary_pb2
 from erqiwang_grpc.v1 import room_pb2
-from tests.durability.played import PLAYERS, administer, node_on, opened, play, seated
+from tests.durability.played import PLAYERS, Clock, administer, node_on, opened, play, seated
 from tests.service.tables import served
 from tests.store.passing_on import PassingOn
 
@@ -129,6 +133,40 @@ async def test_a_server_scrubs_and_mends_a_list_that_meets_a_contradiction(tmp_p
     await store.close()
 
 
+async def test_the_scrub_mends_what_no_list_can_meet(tmp_path: Path) -> None:
+    """A room that the table of terms has lost is in no list, so that no list can be in doubt of it."""
+    store = await open_store(tmp_path / LOG_FILE)
+    assert isinstance(store, SqliteStore)
+    room = await seated(Rooms(node_on(store)))
+    right = await stored(store, room.id)
+    db = sqlite3.connect(tmp_path / LOG_FILE, isolation_level=None)
+    db.execute("DELETE FROM found WHERE key = 'player'")
+    db.close()
+    assert isinstance(await store.summary(room.id), Damaged)
+    assert await Scrub(store).step() == room.id
+    assert await stored(store, room.id) == right
+    assert await store.faults() == ()
+    await store.close()
+
+
+async def test_a_room_whose_summary_is_in_doubt_expires_all_the_same(tmp_path: Path) -> None:
+    store, clock = await open_store(tmp_path / LOG_FILE), Clock()
+    assert isinstance(store, SqliteStore)
+    room = await opened(Rooms(node_on(store, clock=clock)))
+    db = sqlite3.connect(tmp_path / LOG_FILE, isolation_level=None)
+    db.execute("UPDATE rooms SET body = x'00'")
+    db.close()
+    rooms = Rooms(node_on(store, clock=clock))
+    housekeeping = Housekeeping(rooms)
+    await housekeeping.watch_stored()
+    clock.forward(60 * MINUTE)
+    await housekeeping.expire()
+    (expired,) = rooms.live
+    assert expired.id == room.id
+    assert expired.state.standing.state is RoomState.EXPIRED
+    await store.close()
+
+
 class Unread(PassingOn):
     """A store whose rooms' events nobody may read."""
 
@@ -183,6 +221,16 @@ async def written(folder: Path) -> RoomId:
     await store.summarise(room.id, room.version, write(replace(summary, deal=9)))
     await store.close()
     return room.id
+
+
+async def test_a_summary_without_a_phase_is_unreadable() -> None:
+    store = MemoryStore()
+    listed = await stored(store, (await opened(Rooms(node_on(store)))).id)
+    message = summary_pb2.RoomSummary.FromString(listed.summary.body)
+    for phase in (0, 8):
+        message.phase = phase
+        body = message.SerializeToString()
+        assert isinstance(read(replace(listed, summary=replace(listed.summary, body=body))), Unreadable)
 
 
 @pytest.mark.parametrize("body", [b"\xff", b"", b"\x10\x63"])

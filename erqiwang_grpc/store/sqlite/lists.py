@@ -39,6 +39,7 @@ _UNFOUND: Final = "the table of terms does not fit the rooms: lists leave some o
 _UNSEALED: Final = "a room's summary fails its checksum"
 _UNORDERED: Final = "batches stand at positions they were not given: feeds tell them at another place"
 _BROKEN_SEAL: Final = "its summary fails its checksum: make it anew with `erqiwang store rebuild`"
+_NOT_FOUND: Final = "lists do not find it by what its summary says: make that anew with `erqiwang store rebuild`"
 
 # Also from the batches: a room whose head is gone is a room all the same, and reading it says what is wrong.
 _ROOMS: Final = """SELECT room FROM rooms WHERE room > ?
@@ -121,7 +122,8 @@ def summary(db: sqlite3.Connection, room: RoomId) -> Listed | Damaged | None:
     for row in db.execute(_SUMMARY, (room,)):
         listed = _listed(row)
         if listed is not None:
-            return listed
+            is_found = _found_of(db, room) == _terms_of(listed.summary)
+            return listed if is_found else Damaged(room, head[0], _NOT_FOUND)
     return Damaged(room, head[0], _BROKEN_SEAL)
 
 
@@ -244,9 +246,13 @@ def _faults_of_lists(db: sqlite3.Connection) -> tuple[str, ...]:
             unsealed = True
             continue
         terms += len(listed.summary.terms)
-        unfound = unfound or db.execute(_FOUND_OF, (listed.room,)).fetchall() != _terms_of(listed.summary)
+        unfound = unfound or _found_of(db, listed.room) != _terms_of(listed.summary)
     unfound = unfound or (not unsealed and db.execute(_FOUND_ROWS).fetchone() != (terms,))
     return (_UNSEALED,) * unsealed + (_UNFOUND,) * unfound
+
+
+def _found_of(db: sqlite3.Connection, room: RoomId) -> list[tuple[object, ...]]:
+    return db.execute(_FOUND_OF, (room,)).fetchall()
 
 
 def _terms_of(summary: Summary) -> list[tuple[str, str, int, int | None]]:
