@@ -289,7 +289,10 @@ class StoreReader(Protocol):
         """The room's summary, checked against its head and what lists find it by; None for a room that is not there."""
 
     async def summaries(self, search: Search, limit: int, after: Cursor = START) -> Page | BadCursor | Unavailable:
-        """At most `limit` rooms of a list, the newest first, without reading their payloads."""
+        """At most `limit` rooms of a list, the newest first, without reading their payloads.
+
+        A page ends early, with the place where the next one begins, where too many rooms of it are doubtful.
+        """
 
 
 class Store(StoreReader, Protocol):

@@ -16,6 +16,7 @@ from erqiwang_grpc.archive.summaries import Contradicted, Scrub, Sound, Unknown,
 from erqiwang_grpc.commands import export
 from erqiwang_grpc.commands.store import DONE
 from erqiwang_grpc.events import Unreadable
+from erqiwang_grpc.events.index import of_platform
 from erqiwang_grpc.events.standing import RoomState
 from erqiwang_grpc.events.summary import RoomSummary, read, summary_of, write
 from erqiwang_grpc.rooms.command import Accepted
@@ -23,7 +24,22 @@ from erqiwang_grpc.rooms.housekeeping import Housekeeping
 from erqiwang_grpc.rooms.limits import MINUTE
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Room
-from erqiwang_grpc.store import NOTHING, Batch, Damaged, Entry, Listed, RoomId, Store, Summary, TimeNs, Version
+from erqiwang_grpc.store import (
+    NOTHING,
+    Batch,
+    Damaged,
+    Entry,
+    Listed,
+    Moment,
+    Page,
+    Period,
+    RoomId,
+    Search,
+    Store,
+    Summary,
+    TimeNs,
+    Version,
+)
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.store.sqlite import LOG_FILE, SqliteStore, open_store
 from erqiwang_grpc.stored.v1 import summary_pb2
@@ -130,6 +146,24 @@ async def test_a_server_scrubs_and_mends_a_list_that_meets_a_contradiction(tmp_p
         db.close()
         assert await service.platform.rooms() == [rooms[2]], "what is doubtful is not told"
         assert await service.platform.rooms() == rooms[::-1], "and is told again after it was made anew"
+    await store.close()
+
+
+async def test_a_list_mends_no_more_at_once_than_its_caller_can_wait_for(tmp_path: Path) -> None:
+    store = await open_store(tmp_path / LOG_FILE)
+    assert isinstance(store, SqliteStore)
+    rooms = Rooms(node_on(store))
+    made = [(await opened(rooms, f"{number}")).id for number in range(25)]
+    db = sqlite3.connect(tmp_path / LOG_FILE, isolation_level=None)
+    db.execute("UPDATE rooms SET body = x'00'")
+    db.close()
+    search = Search((of_platform("local"),), Moment.CREATED, Period(TimeNs(0), TimeNs(2**62)))
+    page = await store.summaries(search, 200)
+    assert isinstance(page, Page)
+    assert (page.rooms, page.doubtful) == ((), tuple(made[:4:-1]))
+    assert page.next is not None
+    rest = await store.summaries(search, 200, page.next)
+    assert rest == Page((), None, tuple(made[4::-1]))
     await store.close()
 
 

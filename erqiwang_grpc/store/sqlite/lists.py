@@ -33,6 +33,9 @@ from erqiwang_grpc.store.port import (
 )
 from erqiwang_grpc.store.sqlite import schema, statements
 
+_MOST_DOUBTFUL: Final = 20
+"""Of one page: whoever asked for it waits until their summaries are made anew, and goes on with the next one."""
+
 K = TypeVar("K", str, int, tuple[int, str])
 
 _UNFOUND: Final = "the table of terms does not fit the rooms: lists leave some out, or hold them at another place"
@@ -156,7 +159,7 @@ def _page(candidates: Iterable[_Candidate], search: Search, end: Place, limit: i
     doubtful: list[RoomId] = []
     last = end
     for each in candidates:
-        if len(listed) == limit:
+        if len(listed) == limit or len(doubtful) == _MOST_DOUBTFUL:
             return Page(tuple(listed), keyset.behind(last), tuple(doubtful))
         _is_ascending((each.place, last))
         last = each.place
