@@ -1,4 +1,4 @@
-"""The archive: matches as a log tells of them, read without opening a room."""
+"""The archive: matches as the store tells of them, read without opening a room."""
 
 import asyncio
 import logging
@@ -56,7 +56,7 @@ class Recorded:
     summary: MatchSummary
     """What `message` begins with, whole."""
     read: int
-    """How many of its deals were not kept ready, but read from the log now."""
+    """How many of its deals were not kept ready, but read from the store now."""
 
 
 @final
@@ -71,7 +71,7 @@ class _Kept:
 
 @final
 class Archive:
-    """The matches of a log."""
+    """The matches of a store."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -80,7 +80,7 @@ class Archive:
     async def record(self, platform: PlatformId, room: RoomId) -> Recorded | NoSuchRecord | RoomQuarantined:
         """A match of that platform, with its deals that have ended.
 
-        Refused: one that is not there, never began or is another platform's; one whose log is damaged or not readable to
+        Refused: one that is not there, never began or is another platform's; one whose events are damaged or not readable to
         its end.
         """
         kept = await self._kept_of(room)

@@ -93,7 +93,7 @@ class Batch:
 @final
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One logged payload, with the circumstances of the batch that brought it."""
+    """One stored payload, with the circumstances of the batch that brought it."""
 
     room: RoomId
     version: Version

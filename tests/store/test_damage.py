@@ -40,7 +40,7 @@ from erqiwang_grpc.store.sqlite import (
     Compacted,
     DamagedFile,
     NewerFile,
-    NotALog,
+    NotAStore,
     OlderFile,
     OpenRefused,
     OutOfReach,
@@ -396,7 +396,7 @@ def foreign_database(path: Path) -> None:
 async def test_a_file_that_is_not_ours_is_left_alone(path: Path, make: Callable[[Path], None]) -> None:
     make(path)
     before = path.read_bytes()
-    assert await open_store(path) == await open_reader(path) == NotALog(path)
+    assert await open_store(path) == await open_reader(path) == NotAStore(path)
     assert path.read_bytes() == before
 
 
@@ -450,7 +450,7 @@ async def test_a_folder_that_is_not_there_is_out_of_reach(tmp_path: Path) -> Non
         ReadOnly(Path("f")),
         NewerFile(Path("f"), 3, 2),
         OlderFile(Path("f"), 1, 2),
-        NotALog(Path("f")),
+        NotAStore(Path("f")),
         DamagedFile(Path("f"), "torn"),
         OutOfReach(Path("f"), "gone"),
     ],
