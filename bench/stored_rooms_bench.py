@@ -29,7 +29,7 @@ from erqiwang_core.view import advice
 
 from erqiwang_grpc.auth.files import Opened, open_key_files
 from erqiwang_grpc.events.actor import PLATFORM, SeatActor
-from erqiwang_grpc.events.history import RoomLog, read
+from erqiwang_grpc.events.history import RoomHistory, read
 from erqiwang_grpc.events.index import in_state, of_platform, played, terms, with_player
 from erqiwang_grpc.events.model import RoomOpened
 from erqiwang_grpc.events.standing import RoomState, Standing, Step, opened as just_opened, steps
@@ -141,7 +141,7 @@ async def write(store: Store, room: RoomId, entries: tuple[Entry, ...], *, ended
 def standing_after(entries: tuple[Entry, ...]) -> Standing:
     """Where a room with these events stands."""
     history = read(entries)
-    assert isinstance(history, RoomLog), history
+    assert isinstance(history, RoomHistory), history
     standing = just_opened(history.opened, history.opening.time)
     for step in steps(history):
         assert isinstance(step, Step), step

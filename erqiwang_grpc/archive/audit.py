@@ -1,6 +1,6 @@
 """The audit: decides every command of a stored room again and compares the events with the stored ones.
 
-A log holds events and no commands, but each event that a command may begin with says which command that was.
+A store holds events and no commands, but each event that a command may begin with says which command that was.
 """
 
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ from erqiwang_core.units import Seat
 from erqiwang_core.view import contract
 
 from erqiwang_grpc import shuffling
-from erqiwang_grpc.events.history import Logged, UnreadableEntry, read
+from erqiwang_grpc.events.history import HistoryEvent, UnreadableEntry, read
 from erqiwang_grpc.events.standing import steps
 from erqiwang_grpc.store import Entry, Version
 
@@ -47,7 +47,7 @@ from erqiwang_grpc.store import Entry, Version
 @final
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """From `version` on the log does not say what the core decides."""
+    """From `version` on the store does not say what the core decides."""
 
     version: Version
     why: str
@@ -61,26 +61,26 @@ class _BySeat:
 
 
 def mismatch(entries: tuple[Entry, ...]) -> Mismatch | None:
-    """Where a room's whole log differs from what the core decides; None where every decision is made again.
+    """Where a room's history differs from what the core decides; None where every decision is made again.
 
     What an older version of the rules decided is followed and not decided again: it was right then.
     """
-    log = read(entries)
-    if isinstance(log, UnreadableEntry):
-        return Mismatch(log.version, log.why)
+    history = read(entries)
+    if isinstance(history, UnreadableEntry):
+        return Mismatch(history.version, history.why)
     compared = 0
-    for number, step in enumerate(steps(log)):
+    for number, step in enumerate(steps(history)):
         if isinstance(step, UnreadableEntry):
             return Mismatch(step.version, step.why)
         if number == compared:
-            decided = _decided(step.before.match, log.later[number:])
+            decided = _decided(step.before.match, history.later[number:])
             if isinstance(decided, Mismatch):
                 return decided
             compared += len(decided)
-    return None if log.unreadable is None else Mismatch(log.unreadable.version, log.unreadable.why)
+    return None if history.unreadable is None else Mismatch(history.unreadable.version, history.unreadable.why)
 
 
-def _decided(match: Match, rest: Sequence[Logged]) -> tuple[Event, ...] | Mismatch:
+def _decided(match: Match, rest: Sequence[HistoryEvent]) -> tuple[Event, ...] | Mismatch:
     """The events of the decision that `rest` begins with, if the core decides the same."""
     first = rest[0]
     if first.entry.rules_version != RULES_VERSION:
@@ -94,7 +94,7 @@ def _decided(match: Match, rest: Sequence[Logged]) -> tuple[Event, ...] | Mismat
     return _difference(decided, rest) or decided
 
 
-def _ask(match: Match, asked: _BySeat | HouseCommand, rest: Sequence[Logged]) -> tuple[Event, ...] | Refusal:
+def _ask(match: Match, asked: _BySeat | HouseCommand, rest: Sequence[HistoryEvent]) -> tuple[Event, ...] | Refusal:
     def shuffle() -> Shuffled:
         return next((each.event.shuffled for each in rest if isinstance(each.event, DealStarted)), Shuffled(()))
 
@@ -103,8 +103,8 @@ def _ask(match: Match, asked: _BySeat | HouseCommand, rest: Sequence[Logged]) ->
     return matches.administer(match, asked, shuffle)
 
 
-def _difference(decided: tuple[Event, ...], rest: Sequence[Logged]) -> Mismatch | None:
-    """Where the log differs from what was decided, if it does."""
+def _difference(decided: tuple[Event, ...], rest: Sequence[HistoryEvent]) -> Mismatch | None:
+    """Where the history differs from what was decided, if it does."""
     first = rest[0].entry
     for number, event in enumerate(decided):
         version = Version(first.version + number)
@@ -112,7 +112,7 @@ def _difference(decided: tuple[Event, ...], rest: Sequence[Logged]) -> Mismatch 
             return Mismatch(version, f"the core decides another {type(event).__name__}")
         entry = rest[number].entry
         if (entry.time, entry.actor, entry.command) != (first.time, first.actor, first.command):
-            return Mismatch(version, "what one command brought about is logged as of two")
+            return Mismatch(version, "what one command brought about is stored as of two")
         if isinstance(event, DealStarted) and not _is_committed(event.shuffled):
             return Mismatch(version, "the deck does not open its commitment")
     return None

@@ -1,4 +1,4 @@
-"""The archive: matches as a log tells of them, read without opening a room."""
+"""The archive: matches as the store tells of them, read without opening a room."""
 
 import asyncio
 import logging
@@ -57,7 +57,7 @@ class Recorded:
     deals: bytes
     """Its deals that have ended, as the transport's `DealWriter` writes them, one behind the other."""
     read: int
-    """How many of its deals were not kept ready, but read from the log now."""
+    """How many of its deals were not kept ready, but read from the store now."""
 
 
 @final
@@ -81,23 +81,23 @@ class Archive:
     async def record(self, platform: PlatformId, room: RoomId) -> Recorded | NoSuchRecord | RoomQuarantined:
         """A match of that platform, with its deals that have ended.
 
-        Refused: one that is not there, never began or is another platform's; one whose log is damaged or not readable to
+        Refused: one that is not there, never began or is another platform's; one whose events are damaged or not readable to
         its end.
         """
-        kept = self._kept.get(room)
+        if await owner(self._store, room) != platform:
+            return NoSuchRecord()
+        kept = await self._kept_of(room)
         entries = await self._store.read(room, NOTHING if kept is None else kept.begun.version)
         if isinstance(entries, Damaged):
-            return await self._damaged(platform, room, entries.version)
-        # Where nothing is new, the match may have been deleted since it was kept.
-        if not entries and (kept is None or await self._store.first(room) is None):
-            self._kept.pop(room, None)
+            return RoomQuarantined(Version(entries.version - 1))
+        if not entries and kept is None:
             return NoSuchRecord()
         # A long match takes some ten milliseconds to read: on the event loop every seat would wait for it.
         record = await asyncio.to_thread(self._told, kept, entries)
         if isinstance(record, UnreadableEntry):
-            return await self._damaged(platform, room, record.version)
+            return RoomQuarantined(Version(record.version - 1))
         recorded, keep = record
-        if recorded.summary.opened.platform != platform or recorded.summary.started is None:
+        if recorded.summary.started is None:
             return NoSuchRecord()
         self._keep(room, keep)
         return recorded
@@ -111,10 +111,16 @@ class Archive:
         deals = b"".join((before, *map(self._write_deal, record.deals)))
         return Recorded(record.summary, deals, len(record.deals)), _Kept(record.begun, deals)
 
-    async def _damaged(self, platform: PlatformId, room: RoomId, version: Version) -> NoSuchRecord | RoomQuarantined:
-        """The refusal for a room that is damaged from `version` on. Only its owner learns that the room exists."""
-        is_owner = await owner(self._store, room) == platform
-        return RoomQuarantined(Version(version - 1)) if is_owner else NoSuchRecord()
+    async def _kept_of(self, room: RoomId) -> _Kept | None:
+        """What is kept of a match. It may have been deleted since, and another room opened under its id."""
+        kept = self._kept.get(room)
+        if kept is None:
+            return None
+        first = await self._store.first(room)
+        if isinstance(first, Damaged) or (first is not None and first.time == kept.begun.summary.created):
+            return kept
+        self._kept.pop(room, None)
+        return None
 
     def _keep(self, room: RoomId, keep: _Kept) -> None:
         self._kept[room] = keep

@@ -1,4 +1,4 @@
-"""Records: what a platform may keep of a match, put together from its log without judging anything again.
+"""Records: what a platform may keep of a match, put together from its room's events without judging anything again.
 
 A deal appears once it is settled or cut short by a disband, whole; of one in progress nothing appears.
 """
@@ -18,7 +18,7 @@ from erqiwang_core.settlement import DealSettled, Settlement
 from erqiwang_core.units import CardSet, Chips, Seat
 
 from erqiwang_grpc.events.actor import HOUSE, stored as stored_actor
-from erqiwang_grpc.events.history import Logged, RoomLog, UnreadableEntry, read, read_later
+from erqiwang_grpc.events.history import HistoryEvent, RoomHistory, UnreadableEntry, read, read_later
 from erqiwang_grpc.events.model import RoomOpened
 from erqiwang_grpc.events.standing import RoomState
 from erqiwang_grpc.events.summary import RoomSummary
@@ -66,7 +66,7 @@ class MatchSummary:
     """How many deals were settled; one that a disband cut short is not counted."""
     disbanding: Disbanding | None
     expired: bool
-    """Whether nobody filled the room in time, so that the house ended it."""
+    """Whether the match did not start in time, so that the house ended it."""
     created: TimeNs
     started: TimeNs | None
     """When its first deal started; None where that never happened."""
@@ -83,11 +83,11 @@ class MatchRecord:
 
 
 def match_record(entries: tuple[Entry, ...]) -> MatchRecord | UnreadableEntry:
-    """The record of a match from the whole log of its room, which holds one entry at least."""
-    log = _whole(entries)
-    if isinstance(log, UnreadableEntry):
-        return log
-    return MatchRecord(_summary(log), tuple(_deals(log.later)))
+    """The record of a match from all entries of its room, one at least."""
+    history = _whole(entries)
+    if isinstance(history, UnreadableEntry):
+        return history
+    return MatchRecord(_summary(history), tuple(_deals(history.later)))
 
 
 @final
@@ -115,11 +115,11 @@ class Continued:
 
 
 def begin_record(entries: tuple[Entry, ...]) -> Continued | UnreadableEntry:
-    """The record of a match from the whole log of its room, to be continued."""
-    log = _whole(entries)
-    if isinstance(log, UnreadableEntry):
-        return log
-    return _continued(_opening_summary(log), log.later)
+    """The record of a match from all entries of its room, to be continued."""
+    history = _whole(entries)
+    if isinstance(history, UnreadableEntry):
+        return history
+    return _continued(_opening_summary(history), history.later)
 
 
 def continue_record(begun: Begun, entries: tuple[Entry, ...]) -> Continued | UnreadableEntry:
@@ -128,13 +128,13 @@ def continue_record(begun: Begun, entries: tuple[Entry, ...]) -> Continued | Unr
     return later if isinstance(later, UnreadableEntry) else _continued(begun.summary, later)
 
 
-def _continued(summary: MatchSummary, later: tuple[Logged, ...]) -> Continued:
+def _continued(summary: MatchSummary, later: tuple[HistoryEvent, ...]) -> Continued:
     """The summary folded on, and remembered where a deal has ended."""
     settled = summary
-    for logged in later:
-        summary = _after(summary, logged)
-        if isinstance(logged.event, DealSettled | MatchEnded):
-            settled = replace(summary, version=logged.entry.version)
+    for kept in later:
+        summary = _after(summary, kept)
+        if isinstance(kept.event, DealSettled | MatchEnded):
+            settled = replace(summary, version=kept.entry.version)
     if later:
         summary = replace(summary, version=later[-1].entry.version)
     return Continued(Begun(settled), tuple(_deals(later)), summary)
@@ -158,39 +158,39 @@ def match_summary(room: RoomSummary) -> MatchSummary:
     )
 
 
-def _whole(entries: tuple[Entry, ...]) -> RoomLog | UnreadableEntry:
-    """The log, where all of it is readable: a record of half a match would be taken for a whole one."""
-    log = read(entries)
-    return log if isinstance(log, UnreadableEntry) else log.unreadable or log
+def _whole(entries: tuple[Entry, ...]) -> RoomHistory | UnreadableEntry:
+    """The history, where all of it is readable: a record of half a match would be taken for a whole one."""
+    history = read(entries)
+    return history if isinstance(history, UnreadableEntry) else history.unreadable or history
 
 
-def _summary(log: RoomLog) -> MatchSummary:
-    return _continued(_opening_summary(log), log.later).summary
+def _summary(history: RoomHistory) -> MatchSummary:
+    return _continued(_opening_summary(history), history.later).summary
 
 
-def _opening_summary(log: RoomLog) -> MatchSummary:
+def _opening_summary(history: RoomHistory) -> MatchSummary:
     """The match when its room was opened."""
-    options = log.opened.options
+    options = history.opened.options
     seats = game_rules(options.game, options.review).seats
     nobody: BySeat[Player | None] = by_seat(seats, lambda _: None)
     return MatchSummary(
-        room=log.opening.room,
-        version=log.opening.version,
-        opened=log.opened,
+        room=history.opening.room,
+        version=history.opening.version,
+        opened=history.opened,
         players=nobody,
         totals=by_seat(seats, lambda _: Chips(0)),
         deal=0,
         settled_deals=0,
         disbanding=None,
         expired=False,
-        created=log.opening.time,
+        created=history.opening.time,
         started=None,
         ended=None,
     )
 
 
-def _after(summary: MatchSummary, logged: Logged) -> MatchSummary:
-    time, event = logged.entry.time, logged.event
+def _after(summary: MatchSummary, kept: HistoryEvent) -> MatchSummary:
+    time, event = kept.entry.time, kept.event
     if isinstance(event, SeatTaken):
         return replace(summary, players=summary.players.put(event.seat, event.player))
     if isinstance(event, SeatLeft):
@@ -210,7 +210,7 @@ def _after(summary: MatchSummary, logged: Logged) -> MatchSummary:
             deal=dealt,
             settled_deals=dealt - (event.cut_short is not None),
             disbanding=account.disbanding,
-            expired=logged.entry.actor == stored_actor(HOUSE),
+            expired=kept.entry.actor == stored_actor(HOUSE),
             ended=time,
         )
     return summary
@@ -220,28 +220,28 @@ def _sum(before: Chips, settlement: Settlement, seat: Seat) -> Chips:
     return Chips(before + settlement.scores[seat])
 
 
-def _deals(later: Iterable[Logged]) -> Iterator[DealRecord]:
+def _deals(later: Iterable[HistoryEvent]) -> Iterator[DealRecord]:
     """Every deal that has ended."""
-    deal: list[Logged] = []
-    for logged in later:
-        event = logged.event
+    deal: list[HistoryEvent] = []
+    for kept in later:
+        event = kept.event
         if isinstance(event, DealStarted):
             deal = []
-        deal.append(logged)
+        deal.append(kept)
         if isinstance(event, DealSettled):
             yield _deal(deal, event.settlement)
         elif isinstance(event, MatchEnded) and event.cut_short is not None:
             yield _deal(deal, event.cut_short)
 
 
-def _deal(logged: Sequence[Logged], settlement: Settlement) -> DealRecord:
+def _deal(kept: Sequence[HistoryEvent], settlement: Settlement) -> DealRecord:
     """The record of a deal, from its start to what settled it."""
-    start, events = logged[0].event, [each.event for each in logged]
+    start, events = kept[0].event, [each.event for each in kept]
     assert isinstance(start, DealStarted), "a deal begins with its start"
     played_by = game_rules(start.game, start.review, start.rules_version)
     return DealRecord(
-        started=logged[0].entry.time,
-        ended=logged[-1].entry.time,
+        started=kept[0].entry.time,
+        ended=kept[-1].entry.time,
         dealt=dealt(played_by, start.number, start.first_bidder, start.shuffled),
         calls=tuple(event for event in events if isinstance(event, BidMade | BidPassed)),
         tricks=_tricks(event for event in events if isinstance(event, CardsLed | CardsFollowed)),

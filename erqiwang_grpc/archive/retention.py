@@ -15,7 +15,7 @@ _PAUSE_SECONDS: Final = 0.05
 
 
 async def delete_old_matches(events: Store, before: TimeNs, at_once: int = _AT_ONCE) -> tuple[RoomId, ...]:
-    """Delete every match that ended before a time, and say which; stops where the log takes nothing now."""
+    """Delete every match that ended before a time, and say which; stops where the store takes nothing now."""
     deleted: list[RoomId] = []
     while True:
         gone = await events.delete_rooms(ENDED, before, at_once)
@@ -24,7 +24,7 @@ async def delete_old_matches(events: Store, before: TimeNs, at_once: int = _AT_O
             break
         if not set(gone).isdisjoint(deleted):
             log.error(
-                "old matches are not deleted", extra={"why": "the log lists again what was deleted: it is damaged"}
+                "old matches are not deleted", extra={"why": "the store lists again what was deleted: it is damaged"}
             )
             break
         deleted += gone

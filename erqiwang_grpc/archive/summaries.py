@@ -76,13 +76,13 @@ def _difference(found: Listed, made: Summary) -> str:
 
 
 def _made(entries: tuple[Entry, ...]) -> Summary | UnreadableEntry:
-    log = read(entries)
-    if isinstance(log, UnreadableEntry):
-        return log
-    if log.unreadable is not None:
-        return log.unreadable
-    standing = opened(log.opened, log.opening.time)
-    for step in steps(log):
+    history = read(entries)
+    if isinstance(history, UnreadableEntry):
+        return history
+    if history.unreadable is not None:
+        return history.unreadable
+    standing = opened(history.opened, history.opening.time)
+    for step in steps(history):
         if isinstance(step, UnreadableEntry):
             return step
         standing = step.after

@@ -13,7 +13,7 @@ from typing import Final
 from erqiwang_grpc.auth.files import PLATFORM_KEYS, SIGNING_KEYS
 from erqiwang_grpc.commands import data_folder, interrupts
 from erqiwang_grpc.commands.data_folder import NoStore
-from erqiwang_grpc.store.sqlite import LOG_FILE, back_up
+from erqiwang_grpc.store.sqlite import STORE_FILE, back_up
 from erqiwang_grpc.store.sqlite.opening import make_private, sync_folder
 
 DONE: Final = 0
@@ -94,13 +94,13 @@ def _hold(descriptor: int, beside: Path) -> None:
 
 _OURS: Final = frozenset(
     {PLATFORM_KEYS, SIGNING_KEYS}
-    | {LOG_FILE + copied + beside for copied in ("", ".partial") for beside in ("", "-wal", "-shm", "-journal")}
+    | {STORE_FILE + copied + beside for copied in ("", ".partial") for beside in ("", "-wal", "-shm", "-journal")}
 )
 """Every name that half a backup may hold."""
 
 
 def _copy(folder: Path, target: Path) -> None:
-    refused = interrupts.run(back_up(folder / LOG_FILE, target / LOG_FILE))
+    refused = interrupts.run(back_up(folder / STORE_FILE, target / STORE_FILE))
     if refused is not None:
         raise NoStore(refused.why)
     for name in (PLATFORM_KEYS, SIGNING_KEYS):

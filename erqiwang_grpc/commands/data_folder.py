@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Final
 
 from erqiwang_grpc.auth.files import FIRST_KEY, PLATFORM_KEYS, SIGNING_KEYS
-from erqiwang_grpc.store.sqlite import LOG_FILE, SqliteReader, SqliteStore, advice, open_reader, open_store
+from erqiwang_grpc.store.sqlite import STORE_FILE, SqliteReader, SqliteStore, advice, open_reader, open_store
 from erqiwang_grpc.store.sqlite.opening import was_served
 
 DATA: Final = Path("erqiwang-data")
-LOG_FILES: Final = (LOG_FILE, f"{LOG_FILE}-wal", f"{LOG_FILE}-shm")
+STORE_FILES: Final = (STORE_FILE, f"{STORE_FILE}-wal", f"{STORE_FILE}-shm")
 """The store, and what SQLite keeps beside it while it is open."""
-SECRETS: Final = (*LOG_FILES, PLATFORM_KEYS, SIGNING_KEYS, FIRST_KEY)
+SECRETS: Final = (*STORE_FILES, PLATFORM_KEYS, SIGNING_KEYS, FIRST_KEY)
 """What in a data folder holds cards or keys."""
 
 
@@ -35,7 +35,7 @@ async def reader(folder: Path) -> SqliteReader:
 
 async def writer(folder: Path) -> SqliteStore:
     """The store of a data folder for writing, made where there is none; there is none beside its server. Raises `NoStore`."""
-    opened = await open_store(folder / LOG_FILE)
+    opened = await open_store(folder / STORE_FILE)
     if isinstance(opened, SqliteStore):
         return opened
     raise NoStore(advice(opened))
@@ -43,7 +43,7 @@ async def writer(folder: Path) -> SqliteStore:
 
 def existing(folder: Path) -> Path:
     """The file of the store that is there. Raises `NoStore` where there is none: only a server makes one."""
-    path = folder / LOG_FILE
+    path = folder / STORE_FILE
     if not path.exists():
         raise NoStore(f"{path} is not there: name the data folder of a server with --data")
     return path
@@ -59,12 +59,12 @@ def loss(folder: Path) -> str | None:
 
     A fresh store made in its place would begin without a room, and nobody would be told.
     """
-    path = folder / LOG_FILE
+    path = folder / STORE_FILE
     if path.exists() and path.stat().st_size:
         return None
-    traces = [name for name in (PLATFORM_KEYS, SIGNING_KEYS, f"{LOG_FILE}-wal") if (folder / name).exists()]
+    traces = [name for name in (PLATFORM_KEYS, SIGNING_KEYS, f"{STORE_FILE}-wal") if (folder / name).exists()]
     if was_served(path):
-        traces.append(f"the {LOG_FILE}.lock of a server")
+        traces.append(f"the {STORE_FILE}.lock of a server")
     if not traces:
         return None
     state = "is empty" if path.exists() else "is not there"

@@ -1,4 +1,4 @@
-"""What a room's log holds, read: each entry with the event that it stores."""
+"""A room's history, read from its entries: each entry with the event that it stores."""
 
 from dataclasses import dataclass
 from typing import final
@@ -13,7 +13,7 @@ from erqiwang_grpc.store import Entry, Version
 
 @final
 @dataclass(frozen=True, slots=True)
-class Logged:
+class HistoryEvent:
     """One event of a room, and the entry that holds it."""
 
     entry: Entry
@@ -23,7 +23,7 @@ class Logged:
 @final
 @dataclass(frozen=True, slots=True)
 class UnreadableEntry:
-    """From `version` on the log cannot be read by this program."""
+    """From `version` on the history cannot be read by this program."""
 
     version: Version
     why: str
@@ -31,39 +31,39 @@ class UnreadableEntry:
 
 @final
 @dataclass(frozen=True, slots=True)
-class RoomLog:
-    """A whole log: how the room was opened, and everything after it."""
+class RoomHistory:
+    """The whole of it: how the room was opened, and everything after it."""
 
     opening: Entry
     opened: RoomOpened
-    later: tuple[Logged, ...]
+    later: tuple[HistoryEvent, ...]
     unreadable: UnreadableEntry | None
-    """Where the log stops being readable; None where all of it is in `later`."""
+    """Where it stops being readable; None where all of it is in `later`."""
 
 
-def read(entries: tuple[Entry, ...]) -> RoomLog | UnreadableEntry:
-    """The events of a room from its whole log, which holds one entry at least; refused where not even the first is one."""
+def read(entries: tuple[Entry, ...]) -> RoomHistory | UnreadableEntry:
+    """The events of a room from all its entries, one at least; refused where not even the first is one."""
     first, *others = entries
     opened = read_first(first)
     if isinstance(opened, UnreadableEntry):
         return opened
-    later: list[Logged] = []
+    later: list[HistoryEvent] = []
     for entry in others:
-        logged = read_next(entry)
-        if isinstance(logged, UnreadableEntry):
-            return RoomLog(first, opened, tuple(later), logged)
-        later.append(logged)
-    return RoomLog(first, opened, tuple(later), None)
+        found = read_next(entry)
+        if isinstance(found, UnreadableEntry):
+            return RoomHistory(first, opened, tuple(later), found)
+        later.append(found)
+    return RoomHistory(first, opened, tuple(later), None)
 
 
-def read_later(entries: tuple[Entry, ...]) -> tuple[Logged, ...] | UnreadableEntry:
+def read_later(entries: tuple[Entry, ...]) -> tuple[HistoryEvent, ...] | UnreadableEntry:
     """The events of entries behind a room's first."""
-    later: list[Logged] = []
+    later: list[HistoryEvent] = []
     for entry in entries:
-        logged = read_next(entry)
-        if isinstance(logged, UnreadableEntry):
-            return logged
-        later.append(logged)
+        found = read_next(entry)
+        if isinstance(found, UnreadableEntry):
+            return found
+        later.append(found)
     return tuple(later)
 
 
@@ -77,11 +77,11 @@ def read_first(entry: Entry) -> RoomOpened | UnreadableEntry:
     return event
 
 
-def read_next(entry: Entry) -> Logged | UnreadableEntry:
+def read_next(entry: Entry) -> HistoryEvent | UnreadableEntry:
     """The event of an entry behind a room's first."""
     event = stored.read(entry.body, entry.rules_version)
     if isinstance(event, Unreadable):
         return UnreadableEntry(entry.version, event.why)
     if isinstance(event, RoomOpened):
         return UnreadableEntry(entry.version, "a room is opened twice")
-    return Logged(entry, event)
+    return HistoryEvent(entry, event)

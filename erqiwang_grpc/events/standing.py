@@ -23,7 +23,7 @@ from erqiwang_core.match import (
 from erqiwang_core.settlement import DealSettled
 
 from erqiwang_grpc.events.actor import HOUSE, Actor, read as actor_of
-from erqiwang_grpc.events.history import Logged, RoomLog, UnreadableEntry
+from erqiwang_grpc.events.history import HistoryEvent, RoomHistory, UnreadableEntry
 from erqiwang_grpc.events.model import RoomOpened
 from erqiwang_grpc.store import TimeNs, Version
 
@@ -32,14 +32,14 @@ class RoomState(Enum):
     """Where a room stands, as its platform sees it."""
 
     OPEN = 1
-    """Seats are free."""
+    """The first deal has not begun: seats are free, or the platform has not started the match."""
     PLAYING = 2
     FINISHED = 3
     """All deals are played."""
     DISBANDED = 4
     """Its platform ended it."""
     EXPIRED = 5
-    """Nobody filled it in time, so the house ended it."""
+    """It did not start in time, so the house ended it."""
 
 
 @final
@@ -109,22 +109,22 @@ class Step:
     """One event of a room that is read, and where the room stands before and after it."""
 
     before: Standing
-    logged: Logged
+    happened: HistoryEvent
     after: Standing
 
 
-def steps(history: RoomLog) -> Iterator[Step | UnreadableEntry]:
+def steps(history: RoomHistory) -> Iterator[Step | UnreadableEntry]:
     """A stored room, event by event from its opening on; the last one says so where the rules cannot follow an event.
 
     For whoever reads a room. A live one goes past what it cannot follow: `rooms.state.State.follow`.
     """
     before = opened(history.opened, history.opening.time)
-    for logged in history.later:
-        entry = logged.entry
+    for each in history.later:
+        entry = each.entry
         try:
-            after = before.after(logged.event, entry.time, actor_of(entry.actor))
+            after = before.after(each.event, entry.time, actor_of(entry.actor))
         except Exception as error:  # noqa: BLE001  # an event that a mended rule would never have brought about
             yield UnreadableEntry(entry.version, f"{type(error).__name__} in the rules")
             return
-        yield Step(before, logged, after)
+        yield Step(before, each, after)
         before = after

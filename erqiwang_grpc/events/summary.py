@@ -31,6 +31,7 @@ _PHASES: Final = (
     Phase.OVER,
 )
 _PHASE_NUMBERS: Final = {phase: number for number, phase in enumerate(_PHASES, start=1)}
+_PHASES_BY_NUMBER: Final = dict(enumerate(_PHASES, start=1))
 
 
 @final
@@ -55,7 +56,7 @@ class RoomSummary:
     """How the match was disbanded; None where it was not."""
     created: TimeNs
     started: TimeNs | None
-    """When the last seat was taken; None before."""
+    """When the first deal began; None before."""
     ended: TimeNs | None
     last: TimeNs
     """When the newest event happened."""
@@ -154,7 +155,7 @@ def read(listed: Listed) -> RoomSummary | Unreadable:
             version=listed.version,
             opened=room_opened(stored.opened),
             state=RoomState(stored.state),
-            phase=_PHASES[stored.phase - 1],
+            phase=_PHASES_BY_NUMBER[stored.phase],
             players=BySeat(tuple(Player(player) if player else None for player in stored.players)),
             to_act=tuple(Seat(seat) for seat in stored.to_act),
             deal=stored.deal,
@@ -166,5 +167,5 @@ def read(listed: Listed) -> RoomSummary | Unreadable:
             ended=TimeNs(stored.ended) if stored.HasField("ended") else None,
             last=TimeNs(stored.last),
         )
-    except (DecodeError, UnclearError, ValueError, IndexError) as error:
+    except (DecodeError, UnclearError, ValueError, KeyError) as error:
         return Unreadable(f"it is no stored summary: {error}")

@@ -59,7 +59,7 @@ class Accepted:
 @final
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A request was answered aside: nothing of it is logged."""
+    """A request was answered aside: nothing of it is stored."""
 
     shown: TrumpsShown | None = None
     """The trumps that were asked for; None after a signal, since its sender gets no answer."""

@@ -12,7 +12,7 @@ from erqiwang_grpc.rooms.command import Accepted, HouseAsks
 from erqiwang_grpc.rooms.limits import MINUTE
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Room
-from erqiwang_grpc.store import START, BadCursor, Cursor, Listed, Moment, Page, Period, Search, TimeNs
+from erqiwang_grpc.store import START, BadCursor, Cursor, Moment, Page, Period, Search, TimeNs
 
 log = logging.getLogger(__name__)
 
@@ -65,10 +65,14 @@ class Housekeeping:
         now = self._node.now()
         since = TimeNs(max(0, now - _WATCHED_BACK))
         search = Search((WAITING,), Moment.CREATED, Period(since, TimeNs(now)))
-        async for listed in self._listed(search, page):
-            self._rooms.deadlines.add(listed.room, self._rooms.deadline(listed.summary.created))
+        async for found in self._pages(search, page):
+            for listed in found.rooms:
+                self._rooms.deadlines.add(listed.room, self._rooms.deadline(listed.summary.created))
+            for room in found.doubtful:
+                # Its events say when it was opened, and whether it still waits.
+                await self._rooms.find(room)
 
-    async def _listed(self, search: Search, page: int) -> AsyncIterator[Listed]:
+    async def _pages(self, search: Search, page: int) -> AsyncIterator[Page]:
         after: Cursor | None = START
         while after is not None:
             found = await self._node.store.summaries(search, page, after)
@@ -76,6 +80,5 @@ class Housekeeping:
                 why = "its own cursor is refused" if isinstance(found, BadCursor) else found.why
                 log.error("rooms left open by the last server are not watched", extra={"why": why})
                 return
-            for listed in found.rooms:
-                yield listed
+            yield found
             after = found.next

@@ -77,7 +77,7 @@ class Heartbeat:
 
 
 Aside: TypeAlias = Signalled | Presence | Heartbeat
-"""What a listener is told beside the events: nothing of it is logged."""
+"""What a listener is told beside the events: nothing of it is stored."""
 
 
 class Listener(Protocol):

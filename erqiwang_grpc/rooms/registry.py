@@ -167,7 +167,7 @@ class Rooms:
             case Damaged(version=version):
                 return RoomQuarantined(Version(version - 1))
             case Unavailable(why):
-                log.error("log unavailable", extra={"room": room, "version": 0, "why": why})
+                log.error("store unavailable", extra={"room": room, "version": 0, "why": why})
                 return StoreUnavailable()
             case Unsure(why):
                 log.error("outcome unknown", extra={"room": room, "version": 0, "why": why})

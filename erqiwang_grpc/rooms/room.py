@@ -209,7 +209,7 @@ class Room:
                 case Damaged(why=why):
                     return self._damaged(why)
                 case Unavailable(why):
-                    log.error("log unavailable", extra={"room": self.id, "version": self.version, "why": why})
+                    log.error("store unavailable", extra={"room": self.id, "version": self.version, "why": why})
                     return StoreUnavailable()
                 case Unsure(why):
                     log.error("outcome unknown", extra={"room": self.id, "version": self.version, "why": why})

@@ -106,10 +106,10 @@ class State:
         return Followed(before, taken)
 
     def _taken(self, entry: Entry) -> "matches.Event | Unfollowable":
-        logged = read_next(entry)
-        if isinstance(logged, UnreadableEntry):
-            return Unfollowable(logged.why)
-        event = logged.event
+        found = read_next(entry)
+        if isinstance(found, UnreadableEntry):
+            return Unfollowable(found.why)
+        event = found.event
         if self.fault is not None and not isinstance(event, MatchEnded):
             return Unfollowable(self.fault)
         try:

@@ -93,7 +93,7 @@ class Batch:
 @final
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One logged payload, with the circumstances of the batch that brought it."""
+    """One stored payload, with the circumstances of the batch that brought it."""
 
     room: RoomId
     version: Version
@@ -286,10 +286,13 @@ class StoreReader(Protocol):
         """The cursor behind everything that is stored by now."""
 
     async def summary(self, room: RoomId) -> Listed | Damaged | None:
-        """The room's summary, checked against its head; None for a room that is not there."""
+        """The room's summary, checked against its head and what lists find it by; None for a room that is not there."""
 
     async def summaries(self, search: Search, limit: int, after: Cursor = START) -> Page | BadCursor | Unavailable:
-        """At most `limit` rooms of a list, the newest first, without reading their payloads."""
+        """At most `limit` rooms of a list, the newest first, without reading their payloads.
+
+        A page ends early, with the place where the next one begins, where too many rooms of it are doubtful.
+        """
 
 
 class Store(StoreReader, Protocol):

@@ -109,6 +109,9 @@ class SeatedTable:
         finally:
             for each in waiting:
                 each.cancel()
+        for each in waiting:
+            if each.done() and not each.cancelled():
+                each.result()
         if not found:
             ended = next(seat.ended for seat in self.seats.values() if seat.ended is not None)
             raise AssertionError(f"the stream has ended: {ended.why}")

@@ -19,7 +19,7 @@ from rich.text import Text
 
 from erqiwang_grpc.commands import data_folder, interrupts
 from erqiwang_grpc.commands.data_folder import NoStore
-from erqiwang_grpc.events.history import RoomLog, UnreadableEntry, read
+from erqiwang_grpc.events.history import RoomHistory, UnreadableEntry, read
 from erqiwang_grpc.events.standing import steps
 from erqiwang_grpc.names import printable
 from erqiwang_grpc.store import Damaged, RoomId
@@ -70,7 +70,7 @@ def _cut_off(room: str, fault: UnreadableEntry) -> str:
     return f"erqiwang replay: room {printable(room)} cannot be followed from event {fault.version} on: {fault.why}"
 
 
-async def _history(arguments: Namespace) -> RoomLog | UnreadableEntry:
+async def _history(arguments: Namespace) -> RoomHistory | UnreadableEntry:
     reader = await data_folder.reader(arguments.data)
     try:
         entries = await reader.read(RoomId(arguments.room))
@@ -116,7 +116,7 @@ class Onlookers:
         return match.chairs.seats() if self.seat is None else (self.seat,)
 
 
-def _tell(arguments: Namespace, history: RoomLog) -> UnreadableEntry | None:
+def _tell(arguments: Namespace, history: RoomHistory) -> UnreadableEntry | None:
     """Tell the match, or one deal of it; where it cannot be followed to its end, from where on and why."""
     match = matches.begin(history.opened.options)
     onlookers = _onlookers(arguments, history, match)
@@ -131,18 +131,18 @@ def _tell(arguments: Namespace, history: RoomLog) -> UnreadableEntry | None:
         match = step.after.match
         if arguments.deal in (None, views.progress(match).deal):
             seen = onlookers.views(match)
-            teller.tell(onlookers.cause(step.before.match, step.logged.event, match), seen)
+            teller.tell(onlookers.cause(step.before.match, step.happened.event, match), seen)
             if arguments.step:
                 _pause(teller, seen)
     teller.say(f"{len(history.later) + 1} events; the match {'is over' if isinstance(match, Over) else 'goes on'}.")
     return None
 
 
-def _onlookers(arguments: Namespace, history: RoomLog, match: Match) -> Onlookers:
+def _onlookers(arguments: Namespace, history: RoomHistory, match: Match) -> Onlookers:
     seats = len(match.chairs)
     if arguments.seat is not None and not 0 <= arguments.seat < seats:
         raise NothingToTell(f"there is no seat {arguments.seat}: the room has seats 0 to {seats - 1}")
-    started, ended = _deals(logged.event for logged in history.later)
+    started, ended = _deals(each.event for each in history.later)
     if arguments.deal is not None and arguments.deal not in started:
         raise NothingToTell(f"there is no deal {arguments.deal}: {len(started)} were dealt")
     seat = None if arguments.seat is None else Seat(arguments.seat)

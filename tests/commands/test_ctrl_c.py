@@ -8,7 +8,7 @@ import psutil
 import pytest
 
 from erqiwang_grpc.rooms.registry import Rooms
-from erqiwang_grpc.store.sqlite import LOG_FILE, SqliteStore, open_store
+from erqiwang_grpc.store.sqlite import STORE_FILE, SqliteStore, open_store
 from tests.commands.terminals import CTRL_C, Terminal, terminal
 from tests.durability.played import node_on, play, seated
 
@@ -75,7 +75,7 @@ def test_replay_at_a_step(tmp_path: Path) -> None:
 
 
 async def stored(folder: Path) -> str:
-    store = await open_store(folder / LOG_FILE)
+    store = await open_store(folder / STORE_FILE)
     assert isinstance(store, SqliteStore)
     room = await seated(Rooms(node_on(store)))
     await play(room, 10)

@@ -31,7 +31,7 @@ from erqiwang_grpc.rooms.room import Room
 from erqiwang_grpc.rpc.server import Server, Settings
 from erqiwang_grpc.store import RoomId
 from erqiwang_grpc.store.memory import MemoryStore
-from erqiwang_grpc.store.sqlite import LOG_FILE, SqliteStore, open_store
+from erqiwang_grpc.store.sqlite import STORE_FILE, SqliteStore, open_store
 from erqiwang_grpc.v1 import record_pb2
 from tests.commands.hostile import GOOD, NAMES, dangerous
 from tests.commands.terminals import terminal
@@ -67,7 +67,7 @@ async def play_a_deal(room: Room, players: tuple[str, ...]) -> None:
 
 async def stored(folder: Path, players: tuple[str, ...]) -> RoomId:
     """A match of one deal in a data folder."""
-    store = await open_store(folder / LOG_FILE)
+    store = await open_store(folder / STORE_FILE)
     assert isinstance(store, SqliteStore)
     room = await seated(Rooms(node_on(store)), players)
     await play_a_deal(room, players)

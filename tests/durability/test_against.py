@@ -23,7 +23,7 @@ from erqiwang_grpc.events.model import RoomOpened
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rpc.wire import encode
 from erqiwang_grpc.store import START, Appended, Batch, Entry, Rewritten, RoomId, Summary, TimeNs, Version
-from erqiwang_grpc.store.sqlite import LOG_FILE, SqliteStore, open_store
+from erqiwang_grpc.store.sqlite import STORE_FILE, SqliteStore, open_store
 from erqiwang_grpc.store.wakeup import Bell, ProcessWakeup
 from erqiwang_grpc.v1 import room_service_pb2 as pb
 from tests.durability.played import PLAYERS, node_on, opened, play, seated
@@ -33,7 +33,7 @@ Forgery = Callable[[tuple[Entry, ...]], tuple[Entry, ...]]
 
 async def written(folder: Path) -> RoomId:
     """A store with a room in its first deal and one that nobody has filled, and the lines that its platform kept."""
-    store = await open_store(folder / LOG_FILE)
+    store = await open_store(folder / STORE_FILE)
     assert isinstance(store, SqliteStore)
     rooms = Rooms(node_on(store))
     room, _ = await seated(rooms, "played"), await opened(rooms, "unfilled")
@@ -77,7 +77,7 @@ def forge(folder: Path, room: RoomId, forgery: Forgery) -> None:
 
 
 async def _forge(folder: Path, room: RoomId, forgery: Forgery) -> None:
-    store = await open_store(folder / LOG_FILE)
+    store = await open_store(folder / STORE_FILE)
     assert isinstance(store, SqliteStore)
     entries = await store.read(room)
     assert isinstance(entries, tuple)

@@ -11,7 +11,7 @@ from erqiwang_grpc.__main__ import main
 from erqiwang_grpc.client import CallRefused
 from erqiwang_grpc.client.calls import bearer
 from erqiwang_grpc.commands import store
-from erqiwang_grpc.store.sqlite import LOG_FILE
+from erqiwang_grpc.store.sqlite import STORE_FILE
 from erqiwang_grpc.v1 import room_service_pb2 as pb
 from tests.service.processes import serving
 from tests.service.tables import PATIENCE, Served
@@ -89,5 +89,5 @@ async def test_a_copy_made_by_other_means_is_made_another_store(
 def test_where_there_is_no_store_none_is_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for command in (["store", "new-identity"], ["store", "identity"], ["compact"]):
         assert main([*command, "--data", str(tmp_path)]) == store.NOT_DONE
-        assert f"{tmp_path / LOG_FILE} is not there" in capsys.readouterr().err
+        assert f"{tmp_path / STORE_FILE} is not there" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []

@@ -17,7 +17,7 @@ from erqiwang_grpc.rpc.wire import encode
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.store.port import RoomId, TimeNs
 from erqiwang_grpc.v1 import record_pb2
-from tests.durability.played import administer, node_on, opened, play, seated
+from tests.durability.played import Clock, administer, node_on, opened, play, seated
 
 LOCAL = PlatformId("local")
 
@@ -77,6 +77,19 @@ async def test_what_is_kept_is_its_platforms_alone_and_is_gone_once_the_match_is
     assert await store.delete_rooms(ENDED, TimeNs(2**62), 10) == (room.id,)
     for _ in range(2):
         assert await archive.record(LOCAL, room.id) == NoSuchRecord()
+
+
+async def test_another_match_under_the_id_of_a_deleted_one_is_told_alone() -> None:
+    """A platform may use a `command_id` again once retention has deleted what it opened."""
+    store, clock = MemoryStore(), Clock()
+    archive = Archive(store, encode.written_deal)
+    for seed in (3, 4):
+        room = await seated(Rooms(node_on(store, clock=clock)))
+        await play(room, 10_000, Random(seed))
+        for _ in range(2):
+            assert told_as(await told(archive, room.id)) == await read_anew(store, room.id)
+        if seed == 3:
+            await store.delete_rooms(ENDED, TimeNs(2**62), 10)
 
 
 async def test_no_more_than_so_many_matches_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:

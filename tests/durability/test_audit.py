@@ -14,7 +14,7 @@ from erqiwang_core.units import CardSet, Chips, Points, Seat
 
 from erqiwang_grpc import events as stored
 from erqiwang_grpc.archive.audit import Mismatch, mismatch
-from erqiwang_grpc.events.history import RoomLog, read
+from erqiwang_grpc.events.history import RoomHistory, read
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.store import Actor, CommandId, CommandKey, Entry, Version
 from erqiwang_grpc.store.memory import MemoryStore
@@ -63,18 +63,18 @@ def changed(event: Event) -> Iterator[Event]:
 async def test_whatever_is_changed_in_a_log_is_found_where_it_is(options: RoomOptions) -> None:
     entries = await match_of(options, 5)
     store = read(entries)
-    assert isinstance(store, RoomLog)
+    assert isinstance(store, RoomHistory)
     tried: set[type[Event]] = set()
-    for logged in store.later:
-        if logged.entry.version > 200 and type(logged.event) in tried:
+    for each in store.later:
+        if each.entry.version > 200 and type(each.event) in tried:
             continue
-        for other in changed(logged.event):
-            tried.add(type(logged.event))
-            at = logged.entry.version - 1
+        for other in changed(each.event):
+            tried.add(type(each.event))
+            at = each.entry.version - 1
             spoilt = (*entries[:at], replace(entries[at], body=stored.write(other)), *entries[at + 1 :])
             found = mismatch(spoilt)
             assert isinstance(found, Mismatch), other
-            assert found.version == logged.entry.version, (found, other)
+            assert found.version == each.entry.version, (found, other)
     assert tried == {CardsFollowed, CardsLed, DealSettled, DealStarted, MatchEnded}
 
 
@@ -87,8 +87,8 @@ async def test_what_is_missing_between_two_decisions_is_found() -> None:
 async def test_one_decision_logged_as_two_is_found() -> None:
     entries = await match_of(RoomOptions(), 6)
     store = read(entries)
-    assert isinstance(store, RoomLog)
-    second = next(logged.entry for logged in store.later if isinstance(logged.event, DealStarted))
+    assert isinstance(store, RoomHistory)
+    second = next(each.entry for each in store.later if isinstance(each.event, DealStarted))
     for other in (replace(second, command=OTHER), replace(second, actor=Actor("seat 2 carol"))):
         found = mismatch((*entries[: second.version - 1], other, *entries[second.version :]))
         assert found is not None
@@ -98,8 +98,8 @@ async def test_one_decision_logged_as_two_is_found() -> None:
 async def test_what_older_rules_decided_is_followed_and_not_decided_again() -> None:
     entries = await match_of(RoomOptions(), 6)
     store = read(entries)
-    assert isinstance(store, RoomLog)
-    ready = next(logged.entry for logged in store.later if isinstance(logged.event, SeatReady))
+    assert isinstance(store, RoomHistory)
+    ready = next(each.entry for each in store.later if isinstance(each.event, SeatReady))
     older = tuple(replace(entry, rules_version=0) if entry.version > ready.version else entry for entry in entries)
     assert mismatch(older) is None
 

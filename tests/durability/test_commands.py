@@ -38,7 +38,7 @@ from erqiwang_grpc.rpc.server import Server, Settings
 from erqiwang_grpc.rpc.wire import encode
 from erqiwang_grpc.store import NOTHING, Appended, Batch, Entry, RoomId, Store, TimeNs, Version
 from erqiwang_grpc.store.memory import MemoryStore
-from erqiwang_grpc.store.sqlite import LOG_FILE, SqliteStore, open_store
+from erqiwang_grpc.store.sqlite import STORE_FILE, SqliteStore, open_store
 from erqiwang_grpc.tools.replay import Onlookers
 from erqiwang_grpc.v1 import record_pb2
 from tests.deals.walk import Change
@@ -62,7 +62,7 @@ class Folder:
 
 
 async def fill(folder: Path) -> Folder:
-    store = await open_store(folder / LOG_FILE)
+    store = await open_store(folder / STORE_FILE)
     assert isinstance(store, SqliteStore)
     rooms = Rooms(node_on(store))
     over, going_on = await seated(rooms, "over"), await seated(rooms, "going on")
@@ -213,7 +213,7 @@ def test_export_finds_a_match_that_the_core_decides_otherwise(
 
 async def rewrite_a_settlement(folder: Folder) -> None:
     """A store whose checksums are right and whose first deal of the finished match was settled wrongly."""
-    store = await open_store(folder.path / LOG_FILE)
+    store = await open_store(folder.path / STORE_FILE)
     assert isinstance(store, SqliteStore)
     entries = await store.read(folder.over)
     assert isinstance(entries, tuple)
@@ -257,7 +257,7 @@ async def ended_matches(events: Store, clock: Clock, number: int) -> list[Room]:
 
 
 async def test_old_matches_are_deleted_whole_and_the_others_stay(tmp_path: Path) -> None:
-    store = await open_store(tmp_path / LOG_FILE)
+    store = await open_store(tmp_path / STORE_FILE)
     assert isinstance(store, SqliteStore)
     clock = Clock()
     rooms = Rooms(node_on(store, clock=clock))
@@ -288,10 +288,10 @@ async def test_a_server_that_keeps_days_deletes_what_is_older_and_forgets_it(tmp
 def test_compact_deletes_what_is_old_and_gives_its_space_back(
     folder: Folder, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    size = (folder.path / LOG_FILE).stat().st_size
+    size = (folder.path / STORE_FILE).stat().st_size
     told = said(capsys, "compact", "--keep-days", "30", "--data", str(folder.path))
     assert "1 matches deleted" in told
-    assert (folder.path / LOG_FILE).stat().st_size < size
+    assert (folder.path / STORE_FILE).stat().st_size < size
     assert folder.over not in said(capsys, "export", "--data", str(folder.path))
     assert folder.going_on in said(capsys, "export", "--verify", "--data", str(folder.path))
 
@@ -303,7 +303,7 @@ def test_a_backup_is_a_data_folder_of_its_own(folder: Folder, capsys: pytest.Cap
     assert isinstance(open_key_files(folder.path, None, None), Opened)
     target = folder.path / "copy"
     said(capsys, "backup", str(target), "--data", str(folder.path))
-    assert {path.name for path in target.iterdir()} == {LOG_FILE, PLATFORM_KEYS, SIGNING_KEYS}
+    assert {path.name for path in target.iterdir()} == {STORE_FILE, PLATFORM_KEYS, SIGNING_KEYS}
     assert (target / SIGNING_KEYS).read_bytes() == (folder.path / SIGNING_KEYS).read_bytes()
     assert (target / SIGNING_KEYS).stat().st_mode & 0o077 == 0
     everything = said(capsys, "export", "--verify", "--data", str(folder.path))

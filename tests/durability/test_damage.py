@@ -16,7 +16,7 @@ from erqiwang_grpc.client.calls import CallRefused, refusal_of
 from erqiwang_grpc.commands import data_folder, export
 from erqiwang_grpc.rooms.command import Accepted
 from erqiwang_grpc.rooms.registry import Rooms
-from erqiwang_grpc.store.sqlite import LOG_FILE, SqliteStore, open_store
+from erqiwang_grpc.store.sqlite import STORE_FILE, SqliteStore, open_store
 from erqiwang_grpc.tools import replay
 from erqiwang_grpc.v1 import seat_service_pb2 as pb
 from tests.durability.played import administer, node_on, opened, seated as seated_without_a_port
@@ -52,7 +52,7 @@ async def two_tables(folder: Path) -> tuple[Table, Table]:
 
 def edit(folder: Path, statement: str, *values: str) -> None:
     """What a disk, or somebody with a shell, might do."""
-    db = sqlite3.connect(folder / LOG_FILE, isolation_level=None)
+    db = sqlite3.connect(folder / STORE_FILE, isolation_level=None)
     db.execute(statement, values)
     db.close()
 
@@ -116,11 +116,11 @@ def newer(folder: Path) -> None:
 
 
 def read_only(folder: Path) -> None:
-    (folder / LOG_FILE).chmod(0o444)
+    (folder / STORE_FILE).chmod(0o444)
 
 
 def foreign(folder: Path) -> None:
-    (folder / LOG_FILE).write_bytes(b"somebody's diary" * 1000)
+    (folder / STORE_FILE).write_bytes(b"somebody's diary" * 1000)
 
 
 @pytest.mark.parametrize(
@@ -136,11 +136,11 @@ async def test_a_log_that_cannot_be_served_is_left_as_it_is(
 ) -> None:
     await two_tables(tmp_path)
     spoil(tmp_path)
-    before = (tmp_path / LOG_FILE).read_bytes()
+    before = (tmp_path / STORE_FILE).read_bytes()
     said = await cannot_serve(tmp_path)
-    assert str(tmp_path / LOG_FILE) in said
+    assert str(tmp_path / STORE_FILE) in said
     assert advice in said
-    assert (tmp_path / LOG_FILE).read_bytes() == before
+    assert (tmp_path / STORE_FILE).read_bytes() == before
 
 
 def limit_files(server: ServerProcess, size: int) -> None:
@@ -170,7 +170,7 @@ async def test_on_a_full_disk_commands_are_refused_and_go_on_once_there_is_room(
         with pytest.raises(CallRefused) as refused:
             await service.platform.create_room("bob")
         assert refused.value.reason == "STORE_UNAVAILABLE"
-        assert server.said("log unavailable") > 0
+        assert server.said("store unavailable") > 0
         limit_files(server, resource.RLIM_INFINITY)
         accepted = (await act(service, table, *turn, "once")).accepted
         assert accepted.first_version == before.version + 1
@@ -197,7 +197,7 @@ def test_a_folder_without_a_log_is_no_data_folder(tmp_path: Path) -> None:
 
 async def one_room(folder: Path) -> str:
     """A store with a room whose match nobody began, and one that has begun."""
-    store = await open_store(folder / LOG_FILE)
+    store = await open_store(folder / STORE_FILE)
     assert isinstance(store, SqliteStore)
     rooms = Rooms(node_on(store))
     room, begun = await opened(rooms, "waiting"), await seated_without_a_port(rooms, "begun")
@@ -244,13 +244,13 @@ def test_a_bit_that_flips_in_an_index_alone_is_found_by_an_export_that_verifies(
 ) -> None:
     """The entry itself, on the disk: no statement would write an index otherwise than its table."""
     asyncio.run(one_room(tmp_path))
-    db = sqlite3.connect(tmp_path / LOG_FILE)
+    db = sqlite3.connect(tmp_path / STORE_FILE)
     ((page,),) = db.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'found_by_end'").fetchall()
     ((time,),) = db.execute("SELECT ended_ns FROM found WHERE ended_ns IS NOT NULL LIMIT 1").fetchall()
     ((size,),) = db.execute("PRAGMA page_size").fetchall()
     db.close()
-    raw = bytearray((tmp_path / LOG_FILE).read_bytes())
+    raw = bytearray((tmp_path / STORE_FILE).read_bytes())
     raw[raw.index(time.to_bytes(8, "big"), size * (page - 1)) + 6] ^= 0x40
-    (tmp_path / LOG_FILE).write_bytes(raw)
+    (tmp_path / STORE_FILE).write_bytes(raw)
     assert main(["export", "--verify", "--data", str(tmp_path)]) == export.FAULTY
     assert "the file: " in capsys.readouterr().err

@@ -26,11 +26,11 @@ from erqiwang_grpc.auth.files import (
 )
 from erqiwang_grpc.auth.keys import PlatformId, PlatformKeys, SigningKeys
 from erqiwang_grpc.commands import backup, export
-from erqiwang_grpc.store.sqlite import LOG_FILE, SqliteStore, open_store
+from erqiwang_grpc.store.sqlite import STORE_FILE, SqliteStore, open_store
 from tests.durability.test_damage import cannot_serve
 from tests.service.processes import serving
 
-LOCK = f"{LOG_FILE}.lock"
+LOCK = f"{STORE_FILE}.lock"
 
 
 async def served(folder: Path) -> None:
@@ -48,11 +48,11 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def gone(folder: Path) -> None:
-    (folder / LOG_FILE).unlink()
+    (folder / STORE_FILE).unlink()
 
 
 def empty(folder: Path) -> None:
-    (folder / LOG_FILE).write_bytes(b"")
+    (folder / STORE_FILE).write_bytes(b"")
 
 
 def all_but_its_keys(folder: Path) -> None:
@@ -72,7 +72,7 @@ async def test_a_log_that_is_lost_is_not_made_anew_without_a_word(tmp_path: Path
     lose(tmp_path)
     before = contents(tmp_path)
     said = await cannot_serve(tmp_path)
-    assert str(tmp_path / LOG_FILE) in said
+    assert str(tmp_path / STORE_FILE) in said
     assert "restore the rooms from a backup" in said
     assert "--new-rooms" in said
     assert contents(tmp_path) == before, "and nothing was made or changed"
@@ -90,7 +90,7 @@ async def test_a_loss_that_is_known_is_served(tmp_path: Path) -> None:
 
 async def test_a_first_start_that_was_cut_off_is_taken_up(tmp_path: Path) -> None:
     """After the log was made and before the keys were; nothing is missed then."""
-    store = await open_store(tmp_path / LOG_FILE)
+    store = await open_store(tmp_path / STORE_FILE)
     assert isinstance(store, SqliteStore)
     await store.close()
     (tmp_path / LOCK).write_bytes(b"4711")
@@ -137,7 +137,7 @@ async def keys_process(folder: Path, platform: str) -> asyncio.subprocess.Proces
 
 
 async def store(folder: Path) -> None:
-    store = await open_store(folder / LOG_FILE)
+    store = await open_store(folder / STORE_FILE)
     assert isinstance(store, SqliteStore)
     await store.close()
     open_key_files(folder, None, None)
@@ -147,11 +147,11 @@ def test_what_a_killed_backup_left_is_in_no_ones_way(tmp_path: Path) -> None:
     asyncio.run(store(tmp_path))
     left = tmp_path / "copy.partial"
     left.mkdir()
-    for name in (f"{LOG_FILE}.partial", f"{LOG_FILE}.partial-journal", LOG_FILE, PLATFORM_KEYS):
+    for name in (f"{STORE_FILE}.partial", f"{STORE_FILE}.partial-journal", STORE_FILE, PLATFORM_KEYS):
         (left / name).write_bytes(b"half of it")
     assert main(["backup", str(tmp_path / "copy"), "--data", str(tmp_path)]) == backup.DONE
     assert not left.exists()
-    assert {path.name for path in (tmp_path / "copy").iterdir()} == {LOG_FILE, PLATFORM_KEYS, SIGNING_KEYS}
+    assert {path.name for path in (tmp_path / "copy").iterdir()} == {STORE_FILE, PLATFORM_KEYS, SIGNING_KEYS}
     assert main(["export", "--verify", "--data", str(tmp_path / "copy")]) == export.DONE
 
 
@@ -159,12 +159,12 @@ def test_a_backup_that_goes_on_is_left_alone(tmp_path: Path, capsys: pytest.Capt
     asyncio.run(store(tmp_path))
     left = tmp_path / "copy.partial"
     left.mkdir()
-    (left / LOG_FILE).write_bytes(b"being written")
+    (left / STORE_FILE).write_bytes(b"being written")
     other = os.open(left, os.O_RDONLY)
     fcntl.flock(other, fcntl.LOCK_EX)
     assert main(["backup", str(tmp_path / "copy"), "--data", str(tmp_path)]) == backup.NOT_DONE
     assert "by another backup" in capsys.readouterr().err
-    assert (left / LOG_FILE).read_bytes() == b"being written"
+    assert (left / STORE_FILE).read_bytes() == b"being written"
     os.close(other)
 
 
@@ -175,10 +175,10 @@ def test_a_folder_of_that_name_that_no_backup_made_is_left_alone(
     left = tmp_path / "copy.partial"
     left.mkdir()
     (left / "thesis.txt").write_text("ours")
-    (left / LOG_FILE).write_text("ours too")
+    (left / STORE_FILE).write_text("ours too")
     assert main(["backup", str(tmp_path / "copy"), "--data", str(tmp_path)]) == backup.NOT_DONE
     assert "'thesis.txt'" in capsys.readouterr().err
-    assert sorted(path.name for path in left.iterdir()) == [LOG_FILE, "thesis.txt"]
+    assert sorted(path.name for path in left.iterdir()) == [STORE_FILE, "thesis.txt"]
 
 
 # Who can read what holds cards and keys.
@@ -210,7 +210,7 @@ async def test_whatever_holds_cards_or_keys_is_its_owners_alone(tmp_path: Path) 
         assert await asyncio.to_thread(main, ["export", "--to", str(lines), "--data", str(folder)]) == export.DONE
         found = [path for path in folder.iterdir() if path.name != "standard-error.txt"]
         assert {path.name for path in found} == {
-            LOG_FILE, f"{LOG_FILE}-wal", f"{LOG_FILE}-shm", LOCK, PLATFORM_KEYS, SIGNING_KEYS, FIRST_KEY,
+            STORE_FILE, f"{STORE_FILE}-wal", f"{STORE_FILE}-shm", LOCK, PLATFORM_KEYS, SIGNING_KEYS, FIRST_KEY,
         }  # fmt: skip
         assert {path.name: mode(path) for path in (*found, *copy.iterdir(), lines)} == {
             path.name: 0o600 for path in (*found, *copy.iterdir(), lines)
@@ -225,11 +225,11 @@ async def test_what_others_can_read_is_warned_of(tmp_path: Path) -> None:
     folder = tmp_path / "data"
     folder.mkdir(mode=0o700)
     await served(folder)
-    for name, wide in ((LOG_FILE, 0o640), (SIGNING_KEYS, 0o604)):
+    for name, wide in ((STORE_FILE, 0o640), (SIGNING_KEYS, 0o604)):
         (folder / name).chmod(wide)
     async with serving(folder) as server:
         opened = [line["path"] for line in server.lines() if line["message"] == "open to others"]
-        assert {str(folder / LOG_FILE), str(folder / SIGNING_KEYS)} <= set(opened)
+        assert {str(folder / STORE_FILE), str(folder / SIGNING_KEYS)} <= set(opened)
         assert str(folder) not in opened
 
 

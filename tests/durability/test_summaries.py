@@ -16,16 +16,35 @@ from erqiwang_grpc.archive.summaries import Contradicted, Scrub, Sound, Unknown,
 from erqiwang_grpc.commands import export
 from erqiwang_grpc.commands.store import DONE
 from erqiwang_grpc.events import Unreadable
+from erqiwang_grpc.events.index import of_platform
+from erqiwang_grpc.events.standing import RoomState
 from erqiwang_grpc.events.summary import read, summary_of
 from erqiwang_grpc.rooms.command import Accepted
+from erqiwang_grpc.rooms.housekeeping import Housekeeping
+from erqiwang_grpc.rooms.limits import MINUTE
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Room
-from erqiwang_grpc.store import NOTHING, Batch, Damaged, Entry, Listed, RoomId, Store, Summary, TimeNs, Version
+from erqiwang_grpc.store import (
+    NOTHING,
+    Batch,
+    Damaged,
+    Entry,
+    Listed,
+    Moment,
+    Page,
+    Period,
+    RoomId,
+    Search,
+    Store,
+    Summary,
+    TimeNs,
+    Version,
+)
 from erqiwang_grpc.store.memory import MemoryStore
-from erqiwang_grpc.store.sqlite import LOG_FILE, SqliteStore, open_store
+from erqiwang_grpc.store.sqlite import STORE_FILE, SqliteStore, open_store
 from erqiwang_grpc.stored.v1 import summary_pb2
 from erqiwang_grpc.v1 import room_pb2
-from tests.durability.played import PLAYERS, administer, node_on, opened, play, seated
+from tests.durability.played import PLAYERS, Clock, administer, node_on, opened, play, seated
 from tests.service.tables import served
 from tests.store.passing_on import PassingOn
 
@@ -117,16 +136,68 @@ async def test_the_scrub_looks_every_room_over_and_begins_again() -> None:
 
 
 async def test_a_server_scrubs_and_mends_a_list_that_meets_a_contradiction(tmp_path: Path) -> None:
-    store = await open_store(tmp_path / LOG_FILE)
+    store = await open_store(tmp_path / STORE_FILE)
     assert isinstance(store, SqliteStore)
     async with served(tmp_path, store=store) as service:
         rooms = [(await service.platform.create_room("alice", command_id=name)).room for name in ("1", "2", "3")]
-        db = sqlite3.connect(tmp_path / LOG_FILE, isolation_level=None)
+        db = sqlite3.connect(tmp_path / STORE_FILE, isolation_level=None)
         db.execute("UPDATE rooms SET body = x'00' WHERE room = ?", (rooms[1].room_id,))
         db.execute("UPDATE found SET created_ns = created_ns + 1 WHERE room = ?", (rooms[0].room_id,))
         db.close()
         assert await service.platform.rooms() == [rooms[2]], "what is doubtful is not told"
         assert await service.platform.rooms() == rooms[::-1], "and is told again after it was made anew"
+    await store.close()
+
+
+async def test_a_list_mends_no_more_at_once_than_its_caller_can_wait_for(tmp_path: Path) -> None:
+    store = await open_store(tmp_path / STORE_FILE)
+    assert isinstance(store, SqliteStore)
+    rooms = Rooms(node_on(store))
+    made = [(await opened(rooms, f"{number}")).id for number in range(25)]
+    db = sqlite3.connect(tmp_path / STORE_FILE, isolation_level=None)
+    db.execute("UPDATE rooms SET body = x'00'")
+    db.close()
+    search = Search((of_platform("local"),), Moment.CREATED, Period(TimeNs(0), TimeNs(2**62)))
+    page = await store.summaries(search, 200)
+    assert isinstance(page, Page)
+    assert (page.rooms, page.doubtful) == ((), tuple(made[:4:-1]))
+    assert page.next is not None
+    rest = await store.summaries(search, 200, page.next)
+    assert rest == Page((), None, tuple(made[4::-1]))
+    await store.close()
+
+
+async def test_the_scrub_mends_what_no_list_can_meet(tmp_path: Path) -> None:
+    """A room that the table of terms has lost is in no list, so that no list can be in doubt of it."""
+    store = await open_store(tmp_path / STORE_FILE)
+    assert isinstance(store, SqliteStore)
+    room = await seated(Rooms(node_on(store)))
+    right = await stored(store, room.id)
+    db = sqlite3.connect(tmp_path / STORE_FILE, isolation_level=None)
+    db.execute("DELETE FROM found WHERE key = 'player'")
+    db.close()
+    assert isinstance(await store.summary(room.id), Damaged)
+    assert await Scrub(store).step() == room.id
+    assert await stored(store, room.id) == right
+    assert await store.faults() == ()
+    await store.close()
+
+
+async def test_a_room_whose_summary_is_in_doubt_expires_all_the_same(tmp_path: Path) -> None:
+    store, clock = await open_store(tmp_path / STORE_FILE), Clock()
+    assert isinstance(store, SqliteStore)
+    room = await opened(Rooms(node_on(store, clock=clock)))
+    db = sqlite3.connect(tmp_path / STORE_FILE, isolation_level=None)
+    db.execute("UPDATE rooms SET body = x'00'")
+    db.close()
+    rooms = Rooms(node_on(store, clock=clock))
+    housekeeping = Housekeeping(rooms)
+    await housekeeping.watch_stored()
+    clock.forward(60 * MINUTE)
+    await housekeeping.expire()
+    (expired,) = rooms.live
+    assert expired.id == room.id
+    assert expired.state.standing.state is RoomState.EXPIRED
     await store.close()
 
 
@@ -174,7 +245,7 @@ def test_verify_names_a_wrong_summary_and_rebuild_makes_it_anew(
 
 async def written(folder: Path) -> RoomId:
     """Two rooms; the summary of one says something else than its events, under a seal that fits."""
-    store = await open_store(folder / LOG_FILE)
+    store = await open_store(folder / STORE_FILE)
     assert isinstance(store, SqliteStore)
     rooms = Rooms(node_on(store))
     room = await seated(rooms, "wrong")
@@ -185,6 +256,16 @@ async def written(folder: Path) -> RoomId:
     await store.summarise(room.id, room.version, replace(summary, body=message.SerializeToString()))
     await store.close()
     return room.id
+
+
+async def test_a_summary_without_a_phase_is_unreadable() -> None:
+    store = MemoryStore()
+    listed = await stored(store, (await opened(Rooms(node_on(store)))).id)
+    message = summary_pb2.RoomSummary.FromString(listed.summary.body)
+    for phase in (0, 8):
+        message.phase = phase
+        body = message.SerializeToString()
+        assert isinstance(read(replace(listed, summary=replace(listed.summary, body=body))), Unreadable)
 
 
 @pytest.mark.parametrize("body", [b"\xff", b"", b"\x10\x63"])

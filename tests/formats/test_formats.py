@@ -25,7 +25,7 @@ from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rpc.wire import encode
 from erqiwang_grpc.store import Entry, RoomId
 from erqiwang_grpc.store.memory import MemoryStore
-from erqiwang_grpc.store.sqlite import LOG_FILE, SqliteReader, SqliteStore, open_reader, open_store
+from erqiwang_grpc.store.sqlite import STORE_FILE, SqliteReader, SqliteStore, open_reader, open_store
 from erqiwang_grpc.stored.v1 import event_pb2
 from erqiwang_grpc.v1 import record_pb2
 from tests.durability.played import node_on, play, seated
@@ -35,8 +35,8 @@ from tests.formats.write import RECORDS, STORE, fill, told
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
     """A copy: even reading makes files beside."""
-    shutil.copy(STORE, tmp_path / LOG_FILE)
-    return tmp_path / LOG_FILE
+    shutil.copy(STORE, tmp_path / STORE_FILE)
+    return tmp_path / STORE_FILE
 
 
 async def test_the_example_is_read_and_says_what_it_said(store: Path) -> None:
@@ -94,8 +94,8 @@ async def everything(path: Path) -> list[tuple[Entry, ...]]:
 
 async def matches_of(folder: Path) -> list[tuple[Entry, ...]]:
     """The rooms of the example, and a whole match of each game, in which rarer things happen too."""
-    shutil.copy(STORE, folder / LOG_FILE)
-    found = await everything(folder / LOG_FILE)
+    shutil.copy(STORE, folder / STORE_FILE)
+    found = await everything(folder / STORE_FILE)
     log = MemoryStore()
     rooms = Rooms(node_on(log))
     for name, options, seed in (

@@ -20,7 +20,7 @@ from erqiwang_grpc.rooms.limits import Limits
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.store import NOTHING, Actor, AppendAnswer, Appended, Batch, RoomId, TimeNs, Version
 from erqiwang_grpc.store.memory import MemoryStore
-from erqiwang_grpc.store.sqlite import LOG_FILE, SqliteStore, open_store
+from erqiwang_grpc.store.sqlite import STORE_FILE, SqliteStore, open_store
 from erqiwang_grpc.v1 import bidding_pb2, seat_service_pb2 as pb
 from tests.durability.played import (
     PLAYERS,
@@ -190,7 +190,7 @@ def batch(number: int) -> Batch:
 async def test_a_commit_between_head_and_tail_of_a_read_is_seen_whole_or_not_at_all(tmp_path: Path) -> None:
     """Read one after the other without being of one moment, the two would not agree: the room would seem damaged."""
     room = RoomId("room")
-    store = await open_store(tmp_path / LOG_FILE)
+    store = await open_store(tmp_path / STORE_FILE)
     assert isinstance(store, SqliteStore), store
     assert isinstance(await store.append(room, NOTHING, batch(1)), Appended)
     reading, go_on = Event(), Event()

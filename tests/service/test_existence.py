@@ -26,7 +26,7 @@ from erqiwang_grpc.client.calls import bearer
 from erqiwang_grpc.events.index import ENDED, of_platform
 from erqiwang_grpc.events.summary import SummaryWriter
 from erqiwang_grpc.store import NOTHING, Actor, Appended, Batch, RoomId, Summary, TimeNs
-from erqiwang_grpc.store.sqlite import LOG_FILE, SqliteStore, open_store
+from erqiwang_grpc.store.sqlite import STORE_FILE, SqliteStore, open_store
 from erqiwang_grpc.v1 import room_service_pb2 as room_pb, seat_service_pb2 as pb
 from tests.service.tables import PATIENCE, Service, Table, seated, served
 from tests.service.test_access import RPCS, answer
@@ -146,7 +146,7 @@ async def without_first_event(store: SqliteStore) -> str:
 @asynccontextmanager
 async def rooms(folder: Path) -> AsyncIterator[Rooms]:
     """Rooms in every state, as a server finds them that was started on what another left."""
-    path = folder / LOG_FILE
+    path = folder / STORE_FILE
     store = await opened(path)
     async with served(folder, store=store) as service:
         platform = service.platform

@@ -15,7 +15,7 @@ from google.rpc.status_pb2 import Status
 
 from erqiwang_grpc.client import CallRefused, refusal_of
 from erqiwang_grpc.client.calls import bearer
-from erqiwang_grpc.store.sqlite import LOG_FILE, SqliteStore, open_store
+from erqiwang_grpc.store.sqlite import STORE_FILE, SqliteStore, open_store
 from erqiwang_grpc.v1 import bidding_pb2, refusal_pb2, room_pb2, room_service_pb2 as pb, seat_service_pb2 as seat_pb
 from tests.service.tables import PLAYERS, RawSeat, Service, seated, served
 
@@ -253,7 +253,7 @@ async def test_any_moment_bounds_a_list_of_matches(service: Service) -> None:
 
 
 async def test_any_moment_bounds_a_list_of_matches_in_a_file(tmp_path: Path) -> None:
-    store = await open_store(tmp_path / LOG_FILE)
+    store = await open_store(tmp_path / STORE_FILE)
     assert isinstance(store, SqliteStore), store
     async with served(tmp_path, store=store) as service:
         await is_bounded_by_any_moment(service)

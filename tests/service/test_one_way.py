@@ -8,7 +8,7 @@ from types import FrameType
 from typing import Final
 
 from erqiwang_grpc.client import SeatClient
-from erqiwang_grpc.store.sqlite import LOG_FILE, SqliteStore, open_store
+from erqiwang_grpc.store.sqlite import STORE_FILE, SqliteStore, open_store
 from erqiwang_grpc.testing import accepted
 from erqiwang_grpc.v1 import bidding_pb2, seat_service_pb2 as pb
 from tests.service.tables import attached, seated, served
@@ -72,7 +72,7 @@ async def until(seat: SeatClient, version: int) -> None:
 
 
 async def test_no_module_is_entered_left_and_entered_again(tmp_path: Path) -> None:
-    store = await open_store(tmp_path / LOG_FILE)
+    store = await open_store(tmp_path / STORE_FILE)
     assert isinstance(store, SqliteStore)
     async with served(tmp_path, store=store) as service:
         table = await seated(service.platform)

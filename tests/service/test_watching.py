@@ -12,7 +12,7 @@ from erqiwang_grpc.client import CallRefused, Platform
 from erqiwang_grpc.client.calls import bearer
 from erqiwang_grpc.store import BadCursor, Cursor, Fed, Unavailable
 from erqiwang_grpc.store.memory import MemoryStore
-from erqiwang_grpc.store.sqlite import LOG_FILE, SqliteStore, open_store
+from erqiwang_grpc.store.sqlite import STORE_FILE, SqliteStore, open_store
 from erqiwang_grpc.v1 import room_service_pb2 as pb, view_pb2
 from tests.service.tables import PATIENCE, Service, attached, eventually, in_phase, play_all, seated, served
 from tests.store.passing_on import PassingOn
@@ -159,7 +159,7 @@ async def test_from_now_nothing_of_before_is_told_and_the_first_message_has_the_
 
 
 async def test_from_now_in_an_empty_store_is_from_its_first_room(tmp_path: Path) -> None:
-    store = await open_store(tmp_path / LOG_FILE)
+    store = await open_store(tmp_path / STORE_FILE)
     assert isinstance(store, SqliteStore), store
     async with served(tmp_path, store=store) as service:
         before = await service.platform.cursor_now()

@@ -40,7 +40,7 @@ from erqiwang_grpc.store.sqlite import (
     Compacted,
     DamagedFile,
     NewerFile,
-    NotALog,
+    NotAStore,
     OlderFile,
     OpenRefused,
     OutOfReach,
@@ -278,7 +278,7 @@ MISLED = {
 @pytest.mark.parametrize("way", MISLED)
 async def test_a_list_that_is_damaged_tells_nothing_wrong_and_is_made_anew(path: Path, way: str) -> None:
     await fill(path)
-    statement, is_of_the_summary = MISLED[way]
+    statement, _ = MISLED[way]
     edit(path, statement)
     log = await opened(path)
     sound = Listed(OTHER, Version(5), summary(FINISHED))
@@ -287,7 +287,7 @@ async def test_a_list_that_is_damaged_tells_nothing_wrong_and_is_made_anew(path:
         assert page.rooms in ((sound,), ())
         assert set(page.doubtful) <= {ROOM, "nobody"}
     assert await log.faults()
-    assert isinstance(await log.summary(ROOM), Damaged) is is_of_the_summary
+    assert isinstance(await log.summary(ROOM), Damaged)
     assert len(await bodies(log, ROOM)) == 5, "the events are not damaged"
     assert await log.delete_rooms(FINISHED, TimeNs(9), 9) == (), "no room has ended"
     assert await log.summarise(ROOM, Version(5), summary(FINISHED)) == Rewritten()
@@ -396,7 +396,7 @@ def foreign_database(path: Path) -> None:
 async def test_a_file_that_is_not_ours_is_left_alone(path: Path, make: Callable[[Path], None]) -> None:
     make(path)
     before = path.read_bytes()
-    assert await open_store(path) == await open_reader(path) == NotALog(path)
+    assert await open_store(path) == await open_reader(path) == NotAStore(path)
     assert path.read_bytes() == before
 
 
@@ -450,7 +450,7 @@ async def test_a_folder_that_is_not_there_is_out_of_reach(tmp_path: Path) -> Non
         ReadOnly(Path("f")),
         NewerFile(Path("f"), 3, 2),
         OlderFile(Path("f"), 1, 2),
-        NotALog(Path("f")),
+        NotAStore(Path("f")),
         DamagedFile(Path("f"), "torn"),
         OutOfReach(Path("f"), "gone"),
     ],

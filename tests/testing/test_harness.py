@@ -141,6 +141,15 @@ async def test_what_fails_while_seats_are_played_fails_the_test_at_the_end() -> 
                 await table.seats[0].until(lambda: table.seats[0].ended is not None)
 
 
+async def test_what_a_test_does_wrong_itself_is_told_as_it_is() -> None:
+    def wrong(_: view_pb2.View) -> pb.Command | None:
+        raise LookupError("no such card")
+
+    async with seated_table() as table:
+        with pytest.raises(LookupError, match="no such card"):
+            await table.step(wrong)
+
+
 async def test_several_tables_sit_on_one_server() -> None:
     async with served() as service:
         async with seated_table(on=service) as one, seated_table(on=service) as other:

@@ -14,9 +14,10 @@ from erqiwang_core.playing import Play, Request, ShowTrumps, Signal, Signalled, 
 from google.protobuf.message import Message
 from hypothesis import given, strategies as st
 
+from erqiwang_grpc.rooms.command import SeatCommand
 from erqiwang_grpc.rooms.refusals import InvalidField, NoCommand
 from erqiwang_grpc.rpc.wire import decode as read, encode, requests as decode
-from erqiwang_grpc.rpc.wire.requests import LONGEST_COUNTDOWN, Asked
+from erqiwang_grpc.rpc.wire.requests import LONGEST_COUNTDOWN
 from erqiwang_grpc.v1 import bidding_pb2, burying_pb2, card_pb2, naming_pb2, playing_pb2, room_pb2, settlement_pb2
 from erqiwang_grpc.v1.room_pb2 import FourPlayerGame, ThreePlayerGame
 from erqiwang_grpc.v1.room_service_pb2 import RoomChoice
@@ -49,7 +50,7 @@ from tests.wire.arbitrary import messages
     ],
     ids=repr,
 )
-def test_command(message: Command, asked: Asked | NoCommand) -> None:
+def test_command(message: Command, asked: SeatCommand | NoCommand) -> None:
     assert decode.command(message) == asked
 
 

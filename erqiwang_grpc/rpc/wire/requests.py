@@ -3,14 +3,14 @@
 Only the form is looked at here. Numbers stay raw until the core has decided on them, and it alone refuses them.
 """
 
-from typing import Final, TypeAlias
+from typing import Final
 
 from erqiwang_core.bidding import Bid, Pass
 from erqiwang_core.burying import Bury
-from erqiwang_core.match import Command, Disband, DisbandReason, Outside, Ready
+from erqiwang_core.match import Disband, DisbandReason, Outside, Ready
 from erqiwang_core.naming import NameTrump, Surrender
 from erqiwang_core.options import Countdowns, FourPlayer, Game, Length, RoomOptions, ThreePlayer
-from erqiwang_core.playing import Play, Request, ShowTrumps, Signal
+from erqiwang_core.playing import Play, ShowTrumps, Signal
 from erqiwang_core.roomtype import parse_roomtype
 
 from erqiwang_grpc.events.model import Label, RoomOpened
@@ -22,18 +22,16 @@ from erqiwang_grpc.rooms.bounds import (
     name_fault,
     text_fault,
 )
+from erqiwang_grpc.rooms.command import SeatCommand
 from erqiwang_grpc.rooms.refusals import Bounds, InvalidField, NoCommand, Unit
 from erqiwang_grpc.rpc.wire.numbers import DECKS, DISBAND_REASONS, PAYERS, STARTS, reverse
 from erqiwang_grpc.v1 import room_pb2, room_service_pb2, seat_service_pb2
-
-Asked: TypeAlias = Command | Request
-"""What a seat may ask for."""
 
 LONGEST_COUNTDOWN: Final = 3600
 """Seconds; nothing happens when one runs out, so the bound only keeps nonsense off the screens."""
 
 
-def command(message: seat_service_pb2.Command) -> Asked | NoCommand:
+def command(message: seat_service_pb2.Command) -> SeatCommand | NoCommand:
     """What a seat asks for; nothing is checked yet but that it is something."""
     match message.WhichOneof("command"):
         case "bid":

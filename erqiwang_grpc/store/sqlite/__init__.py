@@ -1,4 +1,4 @@
-"""The log in one SQLite file, the embedded default: one writer thread, group commit, readers beside it."""
+"""The store in one SQLite file, the embedded default: one writer thread, group commit, readers beside it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from erqiwang_grpc.store.sqlite.opening import (
     AlreadyServed,
     DamagedFile,
     NewerFile,
-    NotALog,
+    NotAStore,
     OlderFile,
     OpenFile,
     OpenRefused,
@@ -52,12 +52,12 @@ from erqiwang_grpc.store.sqlite.opening import (
 from erqiwang_grpc.store.sqlite.statements import Prepared
 
 __all__ = [
-    "LOG_FILE",
+    "STORE_FILE",
     "AlreadyServed",
     "Compacted",
     "DamagedFile",
     "NewerFile",
-    "NotALog",
+    "NotAStore",
     "OlderFile",
     "OpenRefused",
     "OutOfReach",
@@ -73,12 +73,12 @@ __all__ = [
 
 T = TypeVar("T")
 
-LOG_FILE: Final = "rooms.sqlite"
+STORE_FILE: Final = "rooms.sqlite"
 """What the file is called in a server's data folder."""
 
 _READERS: Final = 2  # reading is for opening rooms and for lists; more threads would only take turns
 _NO_IDENTITY: Final = "its identity cannot be read, and `erqiwang store new-identity` gives it one"
-_CLOSED: Final = Unavailable("this log is closed: open it again")
+_CLOSED: Final = Unavailable("this store is closed: open it again")
 
 
 @final
@@ -99,7 +99,7 @@ class SqliteReader:
         self._idle: SimpleQueue[sqlite3.Connection] = SimpleQueue()
         for db in connections:
             self._idle.put(db)
-        self._readers = ThreadPoolExecutor(len(connections), thread_name_prefix="log-reader")
+        self._readers = ThreadPoolExecutor(len(connections), thread_name_prefix="store-reader")
 
     @property
     def identity(self) -> StoreId:
@@ -154,7 +154,7 @@ class SqliteReader:
         try:
             return await self._query(query)
         except schema.FILE_ERRORS as error:
-            return Unavailable(f"the log cannot be listed ({error}): restore the file from a backup")
+            return Unavailable(f"the store cannot be listed ({error}): restore the file from a backup")
 
     async def _query(self, query: Callable[[sqlite3.Connection], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._readers, self._snapshot, query)
@@ -181,7 +181,7 @@ class SqliteStore(SqliteReader):
         super().__init__(identity, connections)
         self._file = file
         self._committer = Committer(file.db)
-        self._writer = ThreadPoolExecutor(1, thread_name_prefix="log-writer")
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="store-writer")
         self._waiting: list[tuple[Prepared, asyncio.Future[AppendAnswer]]] = []
         self._committing: asyncio.Task[None] | None = None
         self._is_closed = False
@@ -271,16 +271,16 @@ class SqliteStore(SqliteReader):
 
 
 async def open_store(path: Path, page_limit: int | None = None) -> SqliteStore | OpenRefused:
-    """Open the log for the one server that writes it; make the file where there is none.
+    """Open the store for the one server that writes it; make the file where there is none.
 
     Takes the same time however much is stored. `page_limit` keeps the file under that many pages of 4096
     bytes: beyond, appends are `Unavailable` as on a full disk. The file must be on a local disk.
     """
-    return await asyncio.to_thread(_open_log, path, page_limit)
+    return await asyncio.to_thread(_open_store, path, page_limit)
 
 
 async def open_reader(path: Path) -> SqliteReader | OpenRefused:
-    """Open the log for reading alone, also while a server writes it."""
+    """Open the store for reading alone, also while a server writes it."""
     return await asyncio.to_thread(_open_reader, path)
 
 
@@ -290,14 +290,14 @@ async def new_identity(path: Path) -> StoreId | OpenRefused:
 
 
 async def back_up(path: Path, target: Path) -> Unavailable | None:
-    """Write a copy of the log at this moment to `target`, which must not exist, also while a server writes it.
+    """Write a copy of the store at this moment to `target`, which must not exist, also while a server writes it.
 
     The copy is a store of its own, with another identity: what is written to it and to the original from now on differs.
     """
     return await asyncio.to_thread(_back_up, path, target)
 
 
-def _open_log(path: Path, page_limit: int | None) -> SqliteStore | OpenRefused:
+def _open_store(path: Path, page_limit: int | None) -> SqliteStore | OpenRefused:
     file = opening.open_for_writing(path, page_limit)
     if not isinstance(file, OpenFile):
         return file

@@ -98,9 +98,9 @@ class Committer:
         if self._is_unsure(error) and self.is_lost:
             return _LOST
         if schema.primary_code(error) == sqlite3.SQLITE_FULL:
-            return Unavailable("no space is left for the log: make room on its disk, or delete old rooms")
-        return Unavailable(f"the log cannot be written ({error}): see to its disk and permissions")
+            return Unavailable("no space is left for the store: make room on its disk, or delete old rooms")
+        return Unavailable(f"the store cannot be written ({error}): see to its disk and permissions")
 
 
-_LOST: Final = Unavailable("the disk failed to flush the log: see to the disk, then restart the server")
-_UNSURE: Final = Unsure("the disk failed while the log was flushed: only the next opening shows what is stored")
+_LOST: Final = Unavailable("the disk failed to flush the store: see to the disk, then restart the server")
+_UNSURE: Final = Unsure("the disk failed while the store was flushed: only the next opening shows what is stored")

@@ -33,12 +33,16 @@ from erqiwang_grpc.store.port import (
 )
 from erqiwang_grpc.store.sqlite import schema, statements
 
+_MOST_DOUBTFUL: Final = 20
+"""Of one page: whoever asked for it waits until their summaries are made anew, and goes on with the next one."""
+
 K = TypeVar("K", str, int, tuple[int, str])
 
 _UNFOUND: Final = "the table of terms does not fit the rooms: lists leave some out, or hold them at another place"
 _UNSEALED: Final = "a room's summary fails its checksum"
 _UNORDERED: Final = "batches stand at positions they were not given: feeds tell them at another place"
 _BROKEN_SEAL: Final = "its summary fails its checksum: make it anew with `erqiwang store rebuild`"
+_NOT_FOUND: Final = "lists do not find it by what its summary says: make that anew with `erqiwang store rebuild`"
 
 # Also from the batches: a room whose head is gone is a room all the same, and reading it says what is wrong.
 _ROOMS: Final = """SELECT room FROM rooms WHERE room > ?
@@ -121,7 +125,8 @@ def summary(db: sqlite3.Connection, room: RoomId) -> Listed | Damaged | None:
     for row in db.execute(_SUMMARY, (room,)):
         listed = _listed(row)
         if listed is not None:
-            return listed
+            is_found = _found_of(db, room) == _terms_of(listed.summary)
+            return listed if is_found else Damaged(room, head[0], _NOT_FOUND)
     return Damaged(room, head[0], _BROKEN_SEAL)
 
 
@@ -154,7 +159,7 @@ def _page(candidates: Iterable[_Candidate], search: Search, end: Place, limit: i
     doubtful: list[RoomId] = []
     last = end
     for each in candidates:
-        if limit in (len(listed), len(doubtful)):
+        if len(listed) == limit or len(doubtful) == _MOST_DOUBTFUL:
             return Page(tuple(listed), keyset.behind(last), tuple(doubtful))
         _is_ascending((each.place, last))
         last = each.place
@@ -244,9 +249,13 @@ def _faults_of_lists(db: sqlite3.Connection) -> tuple[str, ...]:
             unsealed = True
             continue
         terms += len(listed.summary.terms)
-        unfound = unfound or db.execute(_FOUND_OF, (listed.room,)).fetchall() != _terms_of(listed.summary)
+        unfound = unfound or _found_of(db, listed.room) != _terms_of(listed.summary)
     unfound = unfound or (not unsealed and db.execute(_FOUND_ROWS).fetchone() != (terms,))
     return (_UNSEALED,) * unsealed + (_UNFOUND,) * unfound
+
+
+def _found_of(db: sqlite3.Connection, room: RoomId) -> list[tuple[object, ...]]:
+    return db.execute(_FOUND_OF, (room,)).fetchall()
 
 
 def _terms_of(summary: Summary) -> list[tuple[str, str, int, int | None]]:

@@ -55,7 +55,7 @@ class OlderFile:
 
 @final
 @dataclass(frozen=True, slots=True)
-class NotALog:
+class NotAStore:
     """There is a file, but it is not one of ours."""
 
     path: Path
@@ -87,7 +87,7 @@ _HOLDER: Final = 20
 _SERVED: Final = b"served"
 _ANY_WRITE: Final = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 
-OpenRefused: TypeAlias = AlreadyServed | ReadOnly | NewerFile | OlderFile | NotALog | DamagedFile | OutOfReach
+OpenRefused: TypeAlias = AlreadyServed | ReadOnly | NewerFile | OlderFile | NotAStore | DamagedFile | OutOfReach
 
 
 def advice(refused: OpenRefused) -> str:
@@ -101,8 +101,8 @@ def advice(refused: OpenRefused) -> str:
             return f"{path} has schema {found}, this program knows up to {known}: use a newer version of erqiwang"
         case OlderFile(path, found, known):
             return f"{path} has schema {found}, which was never released, this program knows {known}: use the version that wrote it"
-        case NotALog(path):
-            return f"{path} is not an erqiwang log and was left alone: move it away, or name another file"
+        case NotAStore(path):
+            return f"{path} is not an erqiwang store and was left alone: move it away, or name another file"
         case DamagedFile(path, why):
             return f"{path} is damaged ({why}) and was left alone: restore a backup beside it, and keep this one"
         case OutOfReach(path, why):
@@ -112,12 +112,12 @@ def advice(refused: OpenRefused) -> str:
 @final
 @dataclass(frozen=True, slots=True)
 class ServerLock:
-    """The right to write one log file. The system takes it back when the process ends, however it ends."""
+    """The right to write one store. The system takes it back when the process ends, however it ends."""
 
     descriptor: int
 
     def sign(self) -> None:
-        """Say for good that there is a log here: one that is gone later is then missed."""
+        """Say for good that there is a store here: one that is gone later is then missed."""
         os.pwrite(self.descriptor, _SERVED, _HOLDER)
 
     def release(self) -> None:
@@ -168,7 +168,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def was_served(path: Path) -> bool:
-    """Whether a server had a log here once, also where the file is gone: the file of its lock stays."""
+    """Whether a server had a store here once, also where the file is gone: the file of its lock stays."""
     try:
         return _lock_file(path).read_bytes().endswith(_SERVED)
     except OSError:
@@ -213,7 +213,7 @@ def _writing_connection(path: Path, page_limit: int | None) -> sqlite3.Connectio
     if path.exists() and not path.stat().st_mode & _ANY_WRITE:  # a deliberate mark, which root would not notice
         return ReadOnly(path)
     if path.exists() and 0 < path.stat().st_size < _SMALLEST:
-        return NotALog(path)
+        return NotAStore(path)
     if not path.exists():
         make_private(path)
     db = _connect(path, "rw")
@@ -262,7 +262,7 @@ def _make(path: Path, db: sqlite3.Connection) -> None:
 def _foreign(path: Path, db: sqlite3.Connection) -> OpenRefused | None:
     """Why the file is none of this program's, if it is not. Reads a page or two, however large the file is."""
     if schema.application(db) != schema.APPLICATION:
-        return NotALog(path)
+        return NotAStore(path)
     found = schema.version(db)
     if found > schema.VERSION:
         return NewerFile(path, found, schema.VERSION)
@@ -300,7 +300,7 @@ def _why(path: Path, error: FileError) -> OpenRefused:
     if code == sqlite3.SQLITE_READONLY:
         return ReadOnly(path)
     if code == sqlite3.SQLITE_NOTADB:
-        return NotALog(path)
+        return NotAStore(path)
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR):
         return DamagedFile(path, str(error))
     return OutOfReach(path, str(error))

@@ -11,7 +11,7 @@ from erqiwang_core.units import Seat
 
 from erqiwang_grpc.archive import audit
 from erqiwang_grpc.events.actor import PLATFORM, SeatActor, stored
-from erqiwang_grpc.events.history import RoomLog, UnreadableEntry, read
+from erqiwang_grpc.events.history import RoomHistory, UnreadableEntry, read
 from erqiwang_grpc.events.standing import steps
 from erqiwang_grpc.rpc.wire import encode
 from erqiwang_grpc.store import Damaged, Entry
@@ -35,7 +35,7 @@ def faults(transcript: RoomTranscript, entries: tuple[Entry, ...] | Damaged) -> 
         return
     yield from _faulty_commands(transcript, entries)
     history = read(entries)
-    assert isinstance(history, RoomLog), "every decision in it was made again"
+    assert isinstance(history, RoomHistory), "every decision in it was made again"
     for number, heard in enumerate(transcript.seats):
         yield from _faulty_seat(history, Seat(number), heard)
 
@@ -68,12 +68,12 @@ def _is_told(answer: CommandAnswer, first: int, last: int, fingerprint: bytes) -
     return (answer.first, answer.last, answer.fingerprint) == (first, last, fingerprint)
 
 
-def _faulty_seat(history: RoomLog, seat: Seat, heard: SeatTranscript) -> Iterator[str]:
+def _faulty_seat(history: RoomHistory, seat: Seat, heard: SeatTranscript) -> Iterator[str]:
     """Whether a seat was told what the log says, each version of it that it was told."""
     last = history.opening.version
     for step in steps(history):
         assert not isinstance(step, UnreadableEntry), "every decision in it was made again"
-        state, entry, event = step.after, step.logged.entry, step.logged.event
+        state, entry, event = step.after, step.happened.entry, step.happened.event
         version = last = entry.version
         if version in heard.notices:
             notice = notices.notice(step.before.match, event, state.match, seat)

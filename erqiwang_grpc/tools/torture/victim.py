@@ -8,7 +8,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Final, final
 
-from erqiwang_grpc.store.sqlite import LOG_FILE
+from erqiwang_grpc.store.sqlite import STORE_FILE
 from erqiwang_grpc.testing import NotStarted, ServerProcess
 
 _FLAGS: Final = (
@@ -58,7 +58,7 @@ class Victim:
         return was_writing
 
     def _kill_as_it_writes(self, process: Process, patience: float) -> bool:
-        path = self._folder / f"{LOG_FILE}-wal"
+        path = self._folder / f"{STORE_FILE}-wal"
         before, deadline = _written(path), monotonic() + patience
         while _written(path) == before and monotonic() < deadline:
             pass  # Nothing that waits is fast enough to meet a commit.

@@ -1,4 +1,4 @@
-"""Notices: what the seat is told of an event; and what is told to it alone and not logged."""
+"""Notices: what the seat is told of an event; and what is told to it alone and not stored."""
 
 from erqiwang_core.bidding import DeclarerFound
 from erqiwang_core.calls import BidMade, BidPassed
@@ -92,7 +92,7 @@ def _taken(message: playing_pb2.TrickTaken) -> TrickTaken:
 
 
 def aside(message: playing_pb2.SignalReceived | playing_pb2.TrumpsShown, to: Seat) -> Reply:
-    """What is told to a seat and not logged; a signal as that addressee knows it."""
+    """What is told to a seat and not stored; a signal as that addressee knows it."""
     if isinstance(message, playing_pb2.SignalReceived):
         return Signalled(Seat(message.seat), known(SIGNALS, message.signal), (to,))
     return TrumpsShown(to, tuple((Seat(held.seat), cards(held.cards)) for held in message.holdings))

@@ -155,7 +155,7 @@ def beginning(begun: Beginning) -> tuple[seat_service_pb2.SeatMessage, ...]:
 
 
 def aside(told: Aside | TrumpsShown) -> seat_service_pb2.SeatMessage:
-    """What is told beside the events, and not logged."""
+    """What is told beside the events, and not stored."""
     match told:
         case Signalled(sender, signal):
             received = playing_pb2.SignalReceived(seat=sender, signal=SIGNALS[signal])
