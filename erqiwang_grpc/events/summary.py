@@ -54,7 +54,7 @@ class RoomSummary:
     """How the match was disbanded; None where it was not."""
     created: TimeNs
     started: TimeNs | None
-    """When the last seat was taken; None before."""
+    """When the first deal began; None before."""
     ended: TimeNs | None
     last: TimeNs
     """When the newest event happened."""

@@ -50,7 +50,7 @@ class RoomSummary(_message.Message):
     created: _builtins.int
     """When the room was opened."""
     started: _builtins.int
-    """When the last seat was taken; absent before."""
+    """When the first deal began; absent before."""
     ended: _builtins.int
     """When the match ended; absent before."""
     last: _builtins.int
