@@ -1,1 +1,1 @@
-"""The read side: records, lists, the feed of public events, the audit, retention."""
+"""The read side: lists and their summaries, records, the feed of public events, the audit, retention."""

@@ -16,7 +16,7 @@ from erqiwang_grpc.events.standing import RoomState
 from erqiwang_grpc.store import Term
 
 WAITING: Final = Term("waiting", "")
-"""Rooms whose match has not started, of every platform: what expiry looks for."""
+"""Rooms whose match has not begun, of every platform: what expiry looks for."""
 ENDED: Final = Term("ended", "")
 """Rooms whose match has ended, of every platform: what retention looks for."""
 
@@ -47,7 +47,7 @@ def with_label(platform: str, label: Label) -> Term:
 
 
 def played(platform: str) -> Term:
-    """Rooms of a platform whose first deal began: their matches were played, and have records."""
+    """Rooms of a platform whose match has begun: these have records."""
     return Term("played", platform)
 
 

@@ -32,14 +32,14 @@ class RoomState(Enum):
     """Where a room stands, as its platform sees it."""
 
     OPEN = 1
-    """The first deal has not begun: seats are free, or the platform has not started the match."""
+    """The match has not begun: seats are free, or its platform has yet to start it."""
     PLAYING = 2
     FINISHED = 3
     """All deals are played."""
     DISBANDED = 4
     """Its platform ended it."""
     EXPIRED = 5
-    """It did not start in time, so the house ended it."""
+    """Its match did not begin in time, so the house ended it."""
 
 
 @final

@@ -50,7 +50,7 @@ def rooms(platform: str, request: pb.ListRoomsRequest) -> Search | InvalidField:
 
 
 def matches(platform: str, request: pb.ListMatchRecordsRequest) -> Search | InvalidField:
-    """The matches that `ListMatchRecords` is to list, the last to end first. A room that was never full had no match."""
+    """The matches that `ListMatchRecords` is to list, the last to end first. A room whose match never began is none."""
     terms = _named(platform, request)
     if isinstance(terms, InvalidField):
         return terms
