@@ -117,7 +117,7 @@ def decide(state: Bidding, seat: Seat, command: Command) -> tuple[Event, ...] | 
 def _bid(state: Bidding, seat: Seat, raw: int) -> tuple[Event, ...] | Refusal:
     bid = Points(raw)
     if bid not in state.dealt.rules.bids:
-        return NotABid(raw)
+        return NotABid(raw, state.dealt.rules.bids)
     if isinstance(state.auction, Contested) and bid >= state.auction.standing:
         return BidNotLower(state.auction.standing)
     return _closed_by(state, BidMade(seat, bid))

@@ -271,7 +271,7 @@ def totals(seats: int, by_deal: tuple[BySeat[Chips], ...]) -> BySeat[Chips]:
 def decide(match: Match, seat: Seat, command: Command, shuffle: Shuffle) -> tuple[Event, ...] | Refusal:
     """What a seat's `command` brings about, or why it may not stand."""
     if not 0 <= seat < len(match.chairs):
-        return NoSuchSeat(seat)
+        return NoSuchSeat(seat, len(match.chairs))
     if not isinstance(match, Running):
         return WrongPhase(phase(match))
     if isinstance(command, Ready):
@@ -325,7 +325,7 @@ def _account(match: Match, by_deal: tuple[BySeat[Chips], ...], disbanding: Disba
 def answer(match: Match, seat: Seat, request: Request) -> Reply | Refusal:
     """What a seat's `request` is answered with, and to whom; nothing of it is logged (rules §12, §13)."""
     if not 0 <= seat < len(match.chairs):
-        return NoSuchSeat(seat)
+        return NoSuchSeat(seat, len(match.chairs))
     if not isinstance(match, Running) or not isinstance(match.deal, Playing):
         return WrongPhase(phase(match))
     return playing.answer(match.deal, seat, request)
@@ -346,7 +346,7 @@ def administer(match: Match, command: HouseCommand, shuffle: Shuffle) -> tuple[E
 
 def _take(match: Match, seat: int, player: Player, shuffle: Shuffle) -> tuple[Event, ...] | Refusal:
     if not 0 <= seat < len(match.chairs):
-        return NoSuchSeat(seat)
+        return NoSuchSeat(seat, len(match.chairs))
     if isinstance(match, Over):
         return WrongPhase(Phase.OVER)
     taken = SeatTaken(Seat(seat), player)
@@ -367,7 +367,7 @@ def _take(match: Match, seat: int, player: Player, shuffle: Shuffle) -> tuple[Ev
 
 def _leave(match: Match, seat: int) -> tuple[Event, ...] | Refusal:
     if not 0 <= seat < len(match.chairs):
-        return NoSuchSeat(seat)
+        return NoSuchSeat(seat, len(match.chairs))
     if not isinstance(match, Gathering):
         return WrongPhase(phase(match))
     if match.chairs[Seat(seat)].player is None:
@@ -397,7 +397,7 @@ def _disband(match: Match, command: Disband) -> tuple[Event, ...] | Refusal:
 
 def _sitting(match: Match, seat: int) -> Seat | NoSuchSeat | SeatFree:
     if not 0 <= seat < len(match.chairs):
-        return NoSuchSeat(seat)
+        return NoSuchSeat(seat, len(match.chairs))
     return SeatFree(Seat(seat)) if match.chairs[Seat(seat)].player is None else Seat(seat)
 
 

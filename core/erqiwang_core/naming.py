@@ -63,7 +63,8 @@ def number(trump: Trump) -> int:
 
 
 def _parse(rules: Rules, raw: int) -> Trump | NotATrump:
-    return next((trump for trump in rules.trumps if number(trump) == raw), NotATrump(raw))
+    trumps = {number(trump): trump for trump in rules.trumps}
+    return trumps.get(raw, NotATrump(raw, tuple(trumps)))
 
 
 def decide(state: Naming, seat: Seat, command: Command) -> Event | Refusal:

@@ -50,6 +50,8 @@ class NoSuchSeat:
     """The table has no such seat."""
 
     seat: int
+    seats: int
+    """How many seats the table has, counted from 0."""
 
 
 @final
@@ -90,6 +92,8 @@ class NotABid:
     """No bid of this game: bids are its multiples of 5."""
 
     points: int
+    bids: tuple[Points, ...]
+    """Every bid of the game, highest first."""
 
 
 @final
@@ -98,6 +102,8 @@ class NotATrump:
     """No trump choice of this game."""
 
     trump: int
+    trumps: tuple[int, ...]
+    """Every choice of the game, by its number."""
 
 
 @final

@@ -1,9 +1,11 @@
 """Refusals of the service: why a command never came before the core, or what it decided could not be kept."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeAlias, final
 
+from erqiwang_core.kernel.cards import CARDS
 from erqiwang_core.kernel.following import (
     Breach,
     GroupNotFollowed,
@@ -12,6 +14,7 @@ from erqiwang_core.kernel.following import (
     WholeGroupNotPlayed,
 )
 from erqiwang_core.kernel.shapes import SeveralGroups, SideSuitThrow
+from erqiwang_core.playing import SignalKind
 from erqiwang_core.refusals import (
     BidNotLower,
     CardNotHeld,
@@ -314,16 +317,30 @@ def _wrong_cards(wrong: SeveralGroups | SideSuitThrow | Breach) -> Reason:
 
 
 def sentence(refusal: Refused) -> str:
-    """One sentence for a developer: the row's, or of a field its name, what it can have and what was given."""
-    if not isinstance(refusal, InvalidField):
-        return reason(refusal).value.when
-    bounds = refusal.bounds
+    """One sentence for a developer: the row's, and of a value that does not fit what it can be and what was given."""
+    if isinstance(refusal, InvalidField):
+        bounds = refusal.bounds
+        counted = "" if bounds.unit is Unit.VALUE else f" {bounds.unit.value}"
+        return f"`{refusal.path}` must have {_wanted(bounds)}{counted}, and has {bounds.given}."
+    if isinstance(refusal, NoSuchSeat):
+        return f"The table has no seat {refusal.seat}: its seats are 0 to {refusal.seats - 1}."
+    if isinstance(refusal, NotABid):
+        return f"The game has no bid of {refusal.points}: its bids are {_one_of(refusal.bids)}."
+    if isinstance(refusal, NotATrump):
+        return f"The game has no trump choice {refusal.trump}: its choices are {_one_of(refusal.trumps)}."
+    if isinstance(refusal, NotASignal):
+        return f"There is no signal {refusal.signal}: signals are {_one_of(tuple(map(int, SignalKind)))}."
+    if isinstance(refusal, NotACard):
+        return f"No card has the id {refusal.card}: ids are 0 to {CARDS - 1}."
+    return reason(refusal).value.when
+
+
+def _wanted(bounds: Bounds) -> str:
     if bounds.allowed:
-        *others, last = map(str, bounds.allowed)
-        wanted = f"{', '.join(others)} or {last}"
-    elif bounds.least == bounds.most:
-        wanted = str(bounds.most)
-    else:
-        wanted = f"{bounds.least} to {bounds.most}"
-    counted = "" if bounds.unit is Unit.VALUE else f" {bounds.unit.value}"
-    return f"`{refusal.path}` must have {wanted}{counted}, and has {bounds.given}."
+        return _one_of(bounds.allowed)
+    return str(bounds.most) if bounds.least == bounds.most else f"{bounds.least} to {bounds.most}"
+
+
+def _one_of(values: Sequence[object]) -> str:
+    *others, last = map(str, values)
+    return f"{', '.join(others)} or {last}" if others else last

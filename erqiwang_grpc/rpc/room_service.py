@@ -439,7 +439,7 @@ class RoomServicer(rpc.RoomServiceServicer):
 def _not_sitting(match: Match, seat: int, player: str) -> NoSuchSeat | SeatFree | SeatOccupied | None:
     """Why a player has no token for a seat; None for the one who sits there."""
     if not 0 <= seat < len(match.chairs):
-        return NoSuchSeat(seat)
+        return NoSuchSeat(seat, len(match.chairs))
     sitting = match.chairs[Seat(seat)].player
     if sitting is None:
         return SeatFree(Seat(seat))

@@ -182,16 +182,20 @@ class Refusal(_message.Message):
         DESCRIPTOR: _descriptor.Descriptor
 
         SEAT_FIELD_NUMBER: _builtins.int
+        SEATS_FIELD_NUMBER: _builtins.int
         seat: _builtins.int
         """The number that was given."""
+        seats: _builtins.int
+        """How many seats the table has."""
         def __init__(
             self,
             *,
             seat: _builtins.int = ...,
+            seats: _builtins.int = ...,
         ) -> None: ...
         _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
         def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-        _ClearFieldArgType: _TypeAlias = _typing.Literal["seat", b"seat"]  # noqa: Y015
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["seat", b"seat", "seats", b"seats"]  # noqa: Y015
         def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
         def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -282,16 +286,22 @@ class Refusal(_message.Message):
         DESCRIPTOR: _descriptor.Descriptor
 
         POINTS_FIELD_NUMBER: _builtins.int
+        BIDS_FIELD_NUMBER: _builtins.int
         points: _builtins.int
         """The points that were given."""
+        @_builtins.property
+        def bids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+            """Every bid of the game, in points, highest first."""
+
         def __init__(
             self,
             *,
             points: _builtins.int = ...,
+            bids: _abc.Iterable[_builtins.int] | None = ...,
         ) -> None: ...
         _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
         def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-        _ClearFieldArgType: _TypeAlias = _typing.Literal["points", b"points"]  # noqa: Y015
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["bids", b"bids", "points", b"points"]  # noqa: Y015
         def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
         def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -302,16 +312,22 @@ class Refusal(_message.Message):
         DESCRIPTOR: _descriptor.Descriptor
 
         TRUMP_FIELD_NUMBER: _builtins.int
+        TRUMPS_FIELD_NUMBER: _builtins.int
         trump: _builtins.int
         """The number that was given."""
+        @_builtins.property
+        def trumps(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+            """Every choice of the game: 1 to 4 are suits, 5 is no trump."""
+
         def __init__(
             self,
             *,
             trump: _builtins.int = ...,
+            trumps: _abc.Iterable[_builtins.int] | None = ...,
         ) -> None: ...
         _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
         def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-        _ClearFieldArgType: _TypeAlias = _typing.Literal["trump", b"trump"]  # noqa: Y015
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["trump", b"trump", "trumps", b"trumps"]  # noqa: Y015
         def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
         def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -322,16 +338,22 @@ class Refusal(_message.Message):
         DESCRIPTOR: _descriptor.Descriptor
 
         SIGNAL_FIELD_NUMBER: _builtins.int
+        SIGNALS_FIELD_NUMBER: _builtins.int
         signal: _builtins.int
         """The number that was given."""
+        @_builtins.property
+        def signals(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+            """Every signal there is."""
+
         def __init__(
             self,
             *,
             signal: _builtins.int = ...,
+            signals: _abc.Iterable[_builtins.int] | None = ...,
         ) -> None: ...
         _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
         def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-        _ClearFieldArgType: _TypeAlias = _typing.Literal["signal", b"signal"]  # noqa: Y015
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["signal", b"signal", "signals", b"signals"]  # noqa: Y015
         def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
         def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -342,16 +364,20 @@ class Refusal(_message.Message):
         DESCRIPTOR: _descriptor.Descriptor
 
         CARD_FIELD_NUMBER: _builtins.int
+        HIGHEST_FIELD_NUMBER: _builtins.int
         card: _builtins.int
         """The number that was given; if there are several, the first."""
+        highest: _builtins.int
+        """The highest id there is; the lowest is 0."""
         def __init__(
             self,
             *,
             card: _builtins.int = ...,
+            highest: _builtins.int = ...,
         ) -> None: ...
         _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
         def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-        _ClearFieldArgType: _TypeAlias = _typing.Literal["card", b"card"]  # noqa: Y015
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["card", b"card", "highest", b"highest"]  # noqa: Y015
         def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
         def WhichOneof(self, oneof_group: _Never) -> None: ...
 

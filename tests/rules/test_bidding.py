@@ -8,6 +8,7 @@ from erqiwang_core.deal import Deal
 from erqiwang_core.naming import Naming
 from erqiwang_core.options import FourPlayer, Game, ThreePlayer
 from erqiwang_core.refusals import BidNotLower, FirstBidderMustBid, NotABid, NotYourTurn, Refusal
+from erqiwang_core.rules import game_rules
 from erqiwang_core.units import Points, Seat
 
 from tests.rules.positions import EAST, NORTH, SOUTH, WEST, dealt
@@ -16,6 +17,8 @@ from tests.rules.written import cards, hands
 PASS = None
 THREE = ThreePlayer()
 FOUR = FourPlayer()
+THREE_BIDS = tuple(Points(bid) for bid in range(70, 0, -5))
+FOUR_BIDS = game_rules(FOUR, review=True).bids
 
 
 def opening(game: Game, first: Seat = EAST) -> Bidding:
@@ -80,14 +83,14 @@ def test_auction(game: Game, first: Seat, calls: tuple[int | None, ...], declare
         pytest.param(THREE, (70,), 70, BidNotLower(Points(70)), id="equal is not lower"),
         pytest.param(THREE, (60,), 65, BidNotLower(Points(60)), id="higher is not lower"),
         pytest.param(THREE, (60, PASS, 55), 60, BidNotLower(Points(55)), id="the standing bid is the lowest"),
-        pytest.param(THREE, (), 75, NotABid(75), id="above 70"),
-        pytest.param(THREE, (), 0, NotABid(0), id="0 is no bid with three players"),
-        pytest.param(THREE, (), -5, NotABid(-5), id="negative"),
-        pytest.param(THREE, (), 62, NotABid(62), id="no multiple of 5"),
-        pytest.param(THREE, (70,), 72, NotABid(72), id="no bid at all comes before not lower"),
-        pytest.param(THREE, (), 10**20, NotABid(10**20), id="huge"),
+        pytest.param(THREE, (), 75, NotABid(75, THREE_BIDS), id="above 70"),
+        pytest.param(THREE, (), 0, NotABid(0, THREE_BIDS), id="0 is no bid with three players"),
+        pytest.param(THREE, (), -5, NotABid(-5, THREE_BIDS), id="negative"),
+        pytest.param(THREE, (), 62, NotABid(62, THREE_BIDS), id="no multiple of 5"),
+        pytest.param(THREE, (70,), 72, NotABid(72, THREE_BIDS), id="no bid at all comes before not lower"),
+        pytest.param(THREE, (), 10**20, NotABid(10**20, THREE_BIDS), id="huge"),
         pytest.param(FOUR, (), PASS, FirstBidderMustBid(Points(120)), id="four players: the first bidder must bid"),
-        pytest.param(FOUR, (), 125, NotABid(125), id="four players: above 120"),
+        pytest.param(FOUR, (), 125, NotABid(125, FOUR_BIDS), id="four players: above 120"),
         pytest.param(FOUR, (5,), 5, BidNotLower(Points(5)), id="four players: equal is not lower"),
     ],
 )

@@ -103,9 +103,9 @@ def test_a_seat_is_taken_and_left() -> None:
 @pytest.mark.parametrize(
     ("before", "command", "refusal"),
     [
-        pytest.param((), TakeSeat(3, ANNA), NoSuchSeat(3), id="there is no fourth seat"),
-        pytest.param((), TakeSeat(-1, ANNA), NoSuchSeat(-1), id="negative"),
-        pytest.param((), LeaveSeat(10**9), NoSuchSeat(10**9), id="huge"),
+        pytest.param((), TakeSeat(3, ANNA), NoSuchSeat(3, 3), id="there is no fourth seat"),
+        pytest.param((), TakeSeat(-1, ANNA), NoSuchSeat(-1, 3), id="negative"),
+        pytest.param((), LeaveSeat(10**9), NoSuchSeat(10**9, 3), id="huge"),
         pytest.param((), LeaveSeat(0), SeatFree(Seat(0)), id="nobody to leave"),
         pytest.param((TakeSeat(0, ANNA),), TakeSeat(0, BELA), SeatOccupied(Seat(0)), id="occupied"),
         pytest.param((TakeSeat(0, ANNA),), TakeSeat(2, ANNA), SeatedElsewhere(Seat(0)), id="sits on a lower seat"),
@@ -360,10 +360,10 @@ def test_who_asked_for_the_end_and_why_is_kept_and_told_alike(asker: Asker) -> N
 @pytest.mark.parametrize(
     ("match", "asker", "refusal"),
     [
-        pytest.param(dealt_table(), 3, NoSuchSeat(3), id="no such seat"),
-        pytest.param(dealt_table(), -1, NoSuchSeat(-1), id="negative"),
+        pytest.param(dealt_table(), 3, NoSuchSeat(3, 3), id="no such seat"),
+        pytest.param(dealt_table(), -1, NoSuchSeat(-1, 3), id="negative"),
         pytest.param(house(open_table(), TakeSeat(1, ANNA)), 0, SeatFree(EAST), id="nobody sits there"),
-        pytest.param(disbanded_table(), 3, NoSuchSeat(3), id="seat before phase"),
+        pytest.param(disbanded_table(), 3, NoSuchSeat(3, 3), id="seat before phase"),
         pytest.param(disbanded_table(), 0, WrongPhase(Phase.OVER), id="over"),
     ],
 )

@@ -66,7 +66,9 @@ def test_naming(options: RoomOptions | None, raw: int, trump: Trump) -> None:
     ],
 )
 def test_what_is_no_trump_choice(options: RoomOptions | None, raw: int) -> None:
-    assert deals.decide(deal(named_table(options)), EAST, NameTrump(raw)) == NotATrump(raw)
+    assert deals.decide(deal(named_table(options)), EAST, NameTrump(raw)) == NotATrump(
+        raw, (1, 2, 3, 4) if options is None else (1, 2, 3, 4, 5)
+    )
 
 
 @pytest.mark.parametrize("command", [NameTrump(4), NameTrump(99), Surrender()])

@@ -60,13 +60,13 @@ from tests.rules.written import cards, picked, raw
 
 ONE_EACH = (
     (WrongPhase(Phase.OPEN), Code.STEP),
-    (NoSuchSeat(9), Code.SEAT),
+    (NoSuchSeat(9, 3), Code.SEAT),
     (NotYourTurn(EAST), Code.SEAT),
     (SeatOccupied(EAST), Code.SEAT),
     (SeatFree(EAST), Code.SEAT),
     (SeatedElsewhere(EAST), Code.SEAT),
-    (NotABid(1), Code.PARAM),
-    (NotATrump(9), Code.PARAM),
+    (NotABid(1, (Points(70),)), Code.PARAM),
+    (NotATrump(9, (1, 2, 3, 4)), Code.PARAM),
     (NotASignal(9), Code.PARAM),
     (NotACard(-1), Code.PARAM),
     (RepeatedCard(1), Code.PARAM),
@@ -101,8 +101,8 @@ ILLEGAL_CARDS = (0, 0)
 @pytest.mark.parametrize(
     ("match", "number", "command", "refusal"),
     [
-        pytest.param(open_table(), NO_SEAT, Bid(1), NoSuchSeat(NO_SEAT), id="seat before phase"),
-        pytest.param(open_table(), -1, Ready(), NoSuchSeat(-1), id="a negative seat is no seat"),
+        pytest.param(open_table(), NO_SEAT, Bid(1), NoSuchSeat(NO_SEAT, 3), id="seat before phase"),
+        pytest.param(open_table(), -1, Ready(), NoSuchSeat(-1, 3), id="a negative seat is no seat"),
         pytest.param(open_table(), 0, Bid(70), WrongPhase(Phase.OPEN), id="no command before the first deal"),
         pytest.param(dealt_table(), 1, Play(()), WrongPhase(Phase.BIDDING), id="phase before turn: play while bidding"),
         pytest.param(dealt_table(), 1, Bury(()), WrongPhase(Phase.BIDDING), id="phase before turn: bury while bidding"),
@@ -111,7 +111,11 @@ ILLEGAL_CARDS = (0, 0)
         pytest.param(dealt_table(), 1, Bid(1), NotYourTurn(EAST), id="turn before parameters: bid"),
         pytest.param(dealt_table(), 1, Pass(), NotYourTurn(EAST), id="turn before rule: pass"),
         pytest.param(
-            seat(dealt_table(), 0, Bid(40)), 1, Bid(42), NotABid(42), id="parameters before rule: a bid not lower"
+            seat(dealt_table(), 0, Bid(40)),
+            1,
+            Bid(42),
+            NotABid(42, tuple(Points(bid) for bid in range(70, 0, -5))),
+            id="parameters before rule: a bid not lower",
         ),
         pytest.param(named_table(), 0, Bid(70), WrongPhase(Phase.NAMING), id="bidding is over"),
         pytest.param(named_table(), 1, NameTrump(9), NotYourTurn(EAST), id="turn before parameters: trump"),
@@ -124,7 +128,7 @@ ILLEGAL_CARDS = (0, 0)
         pytest.param(surrendered_table(), 0, Play(()), WrongPhase(Phase.SETTLED), id="play after the settlement"),
         pytest.param(surrendered_table(), 2, Pass(), WrongPhase(Phase.SETTLED), id="bid after the settlement"),
         pytest.param(disbanded_table(), 0, Play(()), WrongPhase(Phase.OVER), id="play after the end"),
-        pytest.param(disbanded_table(), NO_SEAT, Play(()), NoSuchSeat(NO_SEAT), id="seat before phase at the end"),
+        pytest.param(disbanded_table(), NO_SEAT, Play(()), NoSuchSeat(NO_SEAT, 3), id="seat before phase at the end"),
     ],
 )
 def test_which_fault_is_named(match: Match, number: int, command: matches.Command, refusal: Refusal) -> None:
@@ -134,7 +138,7 @@ def test_which_fault_is_named(match: Match, number: int, command: matches.Comman
 @pytest.mark.parametrize(
     ("match", "number", "request_", "refusal"),
     [
-        pytest.param(open_table(), NO_SEAT, Signal(9), NoSuchSeat(NO_SEAT), id="seat before phase"),
+        pytest.param(open_table(), NO_SEAT, Signal(9), NoSuchSeat(NO_SEAT, 3), id="seat before phase"),
         pytest.param(open_table(), 0, ShowTrumps(), WrongPhase(Phase.OPEN), id="before the first deal"),
         pytest.param(dealt_table(), 1, Signal(9), WrongPhase(Phase.BIDDING), id="phase before parameters: signal"),
         pytest.param(surrendered_table(), 1, Signal(1), WrongPhase(Phase.SETTLED), id="after the settlement"),
@@ -171,9 +175,9 @@ def test_a_signal_goes_to_the_other_defenders_whosever_turn_it_is(raw_signal: in
 @pytest.mark.parametrize(
     ("match", "command", "refusal"),
     [
-        pytest.param(open_table(), TakeSeat(NO_SEAT, Player("A")), NoSuchSeat(NO_SEAT), id="seat before all"),
-        pytest.param(disbanded_table(), TakeSeat(NO_SEAT, Player("A")), NoSuchSeat(NO_SEAT), id="at the end too"),
-        pytest.param(dealt_table(), LeaveSeat(NO_SEAT), NoSuchSeat(NO_SEAT), id="seat before phase"),
+        pytest.param(open_table(), TakeSeat(NO_SEAT, Player("A")), NoSuchSeat(NO_SEAT, 3), id="seat before all"),
+        pytest.param(disbanded_table(), TakeSeat(NO_SEAT, Player("A")), NoSuchSeat(NO_SEAT, 3), id="at the end too"),
+        pytest.param(dealt_table(), LeaveSeat(NO_SEAT), NoSuchSeat(NO_SEAT, 3), id="seat before phase"),
         pytest.param(
             house(open_table(), TakeSeat(0, Player("A")), TakeSeat(1, Player("B"))),
             TakeSeat(1, Player("A")),

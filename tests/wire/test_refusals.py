@@ -1,5 +1,6 @@
 """Every refusal has its row and its message, and comes over the wire unchanged."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -78,15 +79,15 @@ LEGAL: Final = cards_of([CardId(3), CardId(57), CardId(107)])
 
 REFUSALS_OF_THE_CORE: Final[tuple[Refusal, ...]] = (
     *(WrongPhase(phase) for phase in Phase),
-    NoSuchSeat(7),
+    NoSuchSeat(7, 3),
     NotYourTurn(Seat(0)),
     NotYourTurn(Seat(2)),
     SeatOccupied(Seat(1)),
     SeatFree(Seat(0)),
     SeatedElsewhere(Seat(3)),
-    NotABid(71),
-    NotATrump(-1),
-    NotATrump(6),
+    NotABid(71, (Points(70), Points(65))),
+    NotATrump(-1, (1, 2, 3, 4)),
+    NotATrump(6, (1, 5)),
     NotASignal(0),
     NotACard(108),
     RepeatedCard(0),
@@ -163,14 +164,42 @@ def test_a_status_says_all_that_the_refusal_does(refused: Refused) -> None:
     assert more == [RetryInfo.DESCRIPTOR.full_name] * isinstance(refused, RETRIED)
 
 
-@given(number=st.integers(), kind=st.sampled_from((NotABid, NotATrump, NotASignal, NotACard, NoSuchSeat)))
-def test_any_number_that_was_refused_can_be_told(
-    number: int, kind: type[NotABid | NotATrump | NotASignal | NotACard | NoSuchSeat]
-) -> None:
-    refused = kind(number)
+PARAMETERS: Final[dict[str, Callable[[int], Refused]]] = {
+    "bid": lambda number: NotABid(number, (Points(70), Points(65))),
+    "trump": lambda number: NotATrump(number, (1, 2, 3, 4)),
+    "signal": NotASignal,
+    "card": NotACard,
+    "seat": lambda number: NoSuchSeat(number, 3),
+}
+
+
+@pytest.mark.parametrize("kind", PARAMETERS)
+@given(number=st.integers())
+def test_any_number_that_was_refused_can_be_told(kind: str, number: int) -> None:
+    refused = PARAMETERS[kind](number)
     told = read.refusal(encode.refusal(refused))
-    assert type(told) is kind
+    assert type(told) is type(refused)
     assert told == refused or not 0 <= number < 2**31
+
+
+@pytest.mark.parametrize(
+    ("kind", "bounds", "said"),
+    [
+        ("bid", {"points": "71", "bids": "70,65"}, "The game has no bid of 71: its bids are 70 or 65."),
+        (
+            "trump",
+            {"trump": "71", "trumps": "1,2,3,4"},
+            "The game has no trump choice 71: its choices are 1, 2, 3 or 4.",
+        ),
+        ("signal", {"signal": "71", "signals": "1,2,3"}, "There is no signal 71: signals are 1, 2 or 3."),
+        ("card", {"card": "71", "highest": "107"}, "No card has the id 71: ids are 0 to 107."),
+        ("seat", {"seat": "71", "seats": "3"}, "The table has no seat 71: its seats are 0 to 2."),
+    ],
+)
+def test_a_value_that_does_not_fit_is_told_with_what_would(kind: str, bounds: dict[str, str], said: str) -> None:
+    status, info = refused_status(PARAMETERS[kind](71)), ErrorInfo()
+    assert status.details[0].Unpack(info)
+    assert (status.message, dict(info.metadata)) == (said, bounds)
 
 
 METADATA: Final[list[tuple[Refused, dict[str, str]]]] = [

@@ -88,8 +88,8 @@ def explained(refused: Refused, view: View) -> Text:
             return Text(f"A bid has to be lower than {standing}, which stands.")
         case FirstBidderMustBid(opening):
             return Text(f"Whoever opens the bidding has to bid: {opening} or lower.")
-        case NotABid(points):
-            return Text(f"There is no bid of {points}.")
+        case NotABid(points, bids):
+            return Text(f"There is no bid of {points}: bids are {', '.join(map(str, bids))}.")
         case SurrenderNotAllowed(bid):
             return Text(f"At a bid of {bid} there is no surrender.")
         case WrongNumberOfCards(expected, given):

@@ -64,7 +64,7 @@ def refusal(message: refusal_pb2.Refusal) -> Refused:
         case "wrong_phase":
             return WrongPhase(known(PHASES, message.wrong_phase.phase))
         case "no_such_seat":
-            return NoSuchSeat(message.no_such_seat.seat)
+            return NoSuchSeat(message.no_such_seat.seat, message.no_such_seat.seats)
         case "not_your_turn":
             return NotYourTurn(Seat(message.not_your_turn.turn))
         case "seat_occupied":
@@ -74,9 +74,9 @@ def refusal(message: refusal_pb2.Refusal) -> Refused:
         case "seated_elsewhere":
             return SeatedElsewhere(Seat(message.seated_elsewhere.seat))
         case "not_a_bid":
-            return NotABid(message.not_a_bid.points)
+            return NotABid(message.not_a_bid.points, tuple(map(Points, message.not_a_bid.bids)))
         case "not_a_trump":
-            return NotATrump(message.not_a_trump.trump)
+            return NotATrump(message.not_a_trump.trump, tuple(message.not_a_trump.trumps))
         case "not_a_signal":
             return NotASignal(message.not_a_signal.signal)
         case "not_a_card":

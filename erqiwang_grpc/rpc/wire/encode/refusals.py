@@ -1,8 +1,10 @@
 """Refusals: the reason, and what the sender needs to know."""
 
+from erqiwang_core.kernel.cards import CARDS
 from erqiwang_core.kernel.following import GroupNotFollowed, PairsNotPlayed, TractorNotPlayed, WholeGroupNotPlayed
 from erqiwang_core.kernel.hand import ids
 from erqiwang_core.kernel.shapes import SeveralGroups, SideSuitThrow
+from erqiwang_core.playing import SignalKind
 from erqiwang_core.refusals import (
     BidNotLower,
     CardNotHeld,
@@ -71,8 +73,8 @@ def _told(refused: Refused) -> refusal_pb2.Refusal:
     match refused:
         case WrongPhase(phase):
             return said(wrong_phase=said.WrongPhase(phase=PHASES[phase]))
-        case NoSuchSeat(seat):
-            return said(no_such_seat=said.NoSuchSeat(seat=_uint32(seat)))
+        case NoSuchSeat(seat, seats):
+            return said(no_such_seat=said.NoSuchSeat(seat=_uint32(seat), seats=seats))
         case NotYourTurn(turn):
             return said(not_your_turn=said.NotYourTurn(turn=turn))
         case SeatOccupied(seat):
@@ -81,14 +83,14 @@ def _told(refused: Refused) -> refusal_pb2.Refusal:
             return said(seat_free=said.SeatFree(seat=seat))
         case SeatedElsewhere(seat):
             return said(seated_elsewhere=said.SeatedElsewhere(seat=seat))
-        case NotABid(points):
-            return said(not_a_bid=said.NotABid(points=_uint32(points)))
-        case NotATrump(trump):
-            return said(not_a_trump=said.NotATrump(trump=_int32(trump)))
+        case NotABid(points, bids):
+            return said(not_a_bid=said.NotABid(points=_uint32(points), bids=bids))
+        case NotATrump(trump, trumps):
+            return said(not_a_trump=said.NotATrump(trump=_int32(trump), trumps=trumps))
         case NotASignal(signal):
-            return said(not_a_signal=said.NotASignal(signal=_int32(signal)))
+            return said(not_a_signal=said.NotASignal(signal=_int32(signal), signals=tuple(SignalKind)))
         case NotACard(card):
-            return said(not_a_card=said.NotACard(card=_uint32(card)))
+            return said(not_a_card=said.NotACard(card=_uint32(card), highest=CARDS - 1))
         case RepeatedCard(card):
             return said(repeated_card=said.RepeatedCard(card=card))
         case CardNotHeld(card):
