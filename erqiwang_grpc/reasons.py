@@ -190,7 +190,7 @@ class Reason(Enum):
     )
     STORE_UNAVAILABLE = Row(
         GrpcStatus.UNAVAILABLE,
-        "The command cannot be kept now, and nothing was done.",
+        "The store cannot be read or written now, and nothing was done.",
         "Send it again after the delay.",
         Code.STEP,
         _SOON,

@@ -10,6 +10,7 @@ from erqiwang_grpc.events.actor import HOUSE
 from erqiwang_grpc.events.index import WAITING
 from erqiwang_grpc.rooms.command import Accepted, HouseAsks
 from erqiwang_grpc.rooms.limits import MINUTE
+from erqiwang_grpc.rooms.refusals import NoSuchRoom
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Room
 from erqiwang_grpc.store import START, BadCursor, Cursor, Moment, Page, Period, Search, TimeNs
@@ -20,6 +21,8 @@ _EXPIRED: Final = Disband(Outside.HOUSE, DisbandReason.EXPIRED)
 _PAGE: Final = 500
 _WATCHED_BACK: Final = 7 * 24 * 60 * MINUTE
 """How far back a starting server looks for rooms that were never filled."""
+_UNREADABLE_MINUTES: Final = 10
+"""How long a room that cannot be read is left alone before it is tried again."""
 _POLL_TICKS: Final = 5
 """How many ticks pass between two looks for what other nodes have appended."""
 
@@ -53,6 +56,9 @@ class Housekeeping:
         now = self._node.now()
         for room in self._rooms.deadlines.due(now):
             found = await self._rooms.find(room)
+            if not isinstance(found, Room | NoSuchRoom):
+                # It cannot be read now. What is mended by then ends after all.
+                self._rooms.deadlines.add(room, TimeNs(now + _UNREADABLE_MINUTES * MINUTE))
             if isinstance(found, Room) and isinstance(found.match, Gathering):
                 answer = await found.carry_out(HouseAsks(HOUSE, _EXPIRED))
                 if isinstance(answer, Accepted):

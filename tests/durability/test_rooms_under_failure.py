@@ -297,3 +297,33 @@ async def test_an_unfilled_room_is_ended_as_soon_as_the_log_takes_its_end() -> N
     await housekeeping.expire()
     assert matches.phase(room.match) is Phase.OVER
     await is_as_stored(store, room)
+
+
+class Unreadable(PassingOn):
+    """A store that, while told so, cannot read a room."""
+
+    def __init__(self, below: Store) -> None:
+        super().__init__(below)
+        self.fails = False
+
+    async def read(self, room: RoomId, after: Version = NOTHING) -> tuple[Entry, ...] | Damaged:
+        return Damaged(room, Version(1), "its disk is away") if self.fails else await super().read(room, after)
+
+
+async def test_an_unfilled_room_that_cannot_be_read_is_ended_once_it_can() -> None:
+    store, clock = Unreadable(MemoryStore()), Clock()
+    unfilled = await opened(Rooms(node_on(store, clock=clock)))
+    rooms = Rooms(node_on(store, clock=clock))
+    housekeeping = Housekeeping(rooms)
+    await housekeeping.watch_stored()
+    clock.forward(rooms.deadline(TimeNs(0)))
+    store.fails = True
+    await housekeeping.expire()
+    store.fails = False
+    await housekeeping.expire()
+    assert rooms.in_memory(unfilled.id) is None, "not at once"
+    clock.forward(10 * MINUTE)
+    await housekeeping.expire()
+    found = await rooms.find(unfilled.id)
+    assert isinstance(found, Room)
+    assert matches.phase(found.match) is Phase.OVER
