@@ -1,4 +1,4 @@
-"""The archive: matches as a log tells of them, read without opening a room."""
+"""The archive: reads matches from the store without opening their rooms."""
 
 import asyncio
 import logging
@@ -32,66 +32,66 @@ from erqiwang_grpc.v1 import record_pb2
 log = logging.getLogger(__name__)
 
 _KEPT: Final = 1_000
-"""Matches whose settled deals are kept ready. Twelve deals take about 17 kB."""
+"""Most matches whose settled deals are kept in memory. Twelve deals take about 17 kB."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class ListedRooms:
-    """Some of the rooms that were looked for."""
+    """A page of a list of rooms."""
 
     rooms: tuple[RoomSummary, ...]
-    """The newest first."""
+    """The rooms, newest first."""
     next: Cursor | None
-    """Where the next page begins; None where there is none."""
+    """Where the next page begins; None on the last page."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """The record of a match, as it is told."""
+    """The record of a match, as messages."""
 
     message: record_pb2.MatchRecord
-    """As a seat that played it may read it: without what the platform alone knows of its room."""
+    """The record for a seat that played the match: without labels and reference, which only the platform is told."""
     summary: MatchSummary
-    """What `message` begins with, whole."""
+    """The summary for the platform, with labels and reference."""
     read: int
-    """How many of its deals were not kept ready, but read from the log now."""
+    """The number of its deals that had to be read from the store now."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """What was read of a match, up to the end of a deal: it never changes."""
+    """A match up to the end of a deal, as it was read before. This much of it never changes."""
 
     begun: Begun
     deals: bytes
-    """A `MatchRecord` of these deals alone."""
+    """A `MatchRecord` with only these deals."""
 
 
 @final
 class Archive:
-    """The matches of a log."""
+    """The matches in a store."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._kept: OrderedDict[RoomId, _Kept] = OrderedDict()
 
     async def record(self, platform: PlatformId, room: RoomId) -> Recorded | NoSuchRecord | RoomQuarantined:
-        """A match of that platform, with its deals that have ended.
+        """The record of a platform's match, with its deals that have ended.
 
-        Refused: one that is not there, never began or is another platform's; one whose log is damaged or not readable to
-        its end.
+        Refusals: `NoSuchRecord` if there is no such match, if it never began, or if it is another platform's;
+        `RoomQuarantined` if its events are damaged or cannot all be read.
         """
         kept = self._kept.get(room)
         entries = await self._store.read(room, NOTHING if kept is None else kept.begun.version)
         if isinstance(entries, Damaged):
             return await self._damaged(platform, room, entries.version)
-        # Where nothing is new, the match may have been deleted since it was kept.
+        # If there are no new entries, the match may have been deleted since it was kept.
         if not entries and (kept is None or await self._store.first(room) is None):
             self._kept.pop(room, None)
             return NoSuchRecord()
-        # A long match takes some ten milliseconds to read: on the event loop every seat would wait for it.
+        # Reading a long match takes some ten milliseconds. On the event loop every seat would have to wait for it.
         record = await asyncio.to_thread(_told, kept, entries)
         if isinstance(record, UnreadableEntry):
             return await self._damaged(platform, room, record.version)
@@ -102,7 +102,7 @@ class Archive:
         return recorded
 
     async def _damaged(self, platform: PlatformId, room: RoomId, version: Version) -> NoSuchRecord | RoomQuarantined:
-        """The refusal for a room that is damaged from `version` on. Only its owner learns that the room exists."""
+        """The refusal for a room that is damaged from `version` on. Only its own platform may learn that it exists."""
         is_owner = await owner(self._store, room) == platform
         return RoomQuarantined(Version(version - 1)) if is_owner else NoSuchRecord()
 
@@ -113,7 +113,7 @@ class Archive:
             self._kept.popitem(last=False)
 
     async def page(self, search: Search, size: int, after: Cursor) -> ListedRooms | InvalidCursor | StoreUnavailable:
-        """At most `size` rooms of a list, from their summaries alone. A list that is contradicted is mended."""
+        """A page of at most `size` rooms, from their summaries. A summary that does not fit the list is rebuilt."""
         page = await self._store.summaries(search, size, after)
         if isinstance(page, BadCursor):
             return InvalidCursor("page_token")
@@ -127,7 +127,7 @@ class Archive:
 
 
 def _told(kept: _Kept | None, entries: tuple[Entry, ...]) -> tuple[Recorded, MatchSummary, _Kept] | UnreadableEntry:
-    """The record that the entries behind what is kept make of it, its summary, and what to keep from now on."""
+    """The record made of what was kept and the newer entries, its summary, and what to keep from now on."""
     record = begin_record(entries) if kept is None else continue_record(kept.begun, entries)
     if isinstance(record, UnreadableEntry):
         return record

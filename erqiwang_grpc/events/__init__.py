@@ -1,6 +1,7 @@
-"""What a room logs: `model` says the events, `encode` and `decode` turn them into bytes and back, `index` finds them.
+"""The stored events of a room. `model` defines them, `encode` and `decode` turn them into bytes and back.
 
-`actor` says who brings an event about, `history` reads a room's events with their circumstances.
+`actor` says who brought an event about, `history` reads all events of a room, `standing` follows them, `summary` makes
+what lists show of a room, `index` makes the terms by which lists find it, and `batches` puts all that into one batch.
 """
 
 from erqiwang_grpc.events.decode import Unreadable, read

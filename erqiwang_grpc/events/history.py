@@ -1,4 +1,4 @@
-"""What a room's log holds, read: each entry with the event that it stores."""
+"""Histories: the entries of a room, each with its decoded event."""
 
 from dataclasses import dataclass
 from typing import final
@@ -14,7 +14,7 @@ from erqiwang_grpc.store import Entry, Version
 @final
 @dataclass(frozen=True, slots=True)
 class Logged:
-    """One event of a room, and the entry that holds it."""
+    """One event of a room, with its stored entry."""
 
     entry: Entry
     event: Event
@@ -23,7 +23,7 @@ class Logged:
 @final
 @dataclass(frozen=True, slots=True)
 class UnreadableEntry:
-    """From `version` on the log cannot be read by this program."""
+    """From `version` on, this version of the program cannot read the room's entries."""
 
     version: Version
     why: str
@@ -32,17 +32,17 @@ class UnreadableEntry:
 @final
 @dataclass(frozen=True, slots=True)
 class RoomLog:
-    """A whole log: how the room was opened, and everything after it."""
+    """The history of a room: its opening, and all later events."""
 
     opening: Entry
     opened: RoomOpened
     later: tuple[Logged, ...]
     unreadable: UnreadableEntry | None
-    """Where the log stops being readable; None where all of it is in `later`."""
+    """The first entry that cannot be read; None if all later events are in `later`."""
 
 
 def read(entries: tuple[Entry, ...]) -> RoomLog | UnreadableEntry:
-    """The events of a room from its whole log, which holds one entry at least; refused where not even the first is one."""
+    """The history of a room from all its entries, at least one. A fault if the first one is no opening."""
     first, *others = entries
     opened = read_first(first)
     if isinstance(opened, UnreadableEntry):
@@ -57,7 +57,7 @@ def read(entries: tuple[Entry, ...]) -> RoomLog | UnreadableEntry:
 
 
 def read_later(entries: tuple[Entry, ...]) -> tuple[Logged, ...] | UnreadableEntry:
-    """The events of entries behind a room's first."""
+    """The events of entries after the room's first, or the first entry that cannot be read."""
     later: list[Logged] = []
     for entry in entries:
         logged = read_next(entry)
@@ -68,7 +68,7 @@ def read_later(entries: tuple[Entry, ...]) -> tuple[Logged, ...] | UnreadableEnt
 
 
 def read_first(entry: Entry) -> RoomOpened | UnreadableEntry:
-    """How a room was opened, from its first entry."""
+    """The opening of a room from its first entry, or a fault if that is no opening."""
     event = stored.read(entry.body, entry.rules_version)
     if isinstance(event, Unreadable):
         return UnreadableEntry(entry.version, event.why)
@@ -78,7 +78,7 @@ def read_first(entry: Entry) -> RoomOpened | UnreadableEntry:
 
 
 def read_next(entry: Entry) -> Logged | UnreadableEntry:
-    """The event of an entry behind a room's first."""
+    """The event of an entry after the room's first, or a fault if it cannot be read."""
     event = stored.read(entry.body, entry.rules_version)
     if isinstance(event, Unreadable):
         return UnreadableEntry(entry.version, event.why)

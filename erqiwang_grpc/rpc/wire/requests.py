@@ -59,7 +59,7 @@ def command(message: seat_service_pb2.Command) -> Asked | NoCommand:
 
 
 def room_choice(choice: room_service_pb2.RoomChoice) -> RoomOptions | InvalidField:
-    """The options in a request, typed or as a `roomtype`; defaults if it has neither. `InvalidField` if out of range."""
+    """The options in a request, typed or as a `roomtype`; defaults without either. `InvalidField` if out of range."""
     match choice.WhichOneof("choice"):
         case "options":
             return room_options(choice.options, "choice.options.")
