@@ -8,22 +8,22 @@ from types import FrameType
 from typing import Final
 
 INTERRUPTED: Final = 128 + signal.SIGINT
-"""The exit status after Ctrl-C, as of every program that SIGINT ends."""
+"""The exit status after Ctrl-C, the same as for any program that SIGINT ends."""
 _NOT_INSTALLED: Final = 2
-"""The exit status where a library of the subcommand is missing."""
+"""The exit status if a library that the subcommand needs is not installed."""
 _NOBODY_READS: Final = 141
-"""The exit status where standard output is a pipe that was closed, as `erqiwang replay … | head` closes it."""
+"""The exit status if standard output is a pipe that was closed, as in `erqiwang replay … | head`."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the subcommand that `arguments` name (the process's own where None); what it returns is the exit status."""
-    # What takes long to load is loaded here, where `program` already listens for Ctrl-C.
+    """Run the subcommand that `arguments` name, or the process's own arguments if None; gives the exit status."""
+    # Modules that take long to load are imported here, because `program` handles Ctrl-C by now.
     import argparse  # noqa: PLC0415  # see above
 
     from erqiwang_grpc.commands import SUBCOMMANDS, ToolsMissing  # noqa: PLC0415  # see above
 
     arguments = sys.argv[1:] if arguments is None else arguments
-    # Nothing but options of its own stands before the subcommand. Only the one asked for is loaded.
+    # Only options may come before the subcommand. Only the subcommand asked for is loaded.
     asked = next((each for each in arguments if not each.startswith("-")), None)
     parser = argparse.ArgumentParser(
         prog="erqiwang", description="The card game 二七王 (Erqiwang), played and explained."
@@ -45,20 +45,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # What is still to be written goes nowhere; otherwise Python complains about it at the end.
+        # Discard what is still to be written. Otherwise Python reports an error when it exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _NOBODY_READS
     return status
 
 
 def program() -> int:
-    """The whole process. Ctrl-C is quiet from here to its end: also while modules are loaded, and while Python closes."""
+    """Run the whole process. Ctrl-C prints no traceback, not even while modules are loaded or Python exits."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _leave_at_once)
     try:
         return main()
     except KeyboardInterrupt:
-        # It came as `main` returned.
+        # Ctrl-C came while `main` was returning.
         return INTERRUPTED
     finally:
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
@@ -70,7 +70,7 @@ def _leave_at_once(_number: int, _frame: FrameType | None) -> None:
 
 
 def _take_ctrl_c() -> None:
-    """From now on there may be something to clean up: Ctrl-C raises `KeyboardInterrupt` again."""
+    """Let Ctrl-C raise `KeyboardInterrupt` from now on, because there may be something to clean up."""
     if signal.getsignal(signal.SIGINT) is _leave_at_once:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

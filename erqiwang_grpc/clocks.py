@@ -1,4 +1,4 @@
-"""The two clocks of a server, and which of them measures what.
+"""The two clocks of a server, and what each of them is for.
 
 The *wall clock* says when something happened, for people and for other machines: the times of events and records, the
 deadlines of stored rooms, how long seat tokens and old matches live. All of these outlive the process or are compared
@@ -19,18 +19,18 @@ T = TypeVar("T")
 
 
 class Monotonic(Protocol):
-    """A clock that never goes back. Its zero means nothing: only differences do."""
+    """A clock that never goes back. Only differences between its times have a meaning."""
 
     def __call__(self) -> float:
-        """Seconds."""
+        """The time in seconds, from an arbitrary zero."""
 
     async def sleep(self, seconds: float) -> None:
-        """Return once so many seconds have passed on this clock."""
+        """Return when `seconds` have passed on this clock."""
 
 
 @final
 class SystemMonotonic:
-    """The machine's."""
+    """The monotonic clock of this machine."""
 
     def __call__(self) -> float:
         return time.monotonic()
@@ -40,12 +40,12 @@ class SystemMonotonic:
 
 
 def system_wall() -> TimeNs:
-    """The machine's wall clock."""
+    """The time on this machine's wall clock, in nanoseconds since 1970."""
     return TimeNs(time.time_ns())
 
 
 async def within(clock: Monotonic, seconds: float, work: Coroutine[object, object, T]) -> T:
-    """What the work comes to; `TimeoutError` if it takes longer than that on the clock. It is cancelled then."""
+    """The result of `work`. If it takes longer than `seconds`, it is cancelled and `TimeoutError` is raised."""
     working, waiting = asyncio.create_task(work), asyncio.create_task(clock.sleep(seconds))
     try:
         await asyncio.wait((working, waiting), return_when=asyncio.FIRST_COMPLETED)

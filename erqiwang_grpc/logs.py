@@ -1,6 +1,6 @@
-"""Structured logs: one JSON object a line on standard error.
+"""Structured logs: one JSON object for each line, on standard error.
 
-They name rooms, versions and reasons; never a card, a token or a key.
+They name rooms, versions and reasons. They never hold a card, a token or a key.
 """
 
 import json
@@ -12,17 +12,17 @@ from typing import Final, final
 from erqiwang_grpc.names import printable_json
 
 FIELDS: Final = ("room", "version", "why", "address", "path", "count", "store")
-"""What a line may carry besides its message: a closed list, so that nothing slips in."""
+"""The only fields that a line may have beside its message, so that no secret gets in by mistake."""
 
 _OURS: Final = "erqiwang_grpc"
 
 
 @final
 class JsonLines(logging.Formatter):
-    """Formats a record as one line of JSON."""
+    """Formats a log record as one line of JSON."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line of a record. Of an exception its type and the places it passed, not its text: that may hold cards."""
+        """The line of a record. An exception is logged as type and traceback without its text, which may hold cards."""
         line: dict[str, object] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
@@ -36,7 +36,7 @@ class JsonLines(logging.Formatter):
 
 
 def _message(record: logging.LogRecord) -> str:
-    """Ours whole; of a library's the first line, since it may go on with an exception's text."""
+    """The message. Of a library's only the first line, since the rest may hold the text of an exception."""
     return record.getMessage() if record.name.startswith(_OURS) else record.getMessage().partition("\n")[0]
 
 
@@ -51,7 +51,7 @@ def _places(record: logging.LogRecord) -> list[str]:
 
 
 def write_to_standard_error(level: int = logging.INFO) -> None:
-    """Send this package's logs to standard error, as lines of JSON; of the libraries' only what goes wrong."""
+    """Write this package's logs to standard error as lines of JSON, and those of libraries from WARNING up."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
     logging.root.handlers = [handler]

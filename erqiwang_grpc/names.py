@@ -1,31 +1,31 @@
-"""Names of players: which characters one may hold, and how text that others have chosen is shown.
+"""Names of players: which characters a name may hold, and how text chosen by others is shown.
 
-A name is shown on terminals, in logs and in lists. A control character in it could clear a screen, start a line of
-its own, or turn the order of what stands beside it. So such a name is refused, and whatever is shown is made
-printable all the same: a stored room may be older than this rule.
+Names are shown on terminals, in logs and in lists. A control character in a name could clear the screen, start a new
+line, or reverse the order of the text next to it. So such a name is refused. All text is still made printable before it
+is shown, since a stored room may be older than this rule.
 """
 
 import unicodedata
 from typing import Final
 
 MOST_BYTES: Final = 128
-"""Of a name, in UTF-8."""
+"""Most bytes of a name, in UTF-8."""
 
 _HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-"""Categories of Unicode: controls, invisible formats (bidi controls among them), surrogates, line and paragraph ends."""
+"""Unicode categories: controls, invisible formats (bidi controls too), surrogates, line and paragraph separators."""
 _JOINERS: Final = frozenset("\u200c\u200d")
-"""Invisible, but part of how words are written (Persian, Hindi) and of how one emoji is made from several."""
+"""Allowed although invisible: Persian and Hindi words need them, and emoji that are made from several."""
 _TAGS: Final = range(0xE0020, 0xE0080)
-"""Invisible, but what makes the flags of England, Scotland and Wales."""
+"""Allowed although invisible: the flags of England, Scotland and Wales are made with them."""
 
 
 def is_printable(text: str) -> bool:
-    """Whether a text holds no character that a name may not hold."""
+    """Whether a text holds only characters that a name may hold."""
     return not any(_is_hidden(character) for character in text)
 
 
 def fault(name: str) -> str | None:
-    """Why nobody can be called so, as the end of a sentence that begins with the name; None where somebody can."""
+    """Why a name is refused, as the end of a sentence that begins with the name; None if it is good."""
     if not name:
         return "is empty"
     if not is_printable(name):
@@ -36,20 +36,20 @@ def fault(name: str) -> str | None:
 
 
 def printable(text: str) -> str:
-    r"""The text with every such character written out, as in `\x1b` or `\u202e`. Printable text stays as it is."""
+    r"""The text with each character that a name may not hold escaped, as in `\x1b` or `\u202e`."""
     return "".join(_written_out(character) if _is_hidden(character) else character for character in text)
 
 
 def printable_json(text: str) -> str:
-    r"""The same JSON with every such character as `\u` and four digits, which mean it: whoever reads it reads the same.
+    r"""The same JSON with each such character escaped as `\u` and four digits, so that parsing it gives the same value.
 
-    `json.dumps` leaves some of them as they are, and U+0085 or U+2028 end a line for many programs. `text` is one line.
+    `json.dumps` leaves some of them as they are, and U+0085 or U+2028 end a line in many programs. `text` is one line.
     """
     return "".join(_json_escape(character) if _is_hidden(character) else character for character in text)
 
 
 def _is_hidden(character: str) -> bool:
-    # Code points that Unicode has not assigned are no danger, and which they are depends on the version of Python.
+    # Unassigned code points are allowed: they do no harm, and which they are depends on the version of Python.
     if character.isascii():
         return not character.isprintable()
     if character in _JOINERS or ord(character) in _TAGS:

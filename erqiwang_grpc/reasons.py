@@ -1,6 +1,6 @@
-"""Reasons: everything that a client may be told in place of what it asked for. One table, a row a reason.
+"""Reasons: every reason for which a client does not get what it asked for, in one table with a row for each.
 
-`docs/errors.md` is made from it. A reason without a row is not a member of `Reason`, so the type checker refuses it.
+`docs/errors.md` is generated from it. A reason needs a row to be a member of `Reason`, which the type checker enforces.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from erqiwang_core.refusals import Code
 
 
 class GrpcStatus(IntEnum):
-    """The gRPC statuses that are used, by the names and numbers of `google.rpc.Code`."""
+    """The gRPC statuses in use. Names and numbers are those of `google.rpc.Code`."""
 
     CANCELLED = 1
     UNKNOWN = 2
@@ -31,7 +31,7 @@ class GrpcStatus(IntEnum):
 @final
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """When the same may be tried again, in seconds: each client draws a delay of its own, so that they do not come back at once."""
+    """When to try again: a random delay of `least` to `most` seconds, so that clients do not all come back at once."""
 
     least: float
     most: float
@@ -40,20 +40,20 @@ class Retry:
 @final
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What belongs to one reason. The texts are whole sentences, for the developer of a client."""
+    """The row of one reason. Its texts are whole sentences, for the developer of a client."""
 
     status: GrpcStatus
-    """What a call ends with. A refused command on a stream ends nothing."""
+    """The status that a call ends with. A refused command on a stream does not end the stream."""
     when: str
     """What has happened."""
     then: str
-    """What the client is to do."""
+    """What the client should do."""
     code: Code | None = None
-    """The packet protocol's `errcode`; None where no command is refused for this reason."""
+    """The `errcode` of the packet protocol; None if no command is refused for this reason."""
     retry: Retry | None = None
-    """None where no delay is named. A refusal that knows how long to wait says that instead."""
+    """The delay before trying again; None if none is given. A refusal that has its own delay gives that instead."""
     goodbye: bool = False
-    """Whether a seat's stream that ends for this reason says so in its last message, `Goodbye`."""
+    """Whether a seat's stream that ends for this reason gets a `Goodbye` as its last message."""
 
 
 _SOON: Final = Retry(2, 2)
@@ -69,7 +69,7 @@ _WHO_SITS_WHERE: Final = "Read the room again: it says who sits where."
 class Reason(Enum):
     """Every reason, with its row as the value.
 
-    A refusal's reason is the member of `Refusal.reason` with that name in lower case. `ErrorInfo` tells the name as it is.
+    The member of `Refusal.reason` has the same name in lower case. `ErrorInfo` has the name as it is here.
     """
 
     WRONG_PHASE = Row(
@@ -308,7 +308,7 @@ class Reason(Enum):
 @final
 @dataclass(frozen=True, slots=True)
 class Bare:
-    """A status that gRPC itself sends in the server's place: it carries no reason and no details."""
+    """A status that gRPC itself sends instead of the server. It has no reason and no details."""
 
     status: GrpcStatus
     when: str

@@ -1,4 +1,4 @@
-"""The shuffle, from the system's CSPRNG, and the commitment to it that every seat receives before the first bid."""
+"""The shuffle, from the system's secure random source, and the commitment that every seat gets before the first bid."""
 
 import hashlib
 import hmac
@@ -13,29 +13,29 @@ from erqiwang_core.units import CardId
 
 SALT_BYTES: Final = 32
 Shuffler = Callable[[Rules], Shuffled]
-"""Shuffles the deck of a game and commits to it."""
+"""Shuffles the deck of a game, and commits to the order."""
 
 
 def commitment(salt: bytes, order: Sequence[int]) -> bytes:
-    """SHA-256 over the salt and one byte a card id in dealing order."""
+    """The commitment: SHA-256 of the salt followed by the card ids in dealing order, one byte each."""
     return hashlib.sha256(salt + bytes(order)).digest()
 
 
 def opens(committed: bytes, salt: bytes, order: Sequence[int]) -> bool:
-    """Whether salt and order, published at the end of a deal, are what was committed to at its start."""
+    """Whether the salt and order published at the end of a deal match the commitment given at its start."""
     in_range = all(0 <= card < 256 for card in order)
     return in_range and hmac.compare_digest(committed, commitment(salt, order))
 
 
 def shuffle(rules: Rules) -> Shuffled:
-    """A fresh shuffle that nobody can foresee, with its commitment."""
+    """A new shuffle that nobody can predict, with its commitment."""
     order = list(rules.deck)
     SystemRandom().shuffle(order)
     return _committed(tuple(order), secrets.token_bytes(SALT_BYTES))
 
 
 def seeded(seed: int) -> Shuffler:
-    """Shuffles that repeat, for tests and demonstrations: the seed reveals every card."""
+    """A shuffler that repeats its shuffles. For tests and demonstrations only: the seed reveals every card."""
     random = Random(seed)
 
     def shuffle_again(rules: Rules) -> Shuffled:

@@ -1,16 +1,16 @@
-"""The rules of Erqiwang: pure, typed, exact. This is the public face; what it does not name may move.
+"""The rules of Erqiwang as pure, typed functions. Names exported here are public; any other name may change or move.
 
 Read the modules in this order:
 
-1. `units`, `seats`, `viewer`: what everything is counted in, who sits where, whom a match is shown to.
+1. `units`, `seats`, `viewer`: the number types, the seats of a table, and who may look at a match.
 2. `kernel`: cards, hands, trump, shapes, following and tricks, as integers and masks.
-3. `options`, `rules`: what a room chooses and what it costs; the games as tables. `roomtype` is a text format of the options.
+3. `options`, `rules`: what a room chooses and costs; each game as a table. `roomtype` writes the options as text.
 4. `calls`, `contract`, `bidding`, `naming`, `burying`, `playing`, `settlement`: the phases of a deal; `deal` joins them.
-5. `match`: `begin`, `decide`, `administer`, `answer`, `evolve`, which is all that changes anything.
-6. `parts`, `view`, `notices`: what a viewer may know, and what it is told of each event.
-7. `players`: policies that see a view and act.
+5. `match`: `begin`, `decide`, `administer`, `answer`, `evolve`. Nothing else changes a match.
+6. `parts`, `view`, `notices`: what a viewer may know, and what each event tells that viewer.
+7. `players`: policies that choose commands from a view.
 
-One function is named as its module and is reached through it: `view.view`.
+The function `view` has the name of its module, so import the module and call `view.view`.
 """
 
 from erqiwang_core import view

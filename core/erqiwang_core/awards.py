@@ -1,4 +1,4 @@
-"""Awards (奖): what the snapshot of a hand earns whoever wins the deal (rules §11, part B)."""
+"""Awards (奖): what a seat earns by the cards it held, whoever wins the deal (rules §11, part B)."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -22,11 +22,11 @@ class AwardKind(Enum):
     TWOS = "twos"
     """Six, seven or eight 2s."""
     CHAIN = "chain"
-    """The chain of pairs that starts at the on-suit 7 and goes with three or four jokers."""
+    """The chain of pairs from the on-suit 7 down, for a declarer with three or four jokers (rules §11)."""
     JOKER_BONUS = "joker_bonus"
-    """Every joker (傍王), where the room has chosen it."""
+    """One award a joker (傍王), if the room has the joker bonus."""
     RUSH = "rush"
-    """The steps of 冲关."""
+    """The steps of the chain rush (冲关), in the four-player game (part B)."""
 
 
 @final
@@ -41,32 +41,35 @@ class Award:
 @final
 @dataclass(frozen=True, slots=True)
 class SeatAwards:
-    """All that one seat's snapshot earns."""
+    """All awards of one seat, with the cards that prove them."""
 
     awards: tuple[Award, ...]
     cards: CardSet
-    """The cards to show for it: every joker, the 7s and 2s where they count, the pairs of the chain."""
+    """The cards to show: every joker, the 7s and 2s that earn something, and the pairs of the chain (rules §11)."""
     jokers: int
 
     @property
     def total(self) -> Awards:
-        """The seat's number of awards, N."""
+        """The seat's number of awards, N (rules §11)."""
         return Awards(sum(award.number for award in self.awards))
 
     @property
     def regular(self) -> Awards:
-        """The awards other than the joker bonus (packet: `chongguan`)."""
+        """The number of awards without the joker bonus (packet: `chongguan`)."""
         return Awards(sum(award.number for award in self.awards if award.kind is not AwardKind.JOKER_BONUS))
 
 
 _JOKER_AWARDS: Final = {3: 1, 4: 3}
 _RANK_AWARDS: Final = {6: 1, 7: 2, 8: 3}
 _CHAIN_JOKERS: Final = 3
-"""How many jokers a chain goes with."""
+"""The least number of jokers that allows a chain."""
 
 
 def seat_awards(table: AwardTable, order: Order | None, snapshot: CardSet, *, declarer: bool) -> SeatAwards:
-    """What a seat's snapshot earns; `order` is None at surrender, where no trump was named (rules §11)."""
+    """The awards of one seat for `snapshot`, the fixed hand that awards are counted on (rules §11, part B).
+
+    `order` is None at a surrender, since no trump was named: then there is no declarer's chain.
+    """
     jokers = shared(snapshot, JOKERS)
     match table:
         case DeclarerAwards(joker_bonus):
@@ -118,13 +121,13 @@ def _with_pairs(cards: CardSet, chain: tuple[KindSet, ...]) -> CardSet:
 
 
 def _chain(snapshot: CardSet, levels: tuple[KindSet, ...]) -> tuple[KindSet, ...]:
-    """The pairs on each of `levels` in turn, up to the first level that holds none."""
+    """The kinds held as pairs, level by level, up to the first of `levels` without a pair."""
     held = pairs(snapshot)
     return tuple(takewhile(bool, (KindSet(level & held) for level in levels)))
 
 
 def _below_jokers(order: Order) -> tuple[KindSet, ...]:
-    """The trump levels from the highest 7 down."""
+    """The kinds of each trump level below the jokers, highest first."""
     levels = tuple(level for level in reversed(order.rungs[Group.TRUMPS]) if level)
     return levels[2:]
 
@@ -134,18 +137,18 @@ def _declarer_chain(order: Order | None, snapshot: CardSet) -> tuple[KindSet, ..
 
 
 def _rush_chain(order: Order | None, snapshot: CardSet) -> tuple[KindSet, ...]:
-    """On-suit 7, off-suit 7, on-suit 2, off-suit 2; in no trump there are but two such levels, 7 and 2 (part B)."""
+    """On-suit 7, off-suit 7, on-suit 2, off-suit 2. In no trump there are only two levels, 7 and 2 (part B)."""
     return () if order is None else _chain(snapshot, _below_jokers(order)[:4])
 
 
 def award_chips(unit: Chips, totals: BySeat[Awards]) -> BySeat[Chips]:
-    """What each seat gets and pays for awards: `unit` chips for each award, from every other seat (rules §11)."""
+    """The chips that each seat wins by awards: `unit` an award, from each other seat. They sum to 0 (rules §11)."""
     everybody = sum(totals)
     return totals.map(lambda own: Chips(unit * (len(totals) * own - everybody)))
 
 
 def award_unit(table: AwardTable, stake: Chips, base: Chips) -> Chips:
-    """What one award is worth: the deal's stake X, or in 冲关 the unit of the bid alone (rules §11, part B)."""
+    """The chips that one award is worth: X of the deal, or in 冲关 the unit u of the bid (rules §11, part B)."""
     match table:
         case DeclarerAwards():
             return stake

@@ -17,7 +17,7 @@ from erqiwang_core.units import CardSet, Points, Seat
 @final
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """Nobody has spoken: the first bidder must bid."""
+    """Nobody has called yet: the first bidder must bid."""
 
     turn: Seat
 
@@ -25,7 +25,7 @@ class Opening:
 @final
 @dataclass(frozen=True, slots=True)
 class Contested:
-    """`leader` holds the lowest bid; the seats in `waiting`, next first, may still undercut it."""
+    """`leader` made the lowest bid, `standing`. The seats in `waiting`, in order of turn, may still bid lower."""
 
     leader: Seat
     standing: Points
@@ -38,12 +38,12 @@ Auction: TypeAlias = Opening | Contested
 @final
 @dataclass(frozen=True, slots=True)
 class DeclarerFound:
-    """The bidding is over: the declarer takes the kitty, which was shown to all first where the bid says so."""
+    """The bidding is over and the declarer takes the kitty."""
 
     declarer: Seat
     bid: Points
     shown: CardSet | None
-    """The kitty, where every seat sees it; None where the declarer alone does."""
+    """The kitty, if the bid shows it to every seat first; None if only the declarer sees it (rules §4)."""
 
 
 Event: TypeAlias = Called | DeclarerFound
@@ -52,7 +52,7 @@ Event: TypeAlias = Called | DeclarerFound
 @final
 @dataclass(frozen=True, slots=True)
 class Bidding:
-    """A deal whose declarer is not found yet."""
+    """A deal in the bidding: no declarer yet."""
 
     dealt: Dealt
     auction: Auction
@@ -62,7 +62,7 @@ class Bidding:
 @final
 @dataclass(frozen=True, slots=True)
 class Bid:
-    """Bid these raw points."""
+    """Make a bid. `points` is unchecked: any number that a client sent."""
 
     points: int
 
@@ -77,12 +77,12 @@ Command: TypeAlias = Bid | Pass
 
 
 def begin(dealt: Dealt) -> Bidding:
-    """The bidding of a deal, which its first bidder opens."""
+    """The bidding of a deal that has just been dealt; the first bidder is to bid."""
     return Bidding(dealt, Opening(dealt.first_bidder), ())
 
 
 def turn(auction: Auction) -> Seat | None:
-    """Who is to speak; None once the last call is in and the declarer about to be named."""
+    """The seat that must call; None after the last call, before `DeclarerFound` is applied."""
     match auction:
         case Opening(seat):
             return seat
@@ -91,7 +91,7 @@ def turn(auction: Auction) -> Seat | None:
 
 
 def legal_bids(state: Bidding) -> tuple[Points, ...]:
-    """The bids open to whoever is to speak, highest first."""
+    """The bids that the seat whose turn it is may make, highest first; empty if it may only pass."""
     match state.auction:
         case Opening():
             return state.dealt.rules.bids
@@ -100,7 +100,11 @@ def legal_bids(state: Bidding) -> tuple[Points, ...]:
 
 
 def decide(state: Bidding, seat: Seat, command: Command) -> tuple[Event, ...] | Refusal:
-    """What `command` by `seat` brings about, or why it may not stand."""
+    """What `command` by `seat` brings about, or why it may not stand (rules §4).
+
+    The events are the call and, if it ends the bidding, `DeclarerFound`. Refusals: `NotYourTurn`, `NotABid`,
+    `BidNotLower`, and `FirstBidderMustBid` for a pass by the first bidder.
+    """
     speaking = turn(state.auction)
     assert speaking is not None, "the call that ends the bidding brings the declarer with it"
     if seat != speaking:
@@ -124,7 +128,7 @@ def _bid(state: Bidding, seat: Seat, raw: int) -> tuple[Event, ...] | Refusal:
 
 
 def _closed_by(state: Bidding, called: Called) -> tuple[Event, ...]:
-    """The call, and the declarer where it leaves nobody who may still bid."""
+    """The call, followed by `DeclarerFound` if no seat may bid any more."""
     rules = state.dealt.rules
     after = _after_call(rules, state.auction, called)
     if after.waiting:
@@ -159,7 +163,7 @@ def evolve(state: Bidding, event: Event) -> Bidding | Naming:
 
 
 def suggested_call(state: Bidding) -> Command:
-    """The least that a seat can say: the highest bid for the first bidder, a pass for everyone else."""
+    """The most cautious legal call: the highest bid for the first bidder, a pass for any other seat."""
     match state.auction:
         case Opening():
             return Bid(state.dealt.rules.bids[0])

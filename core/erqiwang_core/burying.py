@@ -29,7 +29,7 @@ class Burying:
 @final
 @dataclass(frozen=True, slots=True)
 class Bury:
-    """Bury these cards, as raw ids."""
+    """Bury the cards with these ids, which are unchecked."""
 
     cards: tuple[int, ...]
 
@@ -37,18 +37,21 @@ class Bury:
 @final
 @dataclass(frozen=True, slots=True)
 class CardsBuried:
-    """The declarer has buried; what is told as play begins comes with it."""
+    """The declarer has buried and play begins. The event holds what is told at that moment too (rules §12)."""
 
     cards: CardSet
     disclosure: Disclosure | None
-    """What the defenders are told of the hand that is kept."""
+    """What the defenders are told about the declarer's hand; None if it calls for no disclosure."""
     void: tuple[Seat, ...]
     """The seats that hold no trump as play begins."""
     statements: tuple[Statement, ...]
 
 
 def decide(state: Burying, seat: Seat, command: Bury) -> CardsBuried | Refusal:
-    """What `command` by `seat` brings about, or why it may not stand."""
+    """What `command` by `seat` brings about, or why it may not stand (rules §5).
+
+    Refusals: `NotYourTurn`, `NotACard`, `RepeatedCard`, `CardNotHeld`, `WrongNumberOfCards`.
+    """
     declarer = state.contract.declarer
     if seat != declarer:
         return NotYourTurn(declarer)
@@ -70,7 +73,7 @@ def decide(state: Burying, seat: Seat, command: Bury) -> CardsBuried | Refusal:
 
 
 def evolve(state: Burying, event: CardsBuried) -> Playing:
-    """Play begins with what was buried and told."""
+    """The deal in play: the declarer has buried and leads first."""
     declarer = state.contract.declarer
     hands = state.hands.put(declarer, without(state.hands[declarer], event.cards))
     return begin(
@@ -86,6 +89,6 @@ def evolve(state: Burying, event: CardsBuried) -> Playing:
 
 
 def suggested_burial(state: Burying) -> CardSet:
-    """The cheapest cards of the declarer's hand."""
+    """As many of the declarer's cheapest cards as must be buried."""
     hand = state.hands[state.contract.declarer]
     return cards_of(cheapest(state.order, hand, state.dealt.rules.kitty_size))

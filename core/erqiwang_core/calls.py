@@ -1,4 +1,4 @@
-"""Calls: what a seat says in the bidding (叫分, rules §4)."""
+"""Calls: the bids and passes of the bidding (叫分, rules §4)."""
 
 from dataclasses import dataclass
 from typing import TypeAlias, final
@@ -18,7 +18,7 @@ class BidMade:
 @final
 @dataclass(frozen=True, slots=True)
 class BidPassed:
-    """A seat has passed, for good."""
+    """A seat has passed. It is not asked again in this deal."""
 
     seat: Seat
 

@@ -1,4 +1,4 @@
-"""The contract: what the bidding came to (rules §4)."""
+"""The contract: the result of the bidding (rules §4)."""
 
 from dataclasses import dataclass
 from typing import final
@@ -11,7 +11,7 @@ from erqiwang_core.units import Seat
 @final
 @dataclass(frozen=True, slots=True)
 class Contract:
-    """Who the declarer is, at which bid, and the calls that led there."""
+    """The declarer, the row of the winning bid, and all calls of the bidding in order."""
 
     declarer: Seat
     row: BidRow

@@ -26,7 +26,7 @@ def begin(dealt: Dealt) -> Deal:
 
 
 def phase(deal: Deal) -> Phase:
-    """Where a deal stands."""
+    """The phase of the deal."""
     match deal:
         case Bidding():
             return Phase.BIDDING
@@ -41,7 +41,7 @@ def phase(deal: Deal) -> Phase:
 
 
 def turn(deal: Deal) -> Seat | None:
-    """Who is to bid, name, bury or play; None once nobody is, at the end of the bidding and of the deal."""
+    """The seat that must bid, name trump, bury or play. None after the last call of the bidding, and once settled."""
     match deal:
         case Bidding(auction=auction):
             return bidding.turn(auction)
@@ -54,7 +54,7 @@ def turn(deal: Deal) -> Seat | None:
 
 
 def turns(deal: Deal) -> int:
-    """How many bids, choices, burials and plays the deal has had; 0 once it is settled."""
+    """How many turns the deal has had: calls, the naming, the burying, and plays. 0 once it is settled."""
     match deal:
         case Bidding(calls=calls):
             return len(calls)
@@ -69,7 +69,10 @@ def turns(deal: Deal) -> int:
 
 
 def decide(deal: Deal, seat: Seat, command: Command) -> tuple[Event, ...] | Refusal:
-    """What `command` by `seat` brings about, or why it may not stand."""
+    """What `command` by `seat` brings about, or why it may not stand.
+
+    `WrongPhase` if the command belongs to another phase; otherwise what that phase's own `decide` gives.
+    """
     match command:
         case Bid() | Pass():
             return bidding.decide(deal, seat, command) if isinstance(deal, Bidding) else WrongPhase(phase(deal))
@@ -88,7 +91,7 @@ def _alone(decided: TrumpNamed | DealSettled | CardsBuried | Refusal) -> tuple[E
 
 
 def evolve(deal: Deal, event: Event) -> Deal:
-    """The deal after `event`, which this deal brought about."""
+    """The deal after `event`. The event must come from this deal's own `decide`."""
     match deal:
         case Bidding():
             assert isinstance(event, BidMade | BidPassed | DeclarerFound), "an event of bidding"

@@ -1,4 +1,4 @@
-"""Dealing: a permutation given from outside becomes hands and kitty (rules §2)."""
+"""Dealing: a shuffled deck becomes hands and a kitty (rules §2). The shuffle comes from outside the core."""
 
 from dataclasses import dataclass
 from typing import final
@@ -14,7 +14,7 @@ from erqiwang_core.units import CardId, CardSet, Seat
 @final
 @dataclass(frozen=True, slots=True)
 class Shuffled:
-    """A shuffled deck, with what is published of it: the core carries salt and commitment and never reads them."""
+    """A shuffled deck, with the salt and commitment that prove its order. The core only carries those two."""
 
     order: tuple[CardId, ...]
     """All cards of the deck, in dealing order."""
@@ -25,7 +25,7 @@ class Shuffled:
 @final
 @dataclass(frozen=True, slots=True)
 class Dealt:
-    """A deal as it was dealt."""
+    """The cards of a deal as dealt, and the rules it is played by."""
 
     rules: Rules
     number: int
@@ -37,9 +37,9 @@ class Dealt:
 
 
 def dealt(rules: Rules, number: int, first_bidder: Seat, shuffled: Shuffled) -> Dealt:
-    """Seat 0 takes the first cards, seat 1 the next, and so on; the last are the kitty.
+    """A deal of the shuffled deck: seat 0 gets the first cards, seat 1 the next; the last are the kitty (rules §2).
 
-    `shuffled.order` is a permutation of the deck: a shuffle that is not is a bug of whoever shuffled.
+    `shuffled.order` must be a permutation of the deck of `rules`. Anything else is a bug and fails an assert.
     """
     assert sorted(shuffled.order) == list(rules.deck), "the shuffle is no permutation of the deck"
     size = rules.hand_size
@@ -50,7 +50,10 @@ def dealt(rules: Rules, number: int, first_bidder: Seat, shuffled: Shuffled) -> 
 
 
 def parse_cards(hand: CardSet, raw: tuple[int, ...]) -> CardSet | NotACard | RepeatedCard | CardNotHeld:
-    """Raw ids as cards of `hand`; the first id that is no card, is given twice or is not held is refused (rules §15)."""
+    """The set of cards with those ids, all of which must be in `hand` (rules §15).
+
+    The first wrong id is refused: `NotACard` (not 0 to 107), `RepeatedCard`, `CardNotHeld` (not in `hand`).
+    """
     cards = 0
     for number in raw:
         if not 0 <= number < CARDS:

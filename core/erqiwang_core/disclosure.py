@@ -1,4 +1,4 @@
-"""What is told of hidden hands: the declarer's disclosure, and what follows when a seat is void of trump (rules §12)."""
+"""What seats are told about hidden hands: the declarer's disclosure, and trump counts and voids (rules §12)."""
 
 from dataclasses import dataclass
 from typing import Final, final
@@ -17,7 +17,7 @@ _MANY_OF_A_RANK: Final = 6
 @final
 @dataclass(frozen=True, slots=True)
 class TrumpHolding:
-    """Counters of trumps: cards, pairs, and runs of two or more levels with a pair."""
+    """The numbers of trumps, of trump pairs, and of runs of two or more levels with a pair."""
 
     trumps: int
     pairs: int
@@ -27,7 +27,7 @@ class TrumpHolding:
 @final
 @dataclass(frozen=True, slots=True)
 class Disclosure:
-    """The declarer's disclosure (亮牌): counts, each only where there are enough to be told."""
+    """The declarer's disclosure (亮牌): numbers of cards, each None if there are too few to be told (rules §12)."""
 
     holding: TrumpHolding | None
     jokers: int | None
@@ -47,7 +47,7 @@ class TrumpCount:
 @final
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What a seat tells once two others are void: how many trumps it holds, and whether any pair (part B)."""
+    """What a seat tells once two others are void of trump: its number of trumps, and if it holds a pair (part B)."""
 
     seat: Seat
     trumps: int
@@ -55,7 +55,7 @@ class Statement:
 
 
 def disclosure(rules: Rules, order: Order, hand: CardSet) -> Disclosure | None:
-    """What the declarer tells the defenders of the hand kept after burying, if anything."""
+    """What the defenders are told about `hand`, the declarer's after burying; None if there is nothing to tell."""
     if not (rules.disclosure and rules.review):
         return None
     told = Disclosure(
@@ -78,26 +78,26 @@ def _at_least(number: int, hand: CardSet, of: CardSet) -> int | None:
 def _holding(order: Order, hand: CardSet) -> TrumpHolding:
     trumps = order.trumps(hand)
     row = order.pair_ladder(Group.TRUMPS, hand) & BOTTOM_PLANE
-    # A run of two or more levels is counted at its lowest level: the one with a neighbour above and none below.
+    # Count each run of two or more levels once, at its lowest level, which has a neighbour above and none below.
     tractors = (row & row >> 1 & ~(row << 1)).bit_count()
     return TrumpHolding(count(trumps), count_pairs(trumps), tractors)
 
 
 def trump_count(order: Order, hand: CardSet) -> TrumpCount:
-    """The trumps and trump pairs of a hand."""
+    """The numbers of trumps and of trump pairs in a hand."""
     trumps = order.trumps(hand)
     return TrumpCount(count(trumps), count_pairs(trumps))
 
 
 def newly_void(order: Order, hands: BySeat[CardSet], announced: tuple[Seat, ...]) -> tuple[Seat, ...]:
-    """The seats to announce as void of trump (报无主), in every room; the caller knows it is not the last trick."""
+    """The seats to announce as void of trump (报无主, rules §12). Not to be called for the last trick."""
     return tuple(seat for seat, hand in hands.items() if seat not in announced and not order.trumps(hand))
 
 
 def statements(
     rules: Rules, order: Order, hands: BySeat[CardSet], announced: tuple[Seat, ...], void: tuple[Seat, ...]
 ) -> tuple[Statement, ...]:
-    """What the seats that still hold trumps tell as the second seat is announced void; nothing at any other time."""
+    """What the seats with trumps tell when the second seat is announced void (part B); empty at any other time."""
     match rules.void_notice:
         case VoidNotice.COUNTS:
             return ()

@@ -1,4 +1,4 @@
-"""Suit inference: what the plays themselves prove of a seat, and never what its hidden hand would tell (rules §12)."""
+"""Suit inference: what a seat's plays prove about its hand. The hidden hand itself is never read (rules §12)."""
 
 from dataclasses import dataclass
 from typing import Final, final
@@ -13,7 +13,7 @@ from erqiwang_core.units import CardSet, Seat
 @final
 @dataclass(frozen=True, slots=True)
 class Proven:
-    """What is proven of one seat: the groups it is void of, and those in which it holds no pair."""
+    """What is proven about one seat: the groups it is void of, and the groups in which it holds no pair."""
 
     void: tuple[Group, ...] = ()
     no_pair: tuple[Group, ...] = ()
@@ -23,14 +23,15 @@ _NOTHING: Final = Proven()
 
 
 def nothing_proven(seats: int) -> BySeat[Proven]:
-    """What is known before the first play."""
+    """What is proven before the first play: nothing, for every seat."""
     return by_seat(seats, lambda _: _NOTHING)
 
 
 def after_follow(order: Order, proven: BySeat[Proven], lead: Lead, seat: Seat, cards: CardSet) -> BySeat[Proven]:
-    """What is proven once `seat` has answered `lead` with `cards`.
+    """What is proven about every seat after `seat` has followed `lead` with `cards` (rules §12).
 
-    Fewer cards of the led group than were led: void of it. Fewer pairs than the lead holds: no pair left in it.
+    A seat that plays fewer cards of the led group than were led is void of it and has no pair in it. A seat that shows
+    fewer pairs than the lead holds has no pair left in that group.
     """
     shown = shared(cards, order.cards[lead.group])
     void = count(shown) < lead.count

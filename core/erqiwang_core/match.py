@@ -31,23 +31,23 @@ from erqiwang_core.settlement import DealSettled, Settled, Settlement, next_firs
 from erqiwang_core.units import Chips, Seat
 
 Player = NewType("Player", str)
-"""Who sits on a seat, in the platform's own words; opaque to the core."""
+"""The platform's id of a player. The core only compares it."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Chair:
-    """A seat before and during the match."""
+    """A seat, and the player who sits there; `player` is None on a free seat."""
 
     player: Player | None
     epoch: int
-    """How often the seat has been taken or left: what was given for an earlier epoch is void."""
+    """How often the seat has been taken or left. A seat token of an earlier epoch is no longer valid."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Gathering:
-    """The first deal has not started: seats are free, or the platform has yet to start it (rules §13)."""
+    """Before the first deal: a seat is free, or the platform has not started the match yet (rules §13)."""
 
     options: RoomOptions
     chairs: BySeat[Chair]
@@ -56,13 +56,13 @@ class Gathering:
 @final
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A deal is in progress, or settled and waiting for every seat to be ready."""
+    """A deal is in progress, or is settled and waits for every seat to be ready."""
 
     options: RoomOptions
     chairs: BySeat[Chair]
     deal: Deal
     by_deal: tuple[BySeat[Chips], ...]
-    """The scores of every settled deal, in order."""
+    """The scores of the settled deals, first deal first."""
 
 
 @final
@@ -74,34 +74,34 @@ class Over:
     chairs: BySeat[Chair]
     account: "Account"
     last: Settled | None
-    """The deal the match ended with; None where it never began."""
+    """The last deal; None if the match was disbanded before the first deal."""
 
 
 Match: TypeAlias = Gathering | Running | Over
 
 
 class Outside(Enum):
-    """Who may ask for the end of a match beside the seats."""
+    """Who may disband a match without sitting at the table."""
 
     PLATFORM = "platform"
     HOUSE = "house"
-    """The server, which ends a room whose match does not begin in time."""
+    """The server: it disbands a match that does not begin in time."""
 
 
 Asker: TypeAlias = Seat | Outside
 
 
 class DisbandReason(Enum):
-    """Why a match is disbanded, as far as that is said."""
+    """Why a match is disbanded."""
 
     UNSAID = "unsaid"
     AGREED = "agreed"
-    """The players agreed to end it."""
+    """The players agreed to end the match."""
     ABSENT = "absent"
     """A player is away, or does not act."""
     MISCONDUCT = "misconduct"
     MAINTENANCE = "maintenance"
-    """The platform needs the table to end."""
+    """The platform must end the match."""
     OTHER = "other"
     EXPIRED = "expired"
     """The match did not begin in time."""
@@ -110,30 +110,30 @@ class DisbandReason(Enum):
 @final
 @dataclass(frozen=True, slots=True)
 class Disbanding:
-    """Who had a match disbanded, and why. Told to all."""
+    """Who disbanded a match, and why. Every viewer is told."""
 
     asker: Asker
     reason: DisbandReason
     text: str
-    """What else there is to say, in the platform's own words; opaque to the core."""
+    """A remark by the platform, or empty. The core does not read it."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Account:
-    """How a match ended for every seat, in chips (大局结算)."""
+    """The settlement of a match, in chips (大局结算, rules §13)."""
 
     disbanding: Disbanding | None
-    """None where all deals were played."""
+    """None if all deals were played."""
     deals: tuple[BySeat[Chips], ...]
-    """The scores of every deal; one in progress at a disband counts 0 for all."""
+    """The scores of each deal, first deal first. A deal in progress at a disband has 0 for every seat."""
     totals: BySeat[Chips]
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class TakeSeat:
-    """Seat a player."""
+    """Give a seat to a player, or the same seat again. `seat` is unchecked."""
 
     seat: int
     player: Player
@@ -142,7 +142,7 @@ class TakeSeat:
 @final
 @dataclass(frozen=True, slots=True)
 class LeaveSeat:
-    """Free a seat, before the match starts."""
+    """Free a seat before the first deal. `seat` is unchecked."""
 
     seat: int
 
@@ -150,16 +150,16 @@ class LeaveSeat:
 @final
 @dataclass(frozen=True, slots=True)
 class StartMatch:
-    """Start the first deal of a room whose seats are all taken, where its options leave that to the platform."""
+    """Start the first deal of a full room, if the room's options leave the start to the platform (rules §13)."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Disband:
-    """End the match now (解散)."""
+    """End the match now (解散, rules §13)."""
 
     asker: int | Outside = Outside.PLATFORM
-    """Whose wish it is: the number of a seat that is taken, or one outside."""
+    """Who asks: the number of a taken seat (unchecked), the platform or the server."""
     reason: DisbandReason = DisbandReason.UNSAID
     text: str = ""
 
@@ -170,7 +170,7 @@ HouseCommand: TypeAlias = TakeSeat | LeaveSeat | StartMatch | Disband
 @final
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """Ready for the next deal (准备). A second one, or one that comes after that deal has begun, has no effect."""
+    """The seat is ready for the next deal (准备). No effect if sent twice, or after that deal has begun."""
 
 
 Command: TypeAlias = deals.Command | Ready
@@ -179,7 +179,7 @@ Command: TypeAlias = deals.Command | Ready
 @final
 @dataclass(frozen=True, slots=True)
 class SeatTaken:
-    """A player has sat down, or was given the same seat again."""
+    """A player has taken a seat, or the same seat again; each time the seat's epoch goes up."""
 
     seat: Seat
     player: Player
@@ -188,7 +188,7 @@ class SeatTaken:
 @final
 @dataclass(frozen=True, slots=True)
 class SeatLeft:
-    """A seat is free again."""
+    """A seat is free again. Its epoch goes up."""
 
     seat: Seat
 
@@ -196,7 +196,7 @@ class SeatLeft:
 @final
 @dataclass(frozen=True, slots=True)
 class DealStarted:
-    """A deal has been dealt."""
+    """A deal has started, with these cards."""
 
     number: int
     """Which deal of the match, from 1."""
@@ -204,7 +204,7 @@ class DealStarted:
     game: Game
     review: bool
     rules_version: int
-    """Which version of the rules the deal is played by, whatever version the reader has."""
+    """The version of the rules that the deal is played by. Replaying the deal uses this version, not the newest."""
     shuffled: Shuffled
 
 
@@ -223,17 +223,17 @@ class MatchEnded:
 
     account: Account
     cut_short: Settlement | None
-    """The settlement, 0 for all, of a deal in progress at a disband."""
+    """The settlement of a deal that a disband cut short, 0 for every seat; None if none was in progress."""
 
 
 Event: TypeAlias = SeatTaken | SeatLeft | DealStarted | deals.Event | SeatReady | MatchEnded
 
 Shuffle: TypeAlias = Callable[[], Shuffled]
-"""Where the next deal's cards come from; asked only when a deal starts."""
+"""Gives a freshly shuffled deck. It is called once for each deal that starts."""
 
 
 def begin(options: RoomOptions) -> Match:
-    """A match that nobody has joined yet."""
+    """A new match with these options; every seat is free."""
     return Gathering(options, by_seat(_rules(options).seats, lambda _: Chair(None, 0)))
 
 
@@ -242,7 +242,7 @@ def _rules(options: RoomOptions) -> Rules:
 
 
 def phase(match: Match) -> Phase:
-    """Where a match stands."""
+    """The phase of the match."""
     match match:
         case Gathering():
             return Phase.OPEN
@@ -253,7 +253,7 @@ def phase(match: Match) -> Phase:
 
 
 def scores(match: Match) -> tuple[BySeat[Chips], ...]:
-    """The scores of every deal that counts so far, in order."""
+    """The scores in chips of the deals that count so far, first deal first."""
     match match:
         case Gathering():
             return ()
@@ -264,12 +264,16 @@ def scores(match: Match) -> tuple[BySeat[Chips], ...]:
 
 
 def totals(seats: int, by_deal: tuple[BySeat[Chips], ...]) -> BySeat[Chips]:
-    """The accumulated score of every seat."""
+    """The accumulated score of each seat in chips; 0 without a deal."""
     return by_seat(seats, lambda seat: Chips(sum(of_deal[seat] for of_deal in by_deal)))
 
 
 def decide(match: Match, seat: Seat, command: Command, shuffle: Shuffle) -> tuple[Event, ...] | Refusal:
-    """What a seat's `command` brings about, or why it may not stand."""
+    """What a seat's `command` brings about, or why it may not stand (rules §15).
+
+    The tuple is empty if the command stands without effect, as a second `Ready` does. `match` itself is not changed:
+    apply the events with `evolve`. Refusals: `NoSuchSeat`, `WrongPhase`, and those of the deal's phase.
+    """
     if not 0 <= seat < len(match.chairs):
         return NoSuchSeat(seat, len(match.chairs))
     if not isinstance(match, Running):
@@ -286,12 +290,12 @@ def decide(match: Match, seat: Seat, command: Command, shuffle: Shuffle) -> tupl
 
 
 def waits_for(match: Running, seat: Seat) -> bool:
-    """Whether the next deal waits for `seat` to say that it is ready; no deal follows the last (rules §13)."""
+    """Whether the next deal waits for `seat` to be ready (rules §13). False after the last deal."""
     return isinstance(match.deal, Settled) and not match.deal.ready[seat] and len(match.by_deal) < match.options.deals
 
 
 def to_act(match: Match) -> tuple[Seat, ...]:
-    """The seats that a match waits for: the one whose turn it is, or those that are not ready for the next deal."""
+    """The seats that the match waits for: the one whose turn it is, or those not ready. May be empty."""
     if not isinstance(match, Running):
         return ()
     turn = deals.turn(match.deal)
@@ -305,8 +309,8 @@ def _ready(match: Running, seat: Seat, shuffle: Shuffle) -> tuple[Event, ...] | 
     if not match.by_deal:
         return WrongPhase(phase(match))
     if not isinstance(deal, Settled) or deal.ready[seat]:
-        # Said twice, or so late that the deal has begun: on a bad network both happen to a client that does no wrong.
-        # Accepted, and without effect (rules §13): nothing has happened, so nothing is told or logged.
+        # A second `Ready`, or one that arrives after the deal has begun. Both happen to a correct client on a bad
+        # network, so it is accepted without effect (rules §13): no event, and nobody is told.
         return ()
     ready = deal.ready.put(seat, True)
     if not all(ready):
@@ -323,7 +327,10 @@ def _account(match: Match, by_deal: tuple[BySeat[Chips], ...], disbanding: Disba
 
 
 def answer(match: Match, seat: Seat, request: Request) -> Reply | Refusal:
-    """What a seat's `request` is answered with, and to whom; nothing of it is logged (rules §12, §13)."""
+    """The reply to a seat's `request`, with the seats it goes to, or why it may not stand (rules §12, §13).
+
+    Nothing is stored. Refusals: `NoSuchSeat`, `WrongPhase` if no deal is in play, and those of `playing.answer`.
+    """
     if not 0 <= seat < len(match.chairs):
         return NoSuchSeat(seat, len(match.chairs))
     if not isinstance(match, Running) or not isinstance(match.deal, Playing):
@@ -332,7 +339,11 @@ def answer(match: Match, seat: Seat, request: Request) -> Reply | Refusal:
 
 
 def administer(match: Match, command: HouseCommand, shuffle: Shuffle) -> tuple[Event, ...] | Refusal:
-    """What a command of the house brings about: it seats players, frees seats, starts, and disbands."""
+    """What a command of the house brings about, or why it may not stand (rules §13).
+
+    The house is the platform and the server. It seats players, frees seats, starts and disbands the match. Refusals:
+    `NoSuchSeat`, `WrongPhase`, `SeatOccupied`, `SeatedElsewhere`, `SeatFree`, `NotInThisRoom`.
+    """
     match command:
         case TakeSeat(seat, player):
             return _take(match, seat, player, shuffle)
@@ -352,7 +363,7 @@ def _take(match: Match, seat: int, player: Player, shuffle: Shuffle) -> tuple[Ev
     taken = SeatTaken(Seat(seat), player)
     sitting = match.chairs[taken.seat].player
     if sitting == player:
-        # The same player again: a fresh epoch, so that what was given before is void.
+        # The same player takes the seat again: the epoch goes up, and older tokens of the seat are no longer valid.
         return (taken,)
     if sitting is not None:
         return SeatOccupied(taken.seat)
@@ -422,7 +433,7 @@ def _cut_short(deal: Bidding | Naming | Burying | Playing) -> Settlement:
 
 
 def evolve(match: Match, event: Event) -> Match:
-    """The match after `event`, which this match brought about."""
+    """The match after `event`. The event must come from `decide` or `administer` on this match."""
     match event:
         case SeatTaken(seat, player):
             return _with_chair(match, seat, player)
@@ -462,7 +473,7 @@ def _last_deal(match: Match, cut_short: Settlement | None) -> Settled | None:
 
 
 def finished(deal: Deal) -> tuple[Trick, ...]:
-    """The tricks of a deal that are complete."""
+    """The complete tricks of a deal, first trick first."""
     match deal:
         case Bidding() | Naming() | Burying():
             return ()
@@ -471,7 +482,7 @@ def finished(deal: Deal) -> tuple[Trick, ...]:
 
 
 def on_table(deal: Deal) -> Trick | None:
-    """The trick on the table, finished or not: it lies there until the next lead, the last until the next deal (rules §12)."""
+    """The trick on the table, complete or not, until the next lead; the last until the next deal (rules §12)."""
     match deal:
         case Bidding() | Naming() | Burying():
             return None

@@ -1,4 +1,4 @@
-"""Naming: the declarer, who holds the kitty now, names trump or surrenders (选主 / 投降, rules §5)."""
+"""Naming: the declarer has taken the kitty, and names trump or surrenders (选主 / 投降, rules §5)."""
 
 from dataclasses import dataclass
 from typing import TypeAlias, final
@@ -28,7 +28,7 @@ class Naming:
 @final
 @dataclass(frozen=True, slots=True)
 class NameTrump:
-    """Name trump, as a raw number: a suit's, or 5 for no trump."""
+    """Name trump. `trump` is unchecked: 1 to 4 name a suit, 5 is no trump, any other number is refused."""
 
     trump: int
 
@@ -54,7 +54,7 @@ Event: TypeAlias = TrumpNamed | DealSettled
 
 
 def number(trump: Trump) -> int:
-    """The number a trump choice is named by: its suit's, or 5 for no trump."""
+    """The number that stands for a trump choice: 1 to 4 for a suit, 5 for no trump."""
     match trump:
         case SuitTrump(suit):
             return suit.value
@@ -68,7 +68,10 @@ def _parse(rules: Rules, raw: int) -> Trump | NotATrump:
 
 
 def decide(state: Naming, seat: Seat, command: Command) -> Event | Refusal:
-    """What `command` by `seat` brings about, or why it may not stand."""
+    """What `command` by `seat` brings about, or why it may not stand (rules §5).
+
+    Refusals: `NotYourTurn`, `NotATrump` for a number that is no trump choice of this game, `SurrenderNotAllowed`.
+    """
     if seat != state.contract.declarer:
         return NotYourTurn(state.contract.declarer)
     match command:
@@ -91,7 +94,7 @@ def evolve(state: Naming, event: Event) -> Burying | Settled:
 
 
 def pairs_named(trump: Trump, hand: CardSet) -> int:
-    """The pairs to show beside a choice: those of the suit in `hand`; for no trump those of jokers, 7s and 2s."""
+    """How many pairs of the suit `hand` holds; for no trump, how many pairs of jokers, 7s and 2s."""
     match trump:
         case SuitTrump(suit):
             return count_pairs(shared(hand, SUITS[suit]))
@@ -100,7 +103,7 @@ def pairs_named(trump: Trump, hand: CardSet) -> int:
 
 
 def suggested_trump(state: Naming) -> Trump:
-    """The trump choice that leaves the declarer most trumps; among equals the one with most pairs, a suit before none."""
+    """The choice that gives the declarer most trumps, then most trump pairs. On a tie a suit precedes no trump."""
     hand = state.hands[state.contract.declarer]
 
     def strength(trump: Trump) -> tuple[int, int]:

@@ -1,8 +1,8 @@
-"""Notation: cards as short text, to read and to write.
+"""Notation: reads and writes cards as short text.
 
-`♠7` or `s7` is a card of a suit, `🃏` or `BJ` the big joker, `🃟` or `SJ` the small one. Cards may stand apart or close
-together (`♠7 ♥10`, `s7h10`). The letter of a suit is small, because `SJ` is the small joker and `sJ` the J of spades.
-Chinese is read as well: `黑桃7`, `红桃十`, `大王`.
+`♠7` or `s7` is the 7 of spades, `🃏` or `BJ` the big joker, `🃟` or `SJ` the small joker. Spaces between cards are
+optional (`♠7 ♥10`, `s7h10`). Suit letters are small, because `SJ` is the small joker and `sJ` the J of spades. Chinese
+is read too: `黑桃7`, `红桃十`, `大王`.
 """
 
 import re
@@ -18,7 +18,7 @@ from erqiwang_core.units import CardId, CardSet, Kind
 @final
 @dataclass(frozen=True, slots=True)
 class UnreadableCard:
-    """Something that is no card stands where one is expected."""
+    """The text has something else where a card is expected."""
 
     word: str
 
@@ -26,7 +26,7 @@ class UnreadableCard:
 @final
 @dataclass(frozen=True, slots=True)
 class ThirdCopy:
-    """A card is written three times; there are two copies of each."""
+    """The text names a card three times; each card has only two copies."""
 
     kind: Kind
 
@@ -34,7 +34,7 @@ class ThirdCopy:
 @final
 @dataclass(frozen=True, slots=True)
 class UnreadableTrump:
-    """What is written names no trump."""
+    """The text names no trump choice."""
 
     word: str
 
@@ -68,7 +68,7 @@ _JOKERS: Final = {
 } | _CHINESE_JOKERS
 _RANKS: Final = {_RANK_SIGNS.get(rank, str(rank.value)): rank for rank in Rank} | {"T": Rank.TEN} | _CHINESE_RANKS
 
-# U+FE0F, which some keyboards add to a suit's sign, asks for the coloured drawing of it.
+# Some keyboards add U+FE0F to a suit's sign, which asks for its coloured form. It is skipped.
 _CARD: Final = re.compile(
     rf"(?P<joker>{'|'.join(_JOKERS)})|(?P<suit>{'|'.join(_SUITS)})\ufe0f?(?P<rank>(?i:{'|'.join(_RANKS)}))"
 )
@@ -77,7 +77,7 @@ _WORD: Final = re.compile(r"[^\s,，、]+")
 
 
 def write_card(card: Kind) -> str:
-    """The text of one card."""
+    """The text of one card, such as `♠7` or `🃏`."""
     face = FACES[card]
     match face:
         case Joker():
@@ -87,15 +87,15 @@ def write_card(card: Kind) -> str:
 
 
 def write(cards: CardSet, trump: Trump | None = None) -> str:
-    """The text of a set of cards in the order in which a player holds them; before trump is named jokers, 7s and 2s first."""
+    """The text of a set of cards, sorted as by `in_order`. Without a `trump`, jokers, 7s and 2s come first."""
     return " ".join(write_card(kind(card)) for card in in_order(order(trump or NoTrump()), cards))
 
 
 def in_order(tables: Order, cards: CardSet) -> tuple[CardId, ...]:
-    """Those cards as a player holds them: trumps, then spades, hearts, clubs, diamonds, each from the highest down."""
+    """The cards as a player sorts them: trumps, spades, hearts, clubs, diamonds, each from the highest down."""
 
     def place(card: CardId) -> tuple[int, int, int, int]:
-        # Cards of one level lie by kind, so that the two of a pair lie together.
+        # Cards of one level are sorted by kind, so that the two cards of a pair are neighbours.
         group = tables.group[card % KINDS]
         return (-group if group else -len(tables.cards), -tables.strength[card % KINDS], -(card % KINDS), card)
 
@@ -103,7 +103,7 @@ def in_order(tables: Order, cards: CardSet) -> tuple[CardId, ...]:
 
 
 def read(text: str) -> CardSet | UnreadableCard | ThirdCopy:
-    """The cards a text names; a card that is named twice is both its copies, the first deck's first."""
+    """The cards that `text` names. A card named once is the first deck's copy; named twice, it is both copies."""
     found = 0
     place = _end(_BETWEEN, text, 0)
     while place < len(text):
@@ -138,7 +138,7 @@ def _end(pattern: re.Pattern[str], text: str, place: int) -> int:
 
 
 def write_trump(trump: Trump) -> str:
-    """The text of a trump choice."""
+    """The text of a trump choice, which `read_trump` reads back."""
     match trump:
         case SuitTrump(suit):
             return _SUIT_SIGNS[suit]
@@ -147,7 +147,7 @@ def write_trump(trump: Trump) -> str:
 
 
 def read_trump(text: str) -> Trump | UnreadableTrump:
-    """The trump choice a text names: a suit by its sign, letter or name, or `no trump` (also `nt`, 无主)."""
+    """The trump choice that `text` names: a suit by its sign, letter or name, or `no trump` (`nt`, 无主)."""
     word = " ".join(text.replace("\ufe0f", "").lower().replace("-", " ").split())
     if word in _NO_TRUMP_WORDS:
         return NoTrump()

@@ -1,7 +1,7 @@
-"""Notices: what each viewer is told of each event, its cause and every part of the view that it changed (rules §12, §13).
+"""Notices: what each viewer is told of each event (rules §12, §13).
 
-The cause is the event as this viewer may know it. The parts are whole: whoever puts them in the place of the old ones
-holds the viewer's view, without knowing a rule.
+A notice has a cause, which is the event as this viewer may know it, and every part of the view that the event changed.
+Each part is whole: replace the old part by it, and the view is up to date. No rule of the game is needed for that.
 """
 
 from collections.abc import Callable, Sequence
@@ -61,7 +61,7 @@ from erqiwang_core.viewer import PUBLIC, Public, Viewer
 @final
 @dataclass(frozen=True, slots=True)
 class Dealt:
-    """A deal has been dealt."""
+    """A deal has been dealt. The cards are in each seat's own view."""
 
     number: int
     first_bidder: Seat
@@ -71,7 +71,7 @@ class Dealt:
 @final
 @dataclass(frozen=True, slots=True)
 class BuriedBy:
-    """The declarer has buried: which cards is in the declarer's view alone."""
+    """The declarer has buried. Only the declarer's own view holds the cards."""
 
     declarer: Seat
     void: tuple[Seat, ...]
@@ -89,7 +89,7 @@ class Led:
     lead: Lead
     failed_throw: bool
     attempted: CardSet | None
-    """The throw that failed, to the thrower alone."""
+    """The cards of the failed throw, told to the thrower only; None for other viewers and if no throw failed."""
     void: tuple[Seat, ...]
     statements: tuple[Statement, ...]
 
@@ -97,16 +97,16 @@ class Led:
 @final
 @dataclass(frozen=True, slots=True)
 class DealEnded:
-    """The deal is settled; the settlement is in the view."""
+    """The deal is settled. The view holds the settlement."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class MatchOver:
-    """The match is settled; the account is in the view."""
+    """The match is settled. The view holds the account."""
 
     disbanding: Disbanding | None
-    """None where all deals were played."""
+    """None if all deals were played."""
 
 
 Cause: TypeAlias = (
@@ -133,7 +133,7 @@ class Notice:
 
     cause: Cause
     changed: tuple[Part, ...]
-    """Exactly the parts of the seat's view that the event changed."""
+    """The parts of the seat's view that the event changed, and no others."""
 
 
 @final
@@ -143,26 +143,26 @@ class PublicNotice:
 
     cause: Cause
     changed: tuple[Shared, ...]
-    """Exactly the parts of the public view that the event changed."""
+    """The parts of the public view that the event changed, and no others."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """What several viewers are told of one event: the parts they share, and what each seat has of its own."""
+    """What several viewers are told of one event: the shared parts once, and each seat's own."""
 
     shared: tuple[Shared, ...]
     own: dict[Seat, Notice]
-    """Each seat's cause, and the parts of its own that changed."""
+    """For each seat its cause, and its own parts that changed."""
     public: Cause
-    """The event as the public may know it."""
+    """The cause for the public."""
 
     @overload
     def notice(self, viewer: Seat) -> Notice: ...
     @overload
     def notice(self, viewer: Public) -> PublicNotice: ...
     def notice(self, viewer: Viewer) -> Notice | PublicNotice:
-        """All that `viewer` is told: the public, or one of the seats that this was made for."""
+        """The notice for `viewer`: the public, or one of the seats in `own`."""
         if isinstance(viewer, Public):
             return PublicNotice(self.public, self.shared)
         own = self.own[viewer]
@@ -176,14 +176,14 @@ def notice(before: Match, event: Event, after: Match, viewer: Public) -> PublicN
 @overload
 def notice(before: Match, event: Event, after: Match, viewer: Viewer) -> Notice | PublicNotice: ...
 def notice(before: Match, event: Event, after: Match, viewer: Viewer) -> Notice | PublicNotice:
-    """What `viewer` is told of `event`, which led from `before` to `after`."""
+    """The notice for `viewer` of `event`, which changed the match from `before` to `after`."""
     if isinstance(viewer, Public):
         return telling(before, event, after, ()).notice(viewer)
     return telling(before, event, after, (viewer,)).notice(viewer)
 
 
 def telling(before: Match, event: Event, after: Match, seats: tuple[Seat, ...]) -> Telling:
-    """What the public and each of `seats` are told of `event`, as `notice` says it; what all see alike is built once."""
+    """The notices of `event` for the public and for `seats`. The shared parts are built only once."""
     return Telling(
         shared=_changed_alike(before, event, after),
         own={seat: Notice(cause(before, event, seat), _changed(before, event, after, seat)) for seat in seats},
@@ -192,7 +192,7 @@ def telling(before: Match, event: Event, after: Match, seats: tuple[Seat, ...]) 
 
 
 def cause(match: Match, event: Event, viewer: Viewer) -> Cause:
-    """The event as `viewer` may know it; `match` is at any moment of the event's deal, before the event or after it."""
+    """The event as `viewer` may know it. `match` may be at any moment of the event's deal, before or after it."""
     match event:
         case CardsFollowed():
             return event
@@ -235,7 +235,7 @@ _SEEN_ALIKE: Final[tuple[Callable[[Match], Shared], ...]] = (
     views.settlement,
     views.account,
 )
-"""The parts that are the same in every view."""
+"""The functions that build the shared parts."""
 
 _OWN: Final[tuple[Callable[[Match, Seat], Own], ...]] = (
     views.hand,
@@ -246,7 +246,7 @@ _OWN: Final[tuple[Callable[[Match, Seat], Own], ...]] = (
     views.disclosed,
     views.advice,
 )
-"""The parts that every seat has its own of."""
+"""The functions that build a seat's own parts."""
 
 
 def _changed_alike(before: Match, event: Event, after: Match) -> tuple[Shared, ...]:
@@ -262,7 +262,7 @@ def _changed(before: Match, event: Event, after: Match, seat: Seat) -> tuple[Own
 
 
 def _changed_alike_by_play(before: Match, event: CardsLed | CardsFollowed, after: Match) -> tuple[Shared, ...]:
-    """What a play changes for all: here and below, the one place where speed asks to know it beforehand."""
+    """The shared parts that a play changes. Comparing all parts is too slow for plays, so the changes are listed."""
     was, now = _in_play(before), _in_play(after)
     parts: list[Shared] = [views.turn(after), views.table(after)]
     if now.points != was.points:
@@ -297,14 +297,14 @@ def _in_play(match: Match) -> Playing:
 
 
 def fold(before: View, told: Notice) -> View:
-    """A seat's view after a notice: every changed part in the place of the old one."""
+    """The seat's view after a notice: each changed part replaces the old one."""
     for part in told.changed:
         before = _put(before, part)
     return before
 
 
 def fold_public(before: PublicView, told: PublicNotice) -> PublicView:
-    """The public view after a notice, likewise."""
+    """The public view after a notice: each changed part replaces the old one."""
     for part in told.changed:
         before = _put_shared(before, part)
     return before
@@ -375,10 +375,10 @@ def _put_shared(into: _V, part: Shared) -> _V:
 
 
 def told_again(match: Match, events: Sequence[Event], viewer: Viewer) -> tuple[Cause, ...]:
-    """What a viewer that was away is told of `events`, the last ones of the present deal: the causes of a tail of them.
+    """The causes of the last of `events` that a viewer who was away may still be told, oldest first (rules §4, §12).
 
-    It never reaches further back than the viewer may look (rules §4, §12): in a no-review room not before the trick on the
-    table was led. A kitty that was shown to all is told of until trump is named, and the rest of its event ever after.
+    `events` are the events of the present deal that the viewer missed. In a no-review room those before the trick on
+    the table are left out. A kitty shown to all is left out once trump is named; the rest of its event is kept.
     """
     first = 0 if match.options.review else _led_at(events)
     named = any(isinstance(event, TrumpNamed) for event in events)
@@ -387,5 +387,5 @@ def told_again(match: Match, events: Sequence[Event], viewer: Viewer) -> tuple[C
 
 
 def _led_at(events: Sequence[Event]) -> int:
-    """Where the trick on the table was led; 0 where none is, or where it was led before all of `events`."""
+    """The index of the last lead in `events`; 0 if there is none."""
     return max((place for place, event in enumerate(events) if isinstance(event, CardsLed)), default=0)

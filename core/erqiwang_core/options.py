@@ -8,7 +8,7 @@ from typing import Final, TypeAlias, final
 @final
 @dataclass(frozen=True, slots=True)
 class ThreePlayer:
-    """The three-player game and the options it alone has."""
+    """The three-player game, with its own options (rules §14)."""
 
     joker_bonus: bool = False
     climb: bool = False
@@ -18,15 +18,15 @@ class Deck(Enum):
     """The decks of the four-player game."""
 
     SHORT = "short"
-    """Without 3s and 4s: 92 cards, 21 a seat."""
+    """No 3s and 4s: 92 cards, 21 for each seat."""
     FULL = "full"
-    """With them: 108 cards, 25 a seat."""
+    """All ranks: 108 cards, 25 for each seat."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class FourPlayer:
-    """The four-player game and the option it alone has."""
+    """The four-player game, with its own option (rules part B)."""
 
     deck: Deck = Deck.SHORT
 
@@ -35,7 +35,7 @@ Game: TypeAlias = ThreePlayer | FourPlayer
 
 
 class Payer(Enum):
-    """Who pays the room cards."""
+    """Who pays the room cards (rules §14)."""
 
     OWNER = "owner"
     EACH = "each"
@@ -45,13 +45,13 @@ class Start(Enum):
     """What starts the first deal (rules §13)."""
 
     LAST_SEAT = "last_seat"
-    """The last seat that is taken."""
+    """The first deal starts when the last seat is taken."""
     PLATFORM = "platform"
-    """The platform, once every seat is taken."""
+    """The first deal starts when the platform sends `StartMatch`; every seat must be taken."""
 
 
 class Length(Enum):
-    """How many deals a match has."""
+    """The number of deals in a match, 6 or 12 (rules §14)."""
 
     SIX = 6
     TWELVE = 12
@@ -60,7 +60,7 @@ class Length(Enum):
 @final
 @dataclass(frozen=True, slots=True)
 class Countdowns:
-    """Seconds shown to whoever is to act. Nothing ever happens when they run out (rules §13)."""
+    """Seconds shown to the seat that must act, one value a phase. Nothing happens when they run out (rules §13)."""
 
     bid: int = 15
     trump: int = 20
@@ -71,7 +71,7 @@ class Countdowns:
 @final
 @dataclass(frozen=True, slots=True)
 class RoomOptions:
-    """What the owner of a room chooses."""
+    """The options of a room, chosen when it is created (rules §14)."""
 
     game: Game = ThreePlayer()
     length: Length = Length.SIX
@@ -82,7 +82,7 @@ class RoomOptions:
 
     @property
     def deals(self) -> int:
-        """How many deals the match has."""
+        """The number of deals in the match, 6 or 12."""
         return self.length.value
 
 
@@ -92,9 +92,9 @@ class CardCost:
     """Room cards to pay (rules §14)."""
 
     owner: int
-    """By the owner, for opening the room."""
+    """Paid by the owner for opening the room."""
     joiner: int
-    """By every other player, for joining."""
+    """Paid by each other player for joining."""
 
 
 _COSTS: Final[dict[tuple[Payer, Length], CardCost]] = {
@@ -106,5 +106,5 @@ _COSTS: Final[dict[tuple[Payer, Length], CardCost]] = {
 
 
 def card_cost(options: RoomOptions) -> CardCost:
-    """What a room with those options costs (rules §14)."""
+    """The room cards that a room with these options costs (rules §14)."""
     return _COSTS[options.payer, options.length]

@@ -1,8 +1,8 @@
 """The parts of a view: what a viewer may see of a match, one value a part.
 
-Shared parts are the same for every seat, and the public sees them and nothing else. Own parts are told to one seat.
-A part is assigned to, never worked out: whoever puts the parts of every notice in the place of the old ones holds the view
-(see `notices`). Nothing hidden from the viewer has a place in any of them.
+Shared parts are the same for every viewer; the public sees them and nothing else. Own parts go to one seat.
+A notice carries each changed part whole: replace the old part by it, and the view is up to date (see `notices`). No
+part has a field that could hold what its viewer may not see.
 """
 
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ from erqiwang_core.units import CardId, CardSet, Chips, Points, Seat
 @final
 @dataclass(frozen=True, slots=True)
 class Chairs:
-    """Who sits where; None on a free seat."""
+    """The player on each seat; None on a free seat."""
 
     players: BySeat[Player | None]
 
@@ -33,35 +33,35 @@ class Chairs:
 @final
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Where the match stands."""
+    """The phase of the match, the number of the deal, and the scores so far."""
 
     phase: Phase
     deal: int
-    """The deal in progress or last settled, from 1; 0 before the first."""
+    """Number of the deal in progress or last settled, from 1; 0 before the first deal."""
     deals: int
     totals: BySeat[Chips]
-    """Accumulated scores (packet: `PlayerInfo`)."""
+    """Accumulated score of each seat, in chips (packet: `PlayerInfo`)."""
     first_bidder: Seat | None
     commitment: bytes
-    """What was published of the deck as it was dealt; empty where nothing was."""
+    """The commitment to the order of the deck, published when it was dealt; empty if there is none."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """Who is to act. The countdown is shown and nothing happens when it runs out (rules §13)."""
+    """The seat that must act. Show its countdown; nothing happens when it runs out (rules §13)."""
 
     seat: Seat | None
     countdown: int
-    """Seconds; 0 where nobody is to act."""
+    """Seconds from the start of the turn; 0 if no seat must act."""
     number: int
-    """Which turn of the deal it is, from 1, so that a seat that acts twice running is seen to; 0 likewise."""
+    """Number of the turn in the deal, from 1; 0 if no seat must act. It tells two turns of one seat in a row apart."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Hand:
-    """The seat's own cards."""
+    """The cards in the seat's hand."""
 
     cards: CardSet
 
@@ -69,32 +69,32 @@ class Hand:
 @final
 @dataclass(frozen=True, slots=True)
 class Auction:
-    """The calls so far; no calls, nobody ahead and 0 base chips outside the bidding."""
+    """The calls so far. Outside the bidding it is empty: no calls, no leader, no bid, 0 base chips."""
 
     calls: tuple[Called, ...]
     leader: Seat | None
     standing: Points | None
     base: Chips
-    """The base chips of the standing bid."""
+    """The base chips of the standing bid; 0 without one."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Agreed:
-    """What the bidding came to, and the trump once it is named."""
+    """The declarer, the bid, and trump once it is named."""
 
     declarer: Seat
     bid: Points
     base: Chips
     may_surrender: bool
-    """Whether surrender is open now, instead of naming trump."""
+    """Whether the declarer may surrender now instead of naming trump (rules §5)."""
     trump: Trump | None
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class ContractPart:
-    """The contract; nothing before there is a declarer and after the settlement."""
+    """The contract; None before there is a declarer and once the deal is settled."""
 
     agreed: Agreed | None
 
@@ -102,7 +102,7 @@ class ContractPart:
 @final
 @dataclass(frozen=True, slots=True)
 class Kitty:
-    """The cards of the kitty (底牌), to the declarer until burying; empty to everyone else and at other times."""
+    """The kitty (底牌), for the declarer from taking it until it has buried. Empty for other seats and at other times."""
 
     cards: CardSet
 
@@ -110,7 +110,7 @@ class Kitty:
 @final
 @dataclass(frozen=True, slots=True)
 class Buried:
-    """The buried cards (埋牌底牌), to the declarer in play; empty to everyone else and at other times."""
+    """The buried cards (埋牌底牌), for the declarer during play. Empty for other seats and at other times."""
 
     cards: CardSet
 
@@ -118,27 +118,27 @@ class Buried:
 @final
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The trick on the table, finished or not: it lies there until the next lead, the last until the next deal."""
+    """The trick on the table, complete or not. It stays until the next lead, the last one until the next deal."""
 
     number: int
-    """Which trick of the deal, from 1; 0 before the first lead."""
+    """Number of the trick in the deal, from 1; 0 before the first lead."""
     trick: Trick | None
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Captured:
-    """What the defenders have captured in tricks so far."""
+    """The points that the defenders have captured in tricks so far; 0 outside play."""
 
     points: Points
     multiplier: int
-    """The running multiplier (packet: `curmultiple`); 0 until there is a declarer."""
+    """The running multiplier (packet: `curmultiple`, rules §10); 0 until there is a declarer and once settled."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class CapturedCards:
-    """The captured point cards, to the defenders in play; empty to the declarer and at other times."""
+    """The captured point cards, for the defenders during play. Empty for the declarer and at other times."""
 
     cards: CardSet
 
@@ -146,7 +146,7 @@ class CapturedCards:
 @final
 @dataclass(frozen=True, slots=True)
 class History:
-    """The finished tricks of the deal, in review rooms; nothing in others (rules §12)."""
+    """The complete tricks of the deal in a review room; empty in other rooms (rules §12)."""
 
     tricks: tuple[Trick, ...]
 
@@ -154,7 +154,7 @@ class History:
 @final
 @dataclass(frozen=True, slots=True)
 class Inference:
-    """What the plays have proven of every seat, in review rooms while play goes on; nothing otherwise."""
+    """What the plays have proven about each seat, in a review room during play; None otherwise (rules §12)."""
 
     proven: BySeat[Proven] | None
 
@@ -162,19 +162,19 @@ class Inference:
 @final
 @dataclass(frozen=True, slots=True)
 class TrumpVoid:
-    """The seats announced to hold no trump, and what all are told because of it, for the rest of the deal."""
+    """The seats announced void of trump, for the rest of the deal (rules §12)."""
 
     announced: tuple[Seat, ...]
     statements: tuple[Statement, ...]
-    """What seats told as the second was announced, where the game has them tell."""
+    """What the other seats told when the second seat was announced; empty in games without it (part B)."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class TrumpCounts:
-    """How many trumps every other seat holds, once a seat is announced to hold none, for the rest of the deal.
+    """The numbers of trumps and trump pairs of each other seat, once a seat is announced void of trump (rules §12).
 
-    Empty before, and in rooms without review and games that do not count.
+    Empty before, in no-review rooms, and in games without trump counts.
     """
 
     counts: tuple[tuple[Seat, TrumpCount], ...]
@@ -183,7 +183,7 @@ class TrumpCounts:
 @final
 @dataclass(frozen=True, slots=True)
 class Disclosed:
-    """The declarer's disclosure, to the defenders in a review room."""
+    """The declarer's disclosure, for the defenders in a review room; None otherwise."""
 
     disclosure: Disclosure | None
 
@@ -191,10 +191,10 @@ class Disclosed:
 @final
 @dataclass(frozen=True, slots=True)
 class CallAdvice:
-    """What the seat may call."""
+    """The seat must call: the bids it may make, and whether it may pass."""
 
     bids: tuple[Points, ...]
-    """Highest first."""
+    """The legal bids in points, highest first."""
     may_pass: bool
     suggestion: bidding.Command
 
@@ -202,10 +202,10 @@ class CallAdvice:
 @final
 @dataclass(frozen=True, slots=True)
 class NameAdvice:
-    """What the seat may name."""
+    """The seat must name trump, or surrender if it may."""
 
     trumps: tuple[tuple[Trump, int], ...]
-    """Each choice, with the pairs that the seat holds of that suit; for no trump, of jokers, 7s and 2s."""
+    """Each choice, with the number of pairs of that suit in the hand; for no trump, of jokers, 7s and 2s."""
     may_surrender: bool
     suggestion: Trump
 
@@ -213,7 +213,7 @@ class NameAdvice:
 @final
 @dataclass(frozen=True, slots=True)
 class BuryAdvice:
-    """How many cards the seat is to bury."""
+    """The seat must bury this number of cards."""
 
     number: int
     suggestion: CardSet
@@ -222,7 +222,7 @@ class BuryAdvice:
 @final
 @dataclass(frozen=True, slots=True)
 class LeadAdvice:
-    """The seat leads."""
+    """The seat must lead."""
 
     suggestion: CardSet
 
@@ -230,7 +230,7 @@ class LeadAdvice:
 @final
 @dataclass(frozen=True, slots=True)
 class FollowAdvice:
-    """The seat follows. Must and may guide; they do not decide (rules §7)."""
+    """The seat must follow. `must` and `may` guide the choice; only the whole play is legal or not (rules §7)."""
 
     number: int
     must: CardSet
@@ -241,7 +241,7 @@ class FollowAdvice:
 @final
 @dataclass(frozen=True, slots=True)
 class ReadyAdvice:
-    """The next deal waits for the seat to say that it is ready: nothing else is to be done (rules §13)."""
+    """The next deal waits for the seat to say that it is ready (rules §13)."""
 
 
 Choice: TypeAlias = CallAdvice | NameAdvice | BuryAdvice | LeadAdvice | FollowAdvice | ReadyAdvice
@@ -250,7 +250,7 @@ Choice: TypeAlias = CallAdvice | NameAdvice | BuryAdvice | LeadAdvice | FollowAd
 @final
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What the seat may do now, and one whole legal action, from its own hand alone; None where it is to wait."""
+    """What the seat may do now, with one legal action as a suggestion; None while it has to wait."""
 
     choice: Choice | None
 
@@ -258,19 +258,19 @@ class Advice:
 @final
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A settled deal: every part of its sum, who is ready, and the deck it was dealt from."""
+    """A settled deal: its settlement, the seats that are ready, and the deck it was dealt from."""
 
     settlement: Settlement
     ready: BySeat[bool]
     deck: tuple[CardId, ...]
-    """All cards in dealing order: opens the commitment."""
+    """All cards of the deck in dealing order. With `salt` it opens the commitment."""
     salt: bytes
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class SettlementPart:
-    """The settled deal, until the next one starts; nothing during a deal."""
+    """The settled deal, until the next one starts; None during a deal and before the first."""
 
     result: Result | None
 
@@ -278,7 +278,7 @@ class SettlementPart:
 @final
 @dataclass(frozen=True, slots=True)
 class AccountPart:
-    """How the match ended; nothing while it goes on."""
+    """The settlement of the match; None until it is over."""
 
     account: Account | None
 
@@ -297,10 +297,10 @@ Shared: TypeAlias = (
     | SettlementPart
     | AccountPart
 )
-"""A part that is the same for every seat, and for the public."""
+"""A part that is the same for every seat and for the public."""
 
 Own: TypeAlias = Hand | Kitty | Buried | CapturedCards | TrumpCounts | Disclosed | Advice
-"""A part that every seat has its own of, and the public none."""
+"""A part that differs from seat to seat. The public has none."""
 
 Part: TypeAlias = Shared | Own
 
@@ -308,7 +308,7 @@ Part: TypeAlias = Shared | Own
 @final
 @dataclass(frozen=True, slots=True)
 class PublicView:
-    """All that the public may see: what every seat sees alike. A hidden card has no place in it."""
+    """All that the public may see: the shared parts only. No field can hold a hidden card."""
 
     options: RoomOptions
     chairs: Chairs
@@ -328,7 +328,7 @@ class PublicView:
 @final
 @dataclass(frozen=True, slots=True)
 class View:
-    """All that one seat may see."""
+    """All that one seat may see: the shared parts, and its own parts."""
 
     seat: Seat
     options: RoomOptions
@@ -354,4 +354,4 @@ class View:
 
 
 Seen: TypeAlias = View | PublicView
-"""All that a viewer may see."""
+"""The view of any viewer."""

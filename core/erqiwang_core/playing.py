@@ -47,27 +47,27 @@ from erqiwang_core.valuation import cheapest, cheapness
 @final
 @dataclass(frozen=True, slots=True)
 class Playing:
-    """A deal in play. Whose turn it is leads where the trick on the table is missing or complete."""
+    """A deal in play. If there is no trick on the table, or it is complete, the seat in `turn` leads."""
 
     dealt: Dealt
     contract: Contract
     order: Order
     buried: CardSet
     snapshot: BySeat[CardSet]
-    """What awards are counted on: the hands as play began (rules §11)."""
+    """The hands as play began. Awards are counted on them (rules §11)."""
     disclosure: Disclosure | None
     hands: BySeat[CardSet]
     turn: Seat
     trick: Trick | None
-    """The trick on the table: a finished one lies there until the next lead."""
+    """The trick on the table. A finished trick stays there until the next lead; None before the first lead."""
     finished: tuple[Trick, ...]
     captured: CardSet
-    """The point cards the defenders have captured."""
+    """The point cards that the defenders have captured."""
     points: Points
-    """What those hold, and no kitty capture."""
+    """The points of `captured`, without a kitty capture."""
     proven: BySeat[Proven]
     void: tuple[Seat, ...]
-    """The seats announced to hold no trump, in order."""
+    """The seats announced void of trump, in the order in which they were announced."""
     statements: tuple[Statement, ...]
 
     @property
@@ -77,7 +77,7 @@ class Playing:
 
     @property
     def to_follow(self) -> Lead | None:
-        """The lead that whoever's turn it is must follow; None where that seat leads."""
+        """The lead that the seat in `turn` must follow; None if that seat leads."""
         if self.trick is None or len(self.trick.plays) == len(self.hands):
             return None
         return self.trick.lead
@@ -86,13 +86,13 @@ class Playing:
 @final
 @dataclass(frozen=True, slots=True)
 class Play:
-    """Lead or follow with these cards, as raw ids."""
+    """Lead or follow with the cards of these ids, which are unchecked."""
 
     cards: tuple[int, ...]
 
 
 class SignalKind(IntEnum):
-    """What a defender may signal (提示), numbered as the packets' `tip`."""
+    """What a defender may signal (提示, rules §13). The numbers are those of `tip` in the packet protocol."""
 
     CAN_BEAT = 1
     NO_POINTS = 2
@@ -102,7 +102,7 @@ class SignalKind(IntEnum):
 @final
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """A defender's signal to the other defenders, as a raw number."""
+    """Signal to the other defenders. `signal` is unchecked: 1, 2 or 3, any other number is refused."""
 
     signal: int
 
@@ -110,23 +110,23 @@ class Signal:
 @final
 @dataclass(frozen=True, slots=True)
 class ShowTrumps:
-    """Ask to see the other seats' trumps (明牌)."""
+    """Ask to see the other seats' trumps (明牌, rules §12)."""
 
 
 Request: TypeAlias = Signal | ShowTrumps
-"""What is answered to its addressees and never logged."""
+"""A request: it brings about no event, only a reply to its addressees. Replies are not stored."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class TrickTaken:
-    """How a trick ended."""
+    """Who won a trick, and what it held."""
 
     winner: Seat
     points: Points
-    """What the trick holds."""
+    """The points of all cards in the trick."""
     captured: bool
-    """Whether a defender took it; else its points are gone."""
+    """Whether a defender won it. If the declarer won it, nobody gets its points (rules §9)."""
 
 
 @final
@@ -136,12 +136,12 @@ class CardsLed:
 
     seat: Seat
     cards: CardSet
-    """What lies on the table: after a failed throw the one forced card."""
+    """The cards on the table; after a failed throw, the one card that was led instead (rules §6)."""
     lead: Lead
     attempted: CardSet | None
-    """The throw that failed; None where nothing failed."""
+    """The cards of the failed throw; None if no throw failed."""
     void: tuple[Seat, ...]
-    """The seats announced void of trump by this."""
+    """The seats that this lead causes to be announced void of trump."""
     statements: tuple[Statement, ...]
 
 
@@ -153,9 +153,9 @@ class CardsFollowed:
     seat: Seat
     cards: CardSet
     ahead: Seat
-    """Who is ahead now."""
+    """The seat whose cards are best so far."""
     taken: TrickTaken | None
-    """How the trick ended; None while it has not."""
+    """The result of the trick; None if it is not complete."""
     void: tuple[Seat, ...]
     statements: tuple[Statement, ...]
 
@@ -166,7 +166,7 @@ Event: TypeAlias = CardsLed | CardsFollowed | DealSettled
 @final
 @dataclass(frozen=True, slots=True)
 class Signalled:
-    """A signal, to the other defenders alone."""
+    """A defender's signal. Only the seats in `to`, the other defenders, are told."""
 
     sender: Seat
     signal: SignalKind
@@ -176,7 +176,7 @@ class Signalled:
 @final
 @dataclass(frozen=True, slots=True)
 class TrumpsShown:
-    """The other seats' trumps, to whoever asked."""
+    """The trumps of the other seats. Only the seat in `to`, which asked, is told."""
 
     to: Seat
     trumps: tuple[tuple[Seat, CardSet], ...]
@@ -195,7 +195,7 @@ def begin(
     void: tuple[Seat, ...],
     stated: tuple[Statement, ...],
 ) -> Playing:
-    """The first lead is the declarer's; `void` and `stated` are announced as play begins."""
+    """A deal as play begins: the declarer is to lead. `void` and `stated` are what is announced at this moment."""
     return Playing(
         dealt=dealt,
         contract=contract,
@@ -216,7 +216,12 @@ def begin(
 
 
 def decide(state: Playing, seat: Seat, command: Play) -> tuple[Event, ...] | Refusal:
-    """What `command` by `seat` brings about, or why it may not stand."""
+    """What `command` by `seat` brings about, or why it may not stand (rules §6, §7).
+
+    The events are the lead or the follow and, after the last card of the deal, `DealSettled`. Refusals: `NotYourTurn`,
+    `NotACard`, `RepeatedCard`, `CardNotHeld`, `WrongNumberOfCards`, `IllegalLead`, `IllegalFollow`. A throw that fails
+    is not refused: its lowest card is led.
+    """
     if seat != state.turn:
         return NotYourTurn(state.turn)
     cards = parse_cards(state.hands[seat], command.cards)
@@ -244,13 +249,13 @@ def _lead(state: Playing, seat: Seat, cards: CardSet) -> tuple[Event, ...] | Ref
 
 
 def _stands(state: Playing, seat: Seat, throw: Throw) -> bool:
-    """Whether no other seat, partner included, holds a higher trump component of any of the throw's shapes (rules §6)."""
+    """Whether no other seat, partner included, holds a higher component of a shape in `throw` (rules §6)."""
     others = [hand for other, hand in state.hands.items() if other != seat]
     return not any(holds_higher(state.order, Group.TRUMPS, hand, part) for hand in others for part in throw.components)
 
 
 def lowest(order: Order, cards: CardSet) -> CardSet:
-    """The card of lowest level, among equals the one of lowest id (rules §6)."""
+    """A set of one card: the card of lowest level, or the lowest id of several such cards (rules §6)."""
     return cards_of([min(ids(cards), key=lambda card: (order.strength[kind(card)], card))])
 
 
@@ -261,8 +266,8 @@ def _led(state: Playing, seat: Seat, cards: CardSet, lead: Lead, attempted: Card
 
 
 def _void_after(state: Playing, hands: BySeat[CardSet], played: Seat) -> tuple[tuple[Seat, ...], tuple[Statement, ...]]:
-    # Whoever was void before has been announced: only the seat that has just played can be void anew. Its hand is empty
-    # in the last trick and never before.
+    # Seats that were void before have been announced, so only the seat that has just played can become void.
+    # In the last trick its hand is empty, and nothing is announced any more.
     if not hands[played] or state.order.trumps(hands[played]):
         return (), ()
     void = newly_void(state.order, hands, state.void)
@@ -302,7 +307,7 @@ def _settlement(state: Playing, last: CardsFollowed) -> DealSettled:
 
 
 def _kitty_capture(end: Playing, trick: Trick) -> KittyCapture | None:
-    """The capture of the buried cards, if a defender took the last trick with trumps alone (rules §9)."""
+    """The capture of the buried cards, or None unless a defender won the last trick with trumps only (rules §9)."""
     cards = trick.ahead_cards()
     if trick.ahead == end.contract.declarer or without(cards, end.order.cards[Group.TRUMPS]):
         return None
@@ -347,7 +352,7 @@ def _moved(
     proven: BySeat[Proven],
     taken: TrickTaken | None = None,
 ) -> Playing:
-    """The deal after a play; written out in full, because `replace` takes three times as long."""
+    """The deal after a play. Every field is written out, because `replace` takes three times as long."""
     captured, points_ = state.captured, state.points
     if taken is not None and taken.captured:
         captured = union(captured, shared(trick.cards(), POINT_CARDS))
@@ -372,7 +377,7 @@ def _moved(
 
 
 def suggested_play(state: Playing) -> CardSet:
-    """One whole legal play for whoever's turn it is, the cheapest sensible one, from that seat's hand alone."""
+    """One legal play for the seat in `turn`, made of its cheapest cards. It depends on that seat's own hand only."""
     hand, lead = state.hands[state.turn], state.to_follow
     if lead is None:
         return cards_of(cheapest(state.order, hand, 1))
@@ -380,18 +385,22 @@ def suggested_play(state: Playing) -> CardSet:
 
 
 def plays(state: Playing) -> int:
-    """How many plays the deal has had."""
+    """The number of plays in the deal so far, over all seats."""
     under_way = len(state.trick.plays) if state.trick is not None and state.to_follow is not None else 0
     return len(state.finished) * state.rules.seats + under_way
 
 
 def counts_open(state: Playing) -> bool:
-    """Whether every seat now sees the others' trump counts and may have their trumps shown (rules §12)."""
+    """Whether every seat sees the others' trump counts now, and may ask to see their trumps (rules §12)."""
     return state.rules.counts_trumps and bool(state.void)
 
 
 def answer(state: Playing, seat: Seat, request: Request) -> Reply | Refusal:
-    """What `request` by `seat` is answered with, and to whom (rules §12, §13)."""
+    """The reply to `request` by `seat`, with the seats it goes to, or why it may not stand (rules §12, §13).
+
+    A signal may be refused with `NotASignal` or `DeclarerMayNotSignal`. Asking to see trumps may be refused with
+    `NotInThisRoom` or, while no seat is announced void of trump, `NobodyIsVoid`.
+    """
     match request:
         case Signal(number):
             if number not in tuple(SignalKind):

@@ -1,4 +1,4 @@
-"""Refusals: why a command may not stand, as values that say what the sender needs to know (rules §15)."""
+"""Refusals: why a command may not stand, as values that hold what its sender needs to know (rules §15)."""
 
 from dataclasses import dataclass
 from enum import Enum, IntEnum
@@ -10,7 +10,7 @@ from erqiwang_core.units import CardSet, Points, Seat
 
 
 class Code(IntEnum):
-    """The packets' `errcode`; 1 (PLAYER) and 2 (NODESK) are the service's to answer."""
+    """`errcode` in the packet protocol. The service, not the core, answers 1 (PLAYER) and 2 (NODESK)."""
 
     PLAYER = 1
     NODESK = 2
@@ -21,17 +21,17 @@ class Code(IntEnum):
 
 
 class Phase(Enum):
-    """Where a match stands."""
+    """The phase of a match."""
 
     OPEN = "open"
     """The first deal has not started."""
     BIDDING = "bidding"
     NAMING = "naming"
-    """The declarer names trump or surrenders."""
+    """The declarer must name trump or surrender."""
     BURYING = "burying"
     PLAYING = "playing"
     SETTLED = "settled"
-    """The deal is settled, and each seat is to say it is ready."""
+    """The deal is settled. The next one waits for each seat to say that it is ready."""
     OVER = "over"
     """The match is settled or was disbanded."""
 
@@ -57,7 +57,7 @@ class NoSuchSeat:
 @final
 @dataclass(frozen=True, slots=True)
 class NotYourTurn:
-    """It is another seat's turn."""
+    """It is the turn of another seat, given here."""
 
     turn: Seat
 
@@ -65,7 +65,7 @@ class NotYourTurn:
 @final
 @dataclass(frozen=True, slots=True)
 class SeatOccupied:
-    """Another player sits there."""
+    """Another player sits on this seat."""
 
     seat: Seat
 
@@ -73,7 +73,7 @@ class SeatOccupied:
 @final
 @dataclass(frozen=True, slots=True)
 class SeatFree:
-    """Nobody sits there."""
+    """Nobody sits on this seat."""
 
     seat: Seat
 
@@ -81,7 +81,7 @@ class SeatFree:
 @final
 @dataclass(frozen=True, slots=True)
 class SeatedElsewhere:
-    """The player already has another seat at this table."""
+    """The player already has another seat at this table, given here."""
 
     seat: Seat
 
@@ -89,7 +89,7 @@ class SeatedElsewhere:
 @final
 @dataclass(frozen=True, slots=True)
 class NotABid:
-    """No bid of this game: bids are its multiples of 5."""
+    """The number is no bid of this game (rules §4, part B)."""
 
     points: int
     bids: tuple[Points, ...]
@@ -99,7 +99,7 @@ class NotABid:
 @final
 @dataclass(frozen=True, slots=True)
 class NotATrump:
-    """No trump choice of this game."""
+    """The number is no trump choice of this game."""
 
     trump: int
     trumps: tuple[int, ...]
@@ -109,7 +109,7 @@ class NotATrump:
 @final
 @dataclass(frozen=True, slots=True)
 class NotASignal:
-    """There is no such signal: 1 can beat, 2 no points, 3 has points."""
+    """The number is no signal. 1: can beat; 2: no points; 3: has points."""
 
     signal: int
 
@@ -117,7 +117,7 @@ class NotASignal:
 @final
 @dataclass(frozen=True, slots=True)
 class NotACard:
-    """No card has that id."""
+    """No card has this id."""
 
     card: int
 
@@ -141,7 +141,7 @@ class CardNotHeld:
 @final
 @dataclass(frozen=True, slots=True)
 class WrongNumberOfCards:
-    """Another number of cards is called for; 0 expected stands for "one at least"."""
+    """The number of cards is wrong. An expected number of 0 means at least one."""
 
     expected: int
     given: int
@@ -153,13 +153,13 @@ class FirstBidderMustBid:
     """The first bidder may not pass."""
 
     opening: Points
-    """The highest bid, which is always open to the first bidder."""
+    """The highest bid, which the first bidder may always make."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class BidNotLower:
-    """A bid must be strictly lower than the standing one."""
+    """The bid is not lower than the standing bid, given here."""
 
     standing: Points
 
@@ -167,7 +167,7 @@ class BidNotLower:
 @final
 @dataclass(frozen=True, slots=True)
 class SurrenderNotAllowed:
-    """Surrender is not open at this bid."""
+    """This bid allows no surrender."""
 
     bid: Points
 
@@ -175,41 +175,41 @@ class SurrenderNotAllowed:
 @final
 @dataclass(frozen=True, slots=True)
 class IllegalLead:
-    """Those cards may not be led together."""
+    """The cards may not be led together (rules §6)."""
 
     fault: SeveralGroups | SideSuitThrow
     legal: CardSet
-    """One whole lead that would be legal."""
+    """A legal lead, as a suggestion."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class IllegalFollow:
-    """Those cards do not follow the lead."""
+    """The cards do not follow the lead (rules §7)."""
 
     breach: Breach
     compulsory: CardSet
-    """The cards of the sender's hand that every legal play holds."""
+    """The cards of the sender's hand that are in every legal play."""
     legal: CardSet
-    """One whole play that would be legal."""
+    """A legal play, as a suggestion."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class DeclarerMayNotSignal:
-    """Signals pass between defenders alone."""
+    """The declarer may not signal (rules §13)."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class NotInThisRoom:
-    """The room's options do not offer it."""
+    """The options of the room do not allow this command."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class NobodyIsVoid:
-    """Trumps are shown only once a seat holds none."""
+    """No seat is announced void of trump, so no trumps are shown yet (rules §12)."""
 
 
 Refusal: TypeAlias = (
@@ -238,7 +238,7 @@ Refusal: TypeAlias = (
 
 
 def code(refusal: Refusal) -> Code:
-    """The packets' `errcode` of a refusal."""
+    """The `errcode` of a refusal in the packet protocol."""
     match refusal:
         case WrongPhase():
             return Code.STEP

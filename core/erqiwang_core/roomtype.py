@@ -1,12 +1,13 @@
-"""`roomtype`: the options of a room as a string of bits (rules §14)."""
+"""`roomtype`: the options of a room as a string of five digits, each 0 or 1 (rules §14)."""
 
 from erqiwang_core.options import FourPlayer, Game, Length, Payer, RoomOptions, ThreePlayer
 
 
 def parse_roomtype(text: object, game: Game | None = None) -> RoomOptions:
-    """The options that a `roomtype` string stands for; whatever is missing or no string counts as '0' (rules §14).
+    """The options that a `roomtype` string stands for (rules §14).
 
-    Its bits for joker bonus and climb speak of the three-player game and are passed over when another `game` is given.
+    A missing digit counts as 0, and so do all digits of a `text` that is no string. Without `game` the options are for
+    the three-player game. If `game` is a four-player game it is taken as given: the text has no digits for its options.
     """
     digits = (text if isinstance(text, str) else "").ljust(5, "0")
     twelve, each, joker_bonus, climb, no_review = (digit == "1" for digit in digits[:5])
@@ -19,7 +20,7 @@ def parse_roomtype(text: object, game: Game | None = None) -> RoomOptions:
 
 
 def roomtype(options: RoomOptions) -> str:
-    """The `roomtype` string of those options; the two bits a four-player room lacks are '0'."""
+    """The `roomtype` string of these options. The digits of joker bonus and climb are 0 in a four-player room."""
     joker_bonus, climb = _bits(options.game)
     bits = (
         options.length is Length.TWELVE,
@@ -40,7 +41,7 @@ def _game(game: Game | None, *, joker_bonus: bool, climb: bool) -> Game:
 
 
 def _bits(game: Game) -> tuple[bool, bool]:
-    """Joker bonus and climb."""
+    """Whether the game has the joker bonus, and whether it has climb."""
     match game:
         case ThreePlayer(joker_bonus, climb):
             return joker_bonus, climb

@@ -1,4 +1,4 @@
-"""Rules as data: what differs between the games (rules §4, §10, part B)."""
+"""The rules that differ between the games, as tables (rules §4, §10, part B)."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -11,31 +11,31 @@ from erqiwang_core.options import Deck, FourPlayer, Game, ThreePlayer
 from erqiwang_core.units import CardId, Chips, Points
 
 RULES_VERSION: Final = 1
-"""Raised when a ruling changes, so that a stored deal tells what it was played under."""
+"""The rules version of new deals. It goes up when a ruling changes; a stored deal keeps the version it had."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class BidRow:
-    """All that one bid decides beforehand."""
+    """What one bid decides before any card is played."""
 
     bid: Points
     base: Chips
-    """Base chips (基础子数)."""
+    """Base chips (基础子数, rules §10); in the four-player game the unit u (part B)."""
     step: Points
-    """Q: the border between near shutout and made, and the width of an upgrade."""
+    """Q: below it the result is a near shutout; each further Q above the bid is one more upgrade (rules §10)."""
     target: Points
-    """What the defenders must capture to win."""
+    """The points that the defenders must capture to win."""
     surrender: Chips | None
-    """What a surrender costs, to each defender; None where it is not open."""
+    """The chips that a surrender costs, paid to each defender; None if the bid allows no surrender (rules §5)."""
     kitty_shown: bool
-    """Whether the kitty is shown to every seat before the declarer takes it."""
+    """Whether every seat sees the kitty before the declarer takes it (rules §4)."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class DeclarerAwards:
-    """The awards of the three-player game: the declarer's alone, and the joker bonus (傍王) of every seat if chosen."""
+    """The awards of the three-player game: the declarer's, and each seat's joker bonus (傍王) if chosen (rules §11)."""
 
     joker_bonus: bool
 
@@ -43,64 +43,64 @@ class DeclarerAwards:
 @final
 @dataclass(frozen=True, slots=True)
 class ChainRush:
-    """冲关 of the four-player game: every seat's, each step worth the unit of the bid."""
+    """The awards of the four-player game (冲关): any seat may earn them; a step is worth the unit of the bid (part B)."""
 
 
 AwardTable: TypeAlias = DeclarerAwards | ChainRush
 
 
 class VoidNotice(Enum):
-    """What follows when seats are announced void of trump."""
+    """What is told when a seat is announced void of trump (rules §12, part B)."""
 
     COUNTS = "counts"
-    """In a review room every seat sees the others' numbers of trumps and trump pairs, and may have the trumps shown (rules §12)."""
+    """In a review room, every seat is told the others' trump counts and may ask to see their trumps (rules §12)."""
     STATEMENTS = "statements"
-    """In every room, when two seats are void, the others tell how many trumps they hold and whether a pair (part B)."""
+    """In every room, once two seats are void, the others tell how many trumps they hold, and if they hold a pair."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """One game, as chosen by a room."""
+    """The rules of one game, with the options that the room chose."""
 
     seats: int
     deck: tuple[CardId, ...]
     kitty_size: int
-    """How many cards are not dealt, and how many the declarer buries; what is left is the same for every seat."""
+    """How many cards are not dealt; the declarer buries as many. The seats share the rest of the deck evenly."""
     rows: tuple[BidRow, ...]
-    """The bids, highest first; the last ends the bidding at once."""
+    """One row for each bid, the highest bid first. The last bid ends the bidding at once (rules §4)."""
     trumps: tuple[Trump, ...]
     awards: AwardTable
     void_notice: VoidNotice
     disclosure: bool
-    """Whether the declarer's disclosure (亮牌) exists."""
+    """Whether the game has the declarer's disclosure (亮牌, rules §12)."""
     review: bool
-    """Whether past tricks and trump counts may be looked back at (查牌)."""
+    """Whether this is a review room (查牌): past tricks may be looked at again (rules §12)."""
     version: int
 
     @property
     def hand_size(self) -> int:
-        """How many cards each seat is dealt."""
+        """The number of cards that each seat is dealt."""
         return (len(self.deck) - self.kitty_size) // self.seats
 
     @property
     def counts_trumps(self) -> bool:
-        """Whether a seat void of trump lets every seat see the others' trump counts and have their trumps shown."""
+        """Whether a seat void of trump opens the trump counts to every seat (rules §12)."""
         return self.review and self.void_notice is VoidNotice.COUNTS
 
     @property
     def bids(self) -> tuple[Points, ...]:
-        """The bids, highest first."""
+        """The bids of this game in points, highest first."""
         return tuple(row.bid for row in self.rows)
 
     def row(self, bid: Points) -> BidRow:
-        """The row of a bid of this game."""
+        """The row of `bid`, which must be a bid of this game."""
         return next(row for row in self.rows if row.bid == bid)
 
 
 @cache
 def game_rules(game: Game, review: bool, version: int = RULES_VERSION) -> Rules:
-    """The rules of a game, in a review room or not, as a deal of that version was played by them."""
+    """The rules that a deal of rules version `version` is played by, in a review room or not."""
     match game:
         case ThreePlayer(joker_bonus, climb):
             return Rules(
@@ -157,7 +157,7 @@ _CLIMB: Final = {
     10: (14, 5),
     5: (15, 5),
 }
-"""The same with climb (爬坡)."""
+"""Bid → base chips and step Q, with climb (爬坡, rules §10)."""
 
 
 def _three_player_rows(table: dict[int, tuple[int, int]]) -> tuple[BidRow, ...]:
@@ -187,11 +187,11 @@ _FOUR_PLAYER_ROWS: Final = tuple(
         bid=Points(bid),
         base=_unit(bid),
         step=Points(40),
-        # Points come in fives: at bid 0 the defenders need the first of them.
+        # All points are multiples of 5, so at bid 0 the defenders win with the first 5 that they capture (part B).
         target=Points(max(bid, 5)),
         surrender=_unit(bid) if bid > 80 else None,
         kitty_shown=True,
     )
     for bid in range(120, -5, -5)
 )
-"""Part B."""
+"""The rows of the four-player game, highest bid first (rules part B)."""

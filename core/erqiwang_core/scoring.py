@@ -1,4 +1,4 @@
-"""Scoring: what the captured points come to, and the chips between declarer and defenders (rules §9, §10)."""
+"""Scoring: from captured points to the outcome, and the chips between declarer and defenders (rules §9, §10)."""
 
 from dataclasses import dataclass
 from typing import TypeAlias, final
@@ -29,7 +29,7 @@ class Made:
 @final
 @dataclass(frozen=True, slots=True)
 class Upgrade:
-    """The defenders reached the bid: one upgrade, and one more for every further step (升 n 级)."""
+    """The defenders reached the bid. 1 upgrade, and 1 more for each further Q that they captured (升 n 级)."""
 
     levels: int
 
@@ -37,7 +37,7 @@ class Upgrade:
 @final
 @dataclass(frozen=True, slots=True)
 class Surrendered:
-    """The declarer gave the deal up at the trump decision (投降)."""
+    """The declarer surrendered instead of naming trump (投降)."""
 
 
 @final
@@ -51,7 +51,7 @@ Outcome: TypeAlias = Played | Surrendered | Disbanded
 
 
 def outcome(row: BidRow, grade: Points) -> Played:
-    """What `grade`, the captured points with any kitty capture, comes to at that bid (rules §10)."""
+    """The outcome of a deal at that bid. `grade` is the captured points with any kitty capture (rules §10)."""
     if grade >= row.target:
         return Upgrade(1 + (grade - row.bid) // row.step)
     if grade == 0:
@@ -60,7 +60,7 @@ def outcome(row: BidRow, grade: Points) -> Played:
 
 
 def multiplier(result: Outcome) -> int:
-    """The multiplier of a deal's outcome: shutout 3, near shutout 2, made 1, upgrade n, surrender 1, disbanded 0."""
+    """The multiplier: shutout 3, near shutout 2, made 1, upgrade n, surrender 1, disbanded 0 (rules §10)."""
     match result:
         case Shutout():
             return 3
@@ -75,7 +75,7 @@ def multiplier(result: Outcome) -> int:
 
 
 def declarer_won(result: Outcome) -> bool:
-    """Whether the declarer is the next first bidder (rules §4)."""
+    """Whether the declarer won the deal, and so bids first in the next one (rules §4)."""
     match result:
         case Shutout() | NearShutout() | Made():
             return True
@@ -84,7 +84,7 @@ def declarer_won(result: Outcome) -> bool:
 
 
 def upgrade_code(result: Outcome) -> int:
-    """The packets' `upgrade`: 3, 2, 1, -n, and -99 for a surrender, 0 for a disbanded deal (rules §1, §10)."""
+    """`upgrade` in the packet protocol: 3, 2, 1, or -n; -99 for a surrender, 0 for a disbanded deal (rules §10)."""
     match result:
         case Shutout() | NearShutout() | Made() | Disbanded():
             return multiplier(result)
@@ -95,7 +95,7 @@ def upgrade_code(result: Outcome) -> int:
 
 
 def base_chips(row: BidRow, result: Outcome) -> Chips:
-    """The base chips in force: the bid's, what surrender costs, or none (packet: `multiple`)."""
+    """The chips that the multiplier applies to: the bid's, the cost of a surrender, or 0 (packet: `multiple`)."""
     match result:
         case Shutout() | NearShutout() | Made() | Upgrade():
             return row.base
@@ -106,7 +106,7 @@ def base_chips(row: BidRow, result: Outcome) -> Chips:
 
 
 def between_sides(seats: int, declarer: Seat, stake: Chips, *, won: bool) -> BySeat[Chips]:
-    """What the declarer and each defender pay one another, `stake` chips pair by pair (rules §10)."""
+    """The chips of each seat if the declarer and each defender pay one another `stake`. They sum to 0 (rules §10)."""
     to_declarer = stake if won else -stake
     return by_seat(seats, lambda seat: Chips(to_declarer * (seats - 1) if seat == declarer else -to_declarer))
 
@@ -114,14 +114,14 @@ def between_sides(seats: int, declarer: Seat, stake: Chips, *, won: bool) -> ByS
 @final
 @dataclass(frozen=True, slots=True)
 class KittyCapture:
-    """The buried cards' points, captured with the last trick (扣底, rules §9)."""
+    """The kitty capture: the last trick also wins the points of the buried cards (扣底, rules §9)."""
 
     points: Points
-    """What the buried cards hold."""
+    """The points of the buried cards."""
     multiplier: int
-    """By the shape that took the last trick."""
+    """1 for a single, 2 for a pair, 2k for a tractor of k pairs; the best component of a throw."""
 
     @property
     def captured(self) -> Points:
-        """What the defenders get for it."""
+        """The points that the defenders get: `points` times `multiplier`."""
         return Points(self.points * self.multiplier)

@@ -1,4 +1,4 @@
-"""The seats of a table: who comes next, and one value for every seat."""
+"""The seats of a table: their order, and a tuple that holds one value for each."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -13,17 +13,17 @@ U = TypeVar("U")
 
 @cache
 def seats(count: int) -> tuple[Seat, ...]:
-    """All seats of a table of `count`."""
+    """All seats of a table with `count` seats, seat 0 first."""
     return tuple(Seat(number) for number in range(count))
 
 
 def next_seat(seat: Seat, count: int) -> Seat:
-    """The next seat (下家), counter-clockwise (rules §1)."""
+    """The next seat (下家), counter-clockwise, at a table with `count` seats (rules §1)."""
     return Seat((seat + 1) % count)
 
 
 def seats_after(seat: Seat, count: int) -> tuple[Seat, ...]:
-    """Every other seat, in the order of play from `seat`."""
+    """The other seats in order of play, the next seat of `seat` first."""
     return tuple(Seat((seat + step) % count) for step in range(1, count))
 
 
@@ -44,7 +44,7 @@ class BySeat(Generic[T]):
         return len(self.values)
 
     def seats(self) -> tuple[Seat, ...]:
-        """All seats of the table."""
+        """All seats of the table, seat 0 first."""
         return seats(len(self.values))
 
     def items(self) -> Iterator[tuple[Seat, T]]:
@@ -52,14 +52,14 @@ class BySeat(Generic[T]):
         return zip(self.seats(), self.values, strict=True)
 
     def put(self, seat: Seat, value: T) -> "BySeat[T]":
-        """The same, with `value` at `seat`."""
+        """A copy with `value` at `seat`."""
         return BySeat((*self.values[:seat], value, *self.values[seat + 1 :]))
 
     def map(self, function: Callable[[T], U]) -> "BySeat[U]":
-        """`function` of every seat's value."""
+        """`function` applied to the value of each seat."""
         return BySeat(tuple(function(value) for value in self.values))
 
 
 def by_seat(count: int, function: Callable[[Seat], T]) -> BySeat[T]:
-    """`function` of every seat of a table of `count`."""
+    """`function(seat)` for each seat of a table with `count` seats."""
     return BySeat(tuple(function(seat) for seat in seats(count)))

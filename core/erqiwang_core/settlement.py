@@ -1,4 +1,4 @@
-"""Settled: a deal that has ended, every part of its sum, and who is ready for the next (rules §10, §11, §13)."""
+"""Settlement: the result of a deal, item by item, and which seats are ready for the next (rules §10, §11, §13)."""
 
 from dataclasses import dataclass
 from typing import final
@@ -27,7 +27,7 @@ from erqiwang_core.units import CardSet, Chips, Points, Seat
 @final
 @dataclass(frozen=True, slots=True)
 class SeatScore:
-    """One seat's part of a settlement, in chips."""
+    """The chips of one seat in a settlement, and its awards."""
 
     awards: SeatAwards
     award_chips: Chips
@@ -35,33 +35,33 @@ class SeatScore:
 
     @property
     def score(self) -> Chips:
-        """The seat's score of the deal."""
+        """The seat's score of the deal in chips."""
         return Chips(self.award_chips + self.base_chips)
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Settlement:
-    """How a deal ended, and every part of its sum."""
+    """The result of a deal, item by item."""
 
     outcome: Outcome
     contract: Contract | None
-    """None where the deal was disbanded before a declarer was found."""
+    """None if the deal was disbanded before there was a declarer."""
     trump: Trump | None
-    """None where none was named."""
+    """None if no trump was named."""
     trick_points: Points
-    """What the defenders captured in tricks."""
+    """The points that the defenders captured in tricks, without a kitty capture."""
     kitty_capture: KittyCapture | None
     buried: CardSet
-    """The buried cards; none where nothing was buried, and none of a deal that was cut short (rules §13)."""
+    """The buried cards. Empty if none were buried, and for a deal that a disband cut short (rules §13)."""
     base: Chips
     stake: Chips
-    """X, what declarer and each defender pay one another: base chips times multiplier."""
+    """X: base chips times multiplier, paid between the declarer and each defender (rules §10)."""
     seats: BySeat[SeatScore]
 
     @property
     def grade(self) -> Points:
-        """Captured points with any kitty capture; 0 after a surrender or a disband."""
+        """The captured points with any kitty capture. 0 after a surrender or a disband."""
         return _grade(self.trick_points, self.kitty_capture)
 
     @property
@@ -71,7 +71,7 @@ class Settlement:
 
     @property
     def scores(self) -> BySeat[Chips]:
-        """Each seat's score of the deal; they sum to 0."""
+        """The score of each seat in chips. They sum to 0."""
         return self.seats.map(lambda seat: seat.score)
 
 
@@ -82,7 +82,7 @@ def _grade(trick_points: Points, capture: KittyCapture | None) -> Points:
 @final
 @dataclass(frozen=True, slots=True)
 class DealSettled:
-    """The deal has ended. What was hidden in it is open from now on."""
+    """The deal has ended. From now on every viewer may see its buried cards and its deck."""
 
     number: int
     """Which deal of the match, from 1."""
@@ -92,21 +92,21 @@ class DealSettled:
 @final
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """A settled deal, in view until every seat is ready."""
+    """A settled deal. It stays in view until every seat is ready (rules §13)."""
 
     dealt: Dealt
     settlement: Settlement
     ready: BySeat[bool]
     finished: tuple[Trick, ...]
-    """The tricks that were played to the end."""
+    """The complete tricks, first trick first."""
     trick: Trick | None
-    """The trick on the table, until the next deal: the last one, or the one that a disband cut short."""
+    """The trick on the table: the last one, or the one that a disband cut short. None before the first lead."""
 
 
 def settled(
     dealt: Dealt, settlement: Settlement, finished: tuple[Trick, ...] = (), trick: Trick | None = None
 ) -> Settled:
-    """The phase that a settlement begins: nobody is ready yet."""
+    """A deal that has just been settled: no seat is ready yet."""
     return Settled(dealt, settlement, by_seat(dealt.rules.seats, lambda _: False), finished, trick)
 
 
@@ -119,13 +119,13 @@ def settle_play(
     trick_points: Points,
     capture: KittyCapture | None,
 ) -> DealSettled:
-    """The settlement of a deal played to the end; `snapshot` holds what awards are counted on (rules §11)."""
+    """The settlement of a deal played to the end. `snapshot` holds the hands that awards are counted on (rules §11)."""
     result = outcome(contract.row, _grade(trick_points, capture))
     return _settle(dealt, contract, trump, buried, snapshot, trick_points, capture, result)
 
 
 def settle_surrender(dealt: Dealt, contract: Contract, hands: BySeat[CardSet]) -> DealSettled:
-    """The settlement of a surrender: the declarer pays, and awards are counted without a trump suit (rules §10, §11)."""
+    """The settlement of a surrender: the declarer pays, and awards count without a trump suit (rules §10, §11)."""
     return _settle(dealt, contract, None, EMPTY, hands, Points(0), None, Surrendered())
 
 
@@ -158,7 +158,7 @@ def _settle(
 
 
 def settle_disband(dealt: Dealt, contract: Contract | None, trump: Trump | None) -> Settlement:
-    """The settlement of a deal cut short by a disband: 0 for all, whatever was captured; no buried cards (rules §13)."""
+    """The settlement of a deal that a disband cut short: 0 for every seat, and no buried cards (rules §13)."""
     nothing = SeatScore(NO_AWARDS, Chips(0), Chips(0))
     return Settlement(
         outcome=Disbanded(),
@@ -192,7 +192,7 @@ def _scores(
 
 
 def next_first_bidder(state: Settled) -> Seat:
-    """Who opens the next deal's bidding: the declarer who won, else the declarer's next seat (rules §4)."""
+    """The first bidder of the next deal: the declarer if it won, else the declarer's next seat (rules §4)."""
     contract = state.settlement.contract
     assert contract is not None, "a deal settled within a match has had a declarer"
     if declarer_won(state.settlement.outcome):

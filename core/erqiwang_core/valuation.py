@@ -1,4 +1,4 @@
-"""What a card is worth to its holder: the one scale by which suggestions and players choose the cheapest."""
+"""The cost of a card to its holder. Suggestions use it to choose the cheapest cards."""
 
 from functools import cache
 from typing import Final
@@ -16,7 +16,7 @@ _PAIR: Final = 15
 
 @cache
 def _prices(trump: Trump) -> tuple[int, ...]:
-    """Price of every card: its strength, four for each of its points, and more than any side card for a trump."""
+    """The price of each card, by id: its strength plus 4 for each point. Every trump costs more than any side card."""
     tables = order(trump)
     return tuple(
         tables.strength[number % KINDS]
@@ -27,7 +27,7 @@ def _prices(trump: Trump) -> tuple[int, ...]:
 
 
 def cheapness(tables: Order, hand: CardSet) -> Cost:
-    """The cost of each card of `hand`: low cards without points first, pairs dearer than loose cards, trumps last."""
+    """The cost of each card of `hand`. Low cards without points are cheapest, pairs cost more, trumps most."""
     prices = _prices(tables.trump)
     paired = pairs(hand)
 
@@ -38,7 +38,7 @@ def cheapness(tables: Order, hand: CardSet) -> Cost:
 
 
 def cheapest(tables: Order, hand: CardSet, number: int) -> tuple[CardId, ...]:
-    """The `number` cheapest cards of `hand`; ties go to the lower id, so that the answer is always the same."""
+    """The `number` cheapest cards of `hand`. On a tie the lower id is cheaper, so the answer is always the same."""
     cost = cheapness(tables, hand)
     assert number <= count(hand)
     return tuple(sorted(ids(hand), key=cost)[:number])

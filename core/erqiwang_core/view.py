@@ -1,6 +1,7 @@
-"""The view: all that a viewer may see, each part built from nothing out of what that viewer may know.
+"""The view: all that a viewer may see of a match, part by part (rules §12).
 
-There is no view of everything from which something is left out: a part holds what its builder put there.
+Each part is built up from what the viewer may know. No part is made by leaving something out of a complete view, so
+nothing hidden gets in by being forgotten.
 """
 
 from typing import Final, overload
@@ -60,7 +61,7 @@ def view(match: Match, viewer: Seat) -> View: ...
 @overload
 def view(match: Match, viewer: Public) -> PublicView: ...
 def view(match: Match, viewer: Viewer) -> View | PublicView:
-    """What `viewer` may see of a match."""
+    """All that `viewer` may see of a match: a `View` for a seat, a `PublicView` for the public (rules §12)."""
     return _of_public(match) if isinstance(viewer, Public) else _of_seat(match, viewer)
 
 
@@ -109,7 +110,7 @@ def _of_seat(match: Match, seat: Seat) -> View:
 
 
 def current_deal(match: Match) -> Deal | None:
-    """The deal in progress or last settled; None before the first."""
+    """The deal in progress, or the last one settled; None before the first deal."""
     match match:
         case Gathering():
             return None
@@ -120,12 +121,12 @@ def current_deal(match: Match) -> Deal | None:
 
 
 def chairs(match: Match) -> Chairs:
-    """Who sits where."""
+    """The player on each seat."""
     return Chairs(match.chairs.map(lambda chair: chair.player))
 
 
 def progress(match: Match) -> Progress:
-    """Where the match stands."""
+    """The phase, the number of the deal, and the scores so far."""
     deal = current_deal(match)
     return Progress(
         phase=phase(match),
@@ -141,7 +142,7 @@ _NOBODY: Final = Turn(None, 0, 0)
 
 
 def turn(match: Match) -> Turn:
-    """Who is to act."""
+    """The seat that must act, with its countdown in seconds."""
     if not isinstance(match, Running):
         return _NOBODY
     seat = deals.turn(match.deal)
@@ -165,7 +166,7 @@ def _countdown(countdowns: Countdowns, deal: Deal) -> int:
 
 
 def hand(match: Match, seat: Seat) -> Hand:
-    """The seat's own cards."""
+    """The cards in the seat's hand; empty before the first deal and once a deal is settled."""
     if not isinstance(match, Running):
         return Hand(EMPTY)
     match match.deal:
@@ -181,7 +182,7 @@ _NO_AUCTION: Final = Auction((), None, None, Chips(0))
 
 
 def auction(match: Match) -> Auction:
-    """The calls of a deal that is being bid for."""
+    """The calls so far, during the bidding."""
     if not isinstance(match, Running) or not isinstance(match.deal, Bidding):
         return _NO_AUCTION
     deal = match.deal
@@ -196,7 +197,7 @@ _NO_CONTRACT: Final = ContractPart(None)
 
 
 def contract(match: Match) -> ContractPart:
-    """Declarer, bid and trump of the deal in progress."""
+    """Declarer, bid and trump of the deal in progress, once there is a declarer."""
     if not isinstance(match, Running):
         return _NO_CONTRACT
     match match.deal:
@@ -216,7 +217,7 @@ _NO_KITTY: Final = Kitty(EMPTY)
 
 
 def kitty(match: Match, seat: Seat) -> Kitty:
-    """The kitty, to the declarer who is about to name or to bury."""
+    """The kitty, for the declarer while it names trump and buries."""
     if not isinstance(match, Running):
         return _NO_KITTY
     match match.deal:
@@ -230,7 +231,7 @@ _NOT_BURIED: Final = Buried(EMPTY)
 
 
 def buried(match: Match, seat: Seat) -> Buried:
-    """The buried cards, to the declarer in play."""
+    """The buried cards, for the declarer during play."""
     deal = _in_play(match)
     if deal is None or deal.contract.declarer != seat:
         return _NOT_BURIED
@@ -247,7 +248,7 @@ _BARE: Final = Table(0, None)
 
 
 def table(match: Match) -> Table:
-    """The trick on the table."""
+    """The trick on the table, and its number."""
     deal = current_deal(match)
     trick = on_table(deal) if deal else None
     if deal is None or trick is None:
@@ -260,7 +261,7 @@ _NOT_CAPTURED: Final = Captured(Points(0), 0)
 
 
 def captured(match: Match) -> Captured:
-    """What the defenders have captured in the deal in progress."""
+    """The points that the defenders have captured in the deal in progress, and the running multiplier."""
     if not isinstance(match, Running):
         return _NOT_CAPTURED
     match match.deal:
@@ -276,7 +277,7 @@ _NO_CAPTURED_CARDS: Final = CapturedCards(EMPTY)
 
 
 def captured_cards(match: Match, seat: Seat) -> CapturedCards:
-    """The captured point cards, to the defenders in play."""
+    """The captured point cards, for the defenders during play."""
     deal = _in_play(match)
     if deal is None or deal.contract.declarer == seat:
         return _NO_CAPTURED_CARDS
@@ -287,7 +288,7 @@ _NO_HISTORY: Final = History(())
 
 
 def history(match: Match) -> History:
-    """The finished tricks, in a review room."""
+    """The complete tricks of the deal, in a review room."""
     deal = current_deal(match)
     if deal is None or not match.options.review:
         return _NO_HISTORY
@@ -298,7 +299,7 @@ _NO_INFERENCE: Final = Inference(None)
 
 
 def inference(match: Match) -> Inference:
-    """What the plays have proven, in a review room."""
+    """What the plays have proven about each seat, in a review room during play."""
     deal = _in_play(match)
     if deal is None or not deal.rules.review:
         return _NO_INFERENCE
@@ -309,7 +310,7 @@ _NOT_VOID: Final = TrumpVoid((), ())
 
 
 def trump_void(match: Match) -> TrumpVoid:
-    """The seats announced void of trump, and what all are told because of it."""
+    """The seats announced void of trump, and the statements that followed."""
     deal = _in_play(match)
     if deal is None or not deal.void:
         return _NOT_VOID
@@ -320,7 +321,7 @@ _NOT_COUNTED: Final = TrumpCounts(())
 
 
 def trump_counts(match: Match, seat: Seat) -> TrumpCounts:
-    """How many trumps every other seat holds, where that is told."""
+    """The number of trumps and trump pairs of each other seat, if the rules open it now."""
     deal = _in_play(match)
     if deal is None or not playing.counts_open(deal):
         return _NOT_COUNTED
@@ -332,7 +333,7 @@ _NOT_DISCLOSED: Final = Disclosed(None)
 
 
 def disclosed(match: Match, seat: Seat) -> Disclosed:
-    """The declarer's disclosure, to the defenders."""
+    """The declarer's disclosure, for the defenders during play."""
     deal = _in_play(match)
     if deal is None or deal.contract.declarer == seat:
         return _NOT_DISCLOSED
@@ -344,7 +345,7 @@ _READY_ADVICE: Final = Advice(ReadyAdvice())
 
 
 def advice(match: Match, seat: Seat) -> Advice:
-    """What the seat may do, where it is its turn or the next deal waits for it."""
+    """What the seat may do now, if it is its turn or the next deal waits for it."""
     if not isinstance(match, Running):
         return _NO_ADVICE
     if isinstance(match.deal, Settled):
@@ -378,7 +379,7 @@ _NOT_SETTLED: Final = SettlementPart(None)
 
 
 def settlement(match: Match) -> SettlementPart:
-    """The settled deal."""
+    """The settlement of the deal, with the order of its deck and the salt that open the commitment."""
     deal = current_deal(match)
     if not isinstance(deal, Settled):
         return _NOT_SETTLED
@@ -390,5 +391,5 @@ _NO_ACCOUNT: Final = AccountPart(None)
 
 
 def account(match: Match) -> AccountPart:
-    """How the match ended."""
+    """The settlement of the match, once it is over."""
     return AccountPart(match.account) if isinstance(match, Over) else _NO_ACCOUNT

@@ -1,4 +1,4 @@
-"""The viewer: whom a match is shown to, a seat or the public (rules §12)."""
+"""The viewer of a match: a seat, or the public (rules §12)."""
 
 from enum import Enum
 from typing import Final, TypeAlias, final
@@ -8,12 +8,12 @@ from erqiwang_core.units import Seat
 
 @final
 class Public(Enum):
-    """Whoever looks on and holds no seat."""
+    """The type of `PUBLIC`: everybody who watches without a seat."""
 
     PUBLIC = "public"
 
 
 PUBLIC: Final = Public.PUBLIC
-"""The public. It is told what every seat is told alike, and nothing that only some seats are told."""
+"""The public. It is told only what all seats are told, never what only some seats are told."""
 
 Viewer: TypeAlias = Seat | Public

@@ -47,7 +47,7 @@ from erqiwang_grpc.store import Entry, Version
 @final
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """From `version` on the store does not say what the core decides."""
+    """From `version` on, the stored events differ from what the core decides."""
 
     version: Version
     why: str
@@ -63,7 +63,8 @@ class _BySeat:
 def mismatch(entries: tuple[Entry, ...]) -> Mismatch | None:
     """Where a room's history differs from what the core decides; None where every decision is made again.
 
-    What an older version of the rules decided is followed and not decided again: it was right then.
+    `entries` are all entries of the room. Decisions of an older rules version are not made again, only followed: they
+    were right at the time.
     """
     history = read(entries)
     if isinstance(history, UnreadableEntry):
@@ -81,7 +82,7 @@ def mismatch(entries: tuple[Entry, ...]) -> Mismatch | None:
 
 
 def _decided(match: Match, rest: Sequence[HistoryEvent]) -> tuple[Event, ...] | Mismatch:
-    """The events of the decision that `rest` begins with, if the core decides the same."""
+    """The events of the command that `rest` begins with, or a mismatch if the core decides differently."""
     first = rest[0]
     if first.entry.rules_version != RULES_VERSION:
         return (first.event,)
@@ -104,7 +105,7 @@ def _ask(match: Match, asked: _BySeat | HouseCommand, rest: Sequence[HistoryEven
 
 
 def _difference(decided: tuple[Event, ...], rest: Sequence[HistoryEvent]) -> Mismatch | None:
-    """Where the history differs from what was decided, if it does."""
+    """Where the stored events differ from the decided ones; None if they agree."""
     first = rest[0].entry
     for number, event in enumerate(decided):
         version = Version(first.version + number)
@@ -123,7 +124,7 @@ def _is_committed(shuffled: Shuffled) -> bool:
 
 
 def _asked(match: Match, event: Event) -> _BySeat | HouseCommand | None:
-    """The command that an event is the first consequence of; None for an event that only ever follows another."""
+    """The command whose first event this is; None for an event that is never the first of a command."""
     match event:
         case SeatTaken(seat, player):
             return TakeSeat(seat, player)
@@ -149,7 +150,7 @@ def _asked(match: Match, event: Event) -> _BySeat | HouseCommand | None:
         case CardsFollowed(seat, cards):
             return _BySeat(seat, Play(ids(cards)))
         case DealStarted():
-            # The first deal alone is dealt by a command of its own; each later one follows the last `SeatReady`.
+            # Only the first deal may start by a command of its own. Each later one follows the last `SeatReady`.
             return StartMatch() if isinstance(match, Gathering) else None
         case DeclarerFound():
             return None

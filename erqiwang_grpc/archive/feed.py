@@ -1,4 +1,4 @@
-"""The feed: the public events of a platform's rooms, from a place in the store on."""
+"""The feed: the public events of a platform's rooms, from a given place in the store on."""
 
 import asyncio
 import contextlib
@@ -15,17 +15,17 @@ from erqiwang_grpc.store.wakeup import Bell
 
 _PAGE: Final = 100
 _POLL_SECONDS: Final = 5.0
-"""Seconds. A wakeup may be lost, so a waiting feed also reads the store this often."""
+"""Seconds between two reads of a waiting feed, because a wakeup may be lost."""
 _BREATH_SECONDS: Final = 0.05
-"""Seconds between a wakeup and the read. Every turn of every room wakes a watcher, and few have public events."""
+"""Seconds between a wakeup and the read. Every turn of every room wakes all watchers, and few have public events."""
 _QUIET_SECONDS: Final = 20.0
-"""How long a stream may be silent before an empty message says that the server is there."""
+"""Seconds of silence after which an empty message shows that the server is alive."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a watcher goes on: at a cursor of the store, without the first `told` public events of the batch there."""
+    """Where a watcher goes on: at a cursor of the store, after the first `told` public events of the batch there."""
 
     cursor: Cursor
     told: int
@@ -37,7 +37,7 @@ class Happened:
     """One public event."""
 
     place: Place
-    """Where a watcher goes on that has seen this event."""
+    """The place after this event, where its watcher goes on."""
     entry: Entry
     event: PublicEvent
 
@@ -52,9 +52,10 @@ async def feed(
     monotonic: Monotonic,
     page: int = _PAGE,
 ) -> AsyncGenerator[tuple[Happened, ...] | InvalidCursor | StoreUnavailable, None]:
-    """What has happened since a place, then what happens, until the server leaves. Empty when it was quiet for long.
+    """The public events after `place`, and then new ones as they happen, until `is_leaving` gives true.
 
-    `bell` wakes the feed; whoever makes `is_leaving` true rings it. A refusal ends it.
+    A tuple is empty if nothing happened for a while. A refusal ends the feed: `InvalidCursor`, `StoreUnavailable`.
+    `bell` wakes the feed; ring it when `is_leaving` becomes true.
     """
     after = place.cursor
     spoke = monotonic()
@@ -68,7 +69,7 @@ async def feed(
                 yield StoreUnavailable()
                 return
             for batch in batches:
-                # The batch at the place may have been deleted: then another stands there, of which nothing was told.
+                # If the batch at this place was deleted, another one is found here, and none of its events were told.
                 found = _public(batch)[place.told if batch.before == place.cursor else 0 :]
                 if found:
                     yield found
@@ -85,9 +86,9 @@ async def feed(
 
 
 def _public(batch: Fed) -> tuple[Happened, ...]:
-    """The public events of one batch.
+    """The public events of one batch. Unreadable ones are skipped.
 
-    What is unreadable is skipped: a quarantined room may still be ended, and a watcher must hear of that end.
+    A room with an unreadable event is quarantined, but it may still be disbanded, and a watcher must be told of that.
     """
     read_ = ((entry, read(entry.body, entry.rules_version)) for entry in batch.entries)
     public = [(entry, event) for entry, event in read_ if not isinstance(event, Unreadable) and is_public(event)]

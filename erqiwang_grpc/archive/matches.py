@@ -1,4 +1,4 @@
-"""The archive: matches as the store tells of them, read without opening a room."""
+"""The archive: reads matches from the store without opening their rooms."""
 
 import asyncio
 import logging
@@ -34,18 +34,18 @@ DealWriter: TypeAlias = Callable[[DealRecord], bytes]
 """How a transport writes a deal that has ended: deals of a match one behind the other are its deals."""
 
 _KEPT: Final = 1_000
-"""Matches whose settled deals are kept ready. Twelve deals take about 17 kB."""
+"""Most matches whose settled deals are kept in memory. Twelve deals take about 17 kB."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class ListedRooms:
-    """Some of the rooms that were looked for."""
+    """A page of a list of rooms."""
 
     rooms: tuple[RoomSummary, ...]
-    """The newest first."""
+    """The rooms, newest first."""
     next: Cursor | None
-    """Where the next page begins; None where there is none."""
+    """Where the next page begins; None on the last page."""
 
 
 @final
@@ -63,15 +63,16 @@ class Recorded:
 @final
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """What was read of a match, up to the end of a deal: it never changes."""
+    """A match up to the end of a deal, as it was read before. This much of it never changes."""
 
     begun: Begun
     deals: bytes
+    """A `MatchRecord` with only these deals."""
 
 
 @final
 class Archive:
-    """The matches of a store. `write_deal` turns a deal into the bytes in which it is kept ready, and told."""
+    """The matches in a store."""
 
     def __init__(self, store: Store, write_deal: DealWriter) -> None:
         self._store = store
@@ -79,7 +80,7 @@ class Archive:
         self._kept: OrderedDict[RoomId, _Kept] = OrderedDict()
 
     async def record(self, platform: PlatformId, room: RoomId) -> Recorded | NoSuchRecord | RoomQuarantined:
-        """A match of that platform, with its deals that have ended.
+        """The record of a platform's match, with its deals that have ended.
 
         Refused: one that is not there, never began or is another platform's; one whose events are damaged or not readable to
         its end.
@@ -129,7 +130,7 @@ class Archive:
             self._kept.popitem(last=False)
 
     async def page(self, search: Search, size: int, after: Cursor) -> ListedRooms | InvalidCursor | StoreUnavailable:
-        """At most `size` rooms of a list, from their summaries alone. A list that is contradicted is mended."""
+        """A page of at most `size` rooms, from their summaries. A summary that does not fit the list is rebuilt."""
         page = await self._store.summaries(search, size, after)
         if isinstance(page, BadCursor):
             return InvalidCursor("page_token")

@@ -1,4 +1,4 @@
-"""Ownership: which platform a stored room belongs to, also if it is damaged. Other platforms are told that there is no such room."""
+"""Ownership: which platform a stored room belongs to. To other platforms the room does not exist, damaged or not."""
 
 from erqiwang_grpc import events as stored
 from erqiwang_grpc.auth.keys import PlatformId
@@ -7,9 +7,9 @@ from erqiwang_grpc.store import Entry, RoomId, StoreReader
 
 
 async def owner(events: StoreReader, room: RoomId) -> PlatformId | None:
-    """The platform that opened a room, from its first event alone.
+    """The platform that created a room, read from the room's first event only.
 
-    None if its first event is damaged or unreadable: then every platform is told that there is no such room.
+    None if there is no such room, or if its first event is damaged or unreadable: then the room exists for nobody.
     """
     first = await events.first(room)
     if not isinstance(first, Entry):

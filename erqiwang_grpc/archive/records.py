@@ -1,6 +1,6 @@
 """Records: what a platform may keep of a match, put together from its room's events without judging anything again.
 
-A deal appears once it is settled or cut short by a disband, whole; of one in progress nothing appears.
+A deal is in the record, whole, once it is settled or a disband has cut it short. A deal in progress is not in it.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -32,15 +32,15 @@ class TrickRecord:
 
     trick: Trick
     attempted: CardSet | None
-    """The throw that failed; None where nothing failed."""
+    """The cards of the failed throw; None if no throw failed."""
     taken: TrickTaken | None
-    """How it ended; None for one that a disband cut short."""
+    """The result of the trick; None if a disband cut it short."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class DealRecord:
-    """One deal from its shuffle to its settlement, with everything that was hidden in it."""
+    """One deal from its shuffle to its settlement, with all cards that were hidden."""
 
     started: TimeNs
     ended: TimeNs
@@ -53,7 +53,7 @@ class DealRecord:
 @final
 @dataclass(frozen=True, slots=True)
 class MatchSummary:
-    """A match without its deals: what stands in a list."""
+    """A match without its deals, as in a list."""
 
     room: RoomId
     version: Version
@@ -61,15 +61,15 @@ class MatchSummary:
     players: BySeat[Player | None]
     totals: BySeat[Chips]
     deal: int
-    """The deal in progress or last dealt, from 1; 0 before the first."""
+    """Number of the deal in progress or last dealt, from 1; 0 before the first deal."""
     settled_deals: int
-    """How many deals were settled; one that a disband cut short is not counted."""
+    """The number of settled deals. A deal that a disband cut short is not counted."""
     disbanding: Disbanding | None
     expired: bool
-    """Whether the match did not start in time, so that the house ended it."""
+    """Whether the server disbanded the room because its match did not begin in time."""
     created: TimeNs
     started: TimeNs | None
-    """When its first deal started; None where that never happened."""
+    """When the first deal started; None if none did."""
     ended: TimeNs | None
 
 
@@ -83,7 +83,7 @@ class MatchRecord:
 
 
 def match_record(entries: tuple[Entry, ...]) -> MatchRecord | UnreadableEntry:
-    """The record of a match from all entries of its room, one at least."""
+    """The record of a match from all entries of its room, of which there must be at least one."""
     history = _whole(entries)
     if isinstance(history, UnreadableEntry):
         return history
@@ -93,29 +93,29 @@ def match_record(entries: tuple[Entry, ...]) -> MatchRecord | UnreadableEntry:
 @final
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A record up to the end of a deal: nothing of it changes when the match goes on."""
+    """A record up to the end of a deal. It does not change when the match goes on."""
 
     summary: MatchSummary
 
     @property
     def version(self) -> Version:
-        """The last event that is in it."""
+        """The version of the last event in it."""
         return self.summary.version
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Continued:
-    """What came after `Begun`: the deals that have ended since, and the match as it stands."""
+    """What is new after a `Begun`: the deals that have ended since, and the summary of the match now."""
 
     begun: Begun
-    """All of it but the deal in progress: what to continue from next time."""
+    """Everything except the deal in progress, to continue from next time."""
     deals: tuple[DealRecord, ...]
     summary: MatchSummary
 
 
 def begin_record(entries: tuple[Entry, ...]) -> Continued | UnreadableEntry:
-    """The record of a match from all entries of its room, to be continued."""
+    """The record of a match from all entries of its room, which may be continued later."""
     history = _whole(entries)
     if isinstance(history, UnreadableEntry):
         return history
@@ -123,13 +123,13 @@ def begin_record(entries: tuple[Entry, ...]) -> Continued | UnreadableEntry:
 
 
 def continue_record(begun: Begun, entries: tuple[Entry, ...]) -> Continued | UnreadableEntry:
-    """What the entries behind `begun` add to it."""
+    """What the entries after `begun` add to it."""
     later = read_later(entries)
     return later if isinstance(later, UnreadableEntry) else _continued(begun.summary, later)
 
 
 def _continued(summary: MatchSummary, later: tuple[HistoryEvent, ...]) -> Continued:
-    """The summary folded on, and remembered where a deal has ended."""
+    """The summary after all of `later`, and the last one at which a deal had ended."""
     settled = summary
     for kept in later:
         summary = _after(summary, kept)
@@ -141,7 +141,7 @@ def _continued(summary: MatchSummary, later: tuple[HistoryEvent, ...]) -> Contin
 
 
 def match_summary(room: RoomSummary) -> MatchSummary:
-    """The summary of a match from that of its room."""
+    """The summary of a match from the summary of its room."""
     return MatchSummary(
         room=room.room,
         version=room.version,
@@ -159,7 +159,7 @@ def match_summary(room: RoomSummary) -> MatchSummary:
 
 
 def _whole(entries: tuple[Entry, ...]) -> RoomHistory | UnreadableEntry:
-    """The history, where all of it is readable: a record of half a match would be taken for a whole one."""
+    """All events, or the fault if any is unreadable: the record of half a match would look like a whole one."""
     history = read(entries)
     return history if isinstance(history, UnreadableEntry) else history.unreadable or history
 
@@ -169,7 +169,7 @@ def _summary(history: RoomHistory) -> MatchSummary:
 
 
 def _opening_summary(history: RoomHistory) -> MatchSummary:
-    """The match when its room was opened."""
+    """The summary of a match whose room was just created."""
     options = history.opened.options
     seats = game_rules(options.game, options.review).seats
     nobody: BySeat[Player | None] = by_seat(seats, lambda _: None)

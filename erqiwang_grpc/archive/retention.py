@@ -1,4 +1,4 @@
-"""Retention: matches that ended long ago are deleted, a few at a time, so that nobody waits for it."""
+"""Retention: deletes matches that ended long ago, a few at a time, so that no player has to wait."""
 
 import asyncio
 import logging
@@ -10,12 +10,12 @@ from erqiwang_grpc.store import RoomId, Store, TimeNs, Unavailable
 log = logging.getLogger(__name__)
 
 _AT_ONCE: Final = 20
-"""Rooms deleted in one step: appends wait for as long, some ten milliseconds."""
+"""Most rooms deleted in one step. Appends wait during a step, some ten milliseconds."""
 _PAUSE_SECONDS: Final = 0.05
 
 
 async def delete_old_matches(events: Store, before: TimeNs, at_once: int = _AT_ONCE) -> tuple[RoomId, ...]:
-    """Delete every match that ended before a time, and say which; stops where the store takes nothing now."""
+    """Delete the matches that ended before `before`, and give their rooms. It stops if the store is unavailable."""
     deleted: list[RoomId] = []
     while True:
         gone = await events.delete_rooms(ENDED, before, at_once)

@@ -1,4 +1,4 @@
-"""Summaries, held against the events they were made from: checked, made anew, and looked over slowly, room by room."""
+"""Summaries: checks them against the events of their rooms, rebuilds them, and scrubs the store room by room."""
 
 import asyncio
 import logging
@@ -25,13 +25,13 @@ from erqiwang_grpc.store import (
 log = logging.getLogger(__name__)
 
 _NO_ROOM: Final = Summary((), TimeNs(0), None, b"")
-"""For a room that is not there: what lists still hold of it goes."""
+"""The summary written for a room that does not exist, which removes it from all lists."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Sound:
-    """The summary is the one that the room's events make."""
+    """The summary agrees with the room's events."""
 
     made: Summary
 
@@ -39,23 +39,23 @@ class Sound:
 @final
 @dataclass(frozen=True, slots=True)
 class Contradicted:
-    """The summary is not the one that the room's events make, or cannot be read."""
+    """The summary does not agree with the room's events, or cannot be read."""
 
     made: Summary
-    """The one that they make."""
+    """The summary made from the events."""
     why: str
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """Nothing can be said: the room's events are damaged or cannot all be followed, or it has moved on meanwhile."""
+    """The check was not possible: the room's events are damaged or cannot all be followed, or the room has changed."""
 
     why: str
 
 
 async def checked(store: StoreReader, room: RoomId, entries: tuple[Entry, ...]) -> Sound | Contradicted | Unknown:
-    """Whether the room's summary is the one that `entries`, all of its events, make."""
+    """Whether the room's summary agrees with `entries`, which must be all entries of the room."""
     found = await store.summary(room)
     # A match of twelve deals takes some ten milliseconds to follow: on the event loop every seat would wait for it.
     made = await asyncio.to_thread(_made, entries)
@@ -69,7 +69,7 @@ async def checked(store: StoreReader, room: RoomId, entries: tuple[Entry, ...]) 
 
 
 def _difference(found: Listed, made: Summary) -> str:
-    """What the two differ in."""
+    """In what the two summaries differ."""
     names = ("terms", "created", "ended", "body")
     differing = [name for name in names if getattr(found.summary, name) != getattr(made, name)]
     return f"its summary is not what its events make of it, in: {', '.join(differing)}"
@@ -90,9 +90,9 @@ def _made(entries: tuple[Entry, ...]) -> Summary | UnreadableEntry:
 
 
 async def mended(store: Store, room: RoomId, *, anyway: bool = False) -> Sound | Contradicted | Unknown:
-    """What was found of the room's summary; one that its events contradict has been made anew.
+    """Check the room's summary, rebuild it if its events contradict it, and give what the check found.
 
-    With `anyway` a sound one too, since a list may hold it at a wrong place.
+    With `anyway` a sound summary is rebuilt too, because a list may have it in the wrong place.
     """
     entries = await store.read(room)
     if isinstance(entries, Damaged):
@@ -115,14 +115,14 @@ async def mended(store: Store, room: RoomId, *, anyway: bool = False) -> Sound |
 
 @final
 class Scrub:
-    """Looks every room over, one at a step, and begins again after the last one."""
+    """Checks the summaries of all rooms, one room in each step. After the last room it begins again."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._last = RoomId("")
 
     async def step(self) -> RoomId | None:
-        """Look the next room over and mend its summary; which room. None at the end of a round."""
+        """Check the next room and rebuild its summary if necessary; gives the room, or None at the end of a round."""
         rooms = await self._store.rooms(self._last, 1)
         if isinstance(rooms, Unavailable) or not rooms:
             self._last = RoomId("")

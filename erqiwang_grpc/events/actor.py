@@ -21,13 +21,13 @@ class SeatActor:
 @final
 @dataclass(frozen=True, slots=True)
 class PlatformActor:
-    """The platform whose room it is."""
+    """The platform that the room belongs to."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class HouseActor:
-    """The server itself, which ends a room that nobody fills."""
+    """The server itself, which disbands a room that nobody fills."""
 
 
 Actor: TypeAlias = SeatActor | PlatformActor | HouseActor
@@ -37,7 +37,7 @@ HOUSE: Final = HouseActor()
 
 
 def stored(actor: Actor) -> StoredActor:
-    """The actor as the store keeps it. Different actors are stored differently."""
+    """The text that the store keeps for an actor. Different actors have different texts."""
     match actor:
         case SeatActor(seat, player):
             return StoredActor(f"seat {seat} {player}")
@@ -48,7 +48,7 @@ def stored(actor: Actor) -> StoredActor:
 
 
 def read(text: StoredActor) -> Actor:
-    """The actor that is stored as this text. `ValueError` if none is."""
+    """The actor that is stored as this text. Raises `ValueError` if the text stands for none."""
     match text.split(" ", 2):
         case ["platform"]:
             return PLATFORM

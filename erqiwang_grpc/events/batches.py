@@ -1,4 +1,4 @@
-"""A batch as it is stored: the events of one command, and the room's new summary."""
+"""Batches: the events of one command together with the room's new summary, as they are stored."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ from erqiwang_grpc.store import Actor, Batch, CommandKey
 def batch_of(
     events: Sequence[StoredEvent], after: Standing, summaries: SummaryWriter, actor: Actor, command: CommandKey | None
 ) -> Batch:
-    """The batch of events that a room stands `after`, brought about by `actor` at the time of that standing."""
+    """The batch of `events` by `actor`. `after` is the standing of the room after them, which gives their time too."""
     return Batch(
         time=after.time,
         actor=actor,

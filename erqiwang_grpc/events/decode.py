@@ -1,4 +1,4 @@
-"""Reading: turns stored bytes into events. Bytes that `encode` would not have written are unreadable."""
+"""Decodes stored bytes into events. Bytes that `encode` would not have written are unreadable."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -51,20 +51,20 @@ _MOST_SEATS: Final = 4
 @final
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """What is stored cannot be read here, or not wholly."""
+    """The stored bytes cannot be read by this version, or not completely."""
 
     why: str
 
 
 class UnclearError(Exception):
-    """Something that was never written like this."""
+    """A stored message that `encode` would never have written."""
 
 
 def read(body: bytes, rules_version: int) -> StoredEvent | Unreadable:
-    """The event stored as `body`, which was decided by that version of the rules; never raises.
+    """The event stored as `body`, decided by that rules version, or why it is unreadable. Never raises.
 
-    What is read must say, when it is written again, exactly what is stored: so a field, a number or an order of cards that
-    is not known here is noticed, and not dropped.
+    Encoding the event again must give the same message. So a field, number or order of cards that this version does not
+    know is noticed and not silently dropped.
     """
     if rules_version > RULES_VERSION:
         return Unreadable(
@@ -148,7 +148,7 @@ def _cards(stored: bytes) -> CardSet:
 
 
 def room_opened(stored: room_pb2.RoomOpened) -> RoomOpened:
-    """How a room was opened. `UnclearError` for what was never written like this."""
+    """The opening of a room. Raises `UnclearError` for a message that was never written like this."""
     labels = tuple(Label(label.key, label.value) for label in stored.labels)
     keys = [label.key for label in labels]
     if keys != sorted(set(keys)):
@@ -325,7 +325,7 @@ def _seat_score(stored: settlement_pb2.SeatScore) -> SeatScore:
 
 
 def disbanding(stored: settlement_pb2.Disbanding) -> Disbanding:
-    """How a match was disbanded. `UnclearError` for what was never written like this."""
+    """Who disbanded a match, and why. Raises `UnclearError` for a message that was never written like this."""
     return Disbanding(_asker(stored), _known(_REASONS, stored.reason, "reason"), stored.text)
 
 

@@ -1,4 +1,4 @@
-"""Writing: events as stored messages, with everything that was decided and nothing that folding gives."""
+"""Encodes events for the store: with everything that was decided, and without what replaying gives again."""
 
 from collections.abc import Iterable
 
@@ -24,12 +24,12 @@ from erqiwang_grpc.stored.v1 import event_pb2, room_pb2, settlement_pb2
 
 
 def write(event: StoredEvent) -> bytes:
-    """The event as it is stored."""
+    """The bytes of an event as they are stored."""
     return message(event).SerializeToString(deterministic=True)
 
 
 def message(event: StoredEvent) -> event_pb2.Event:
-    """The event as a message."""
+    """The stored message of an event."""
     match event:
         case CardsFollowed():
             return event_pb2.Event(cards_followed=_cards_followed(event))
@@ -72,7 +72,7 @@ def _optional_cards(cards: CardSet | None) -> bytes | None:
 
 
 def opened_message(event: RoomOpened) -> room_pb2.RoomOpened:
-    """How a room was opened, as a message."""
+    """The stored message of a room's opening."""
     return room_pb2.RoomOpened(
         platform=event.platform,
         owner=event.owner,
@@ -236,7 +236,7 @@ def _award(award: Award) -> settlement_pb2.Award:
 
 
 def disbanding_message(asked: Disbanding) -> settlement_pb2.Disbanding:
-    """How a match was disbanded, as a message."""
+    """The stored message of who disbanded a match, and why."""
     stored = settlement_pb2.Disbanding(reason=DISBAND_REASONS[asked.reason], text=asked.text)
     match asked.asker:
         case Outside.PLATFORM:

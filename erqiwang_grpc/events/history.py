@@ -1,4 +1,4 @@
-"""A room's history, read from its entries: each entry with the event that it stores."""
+"""Histories: the entries of a room, each with its decoded event."""
 
 from dataclasses import dataclass
 from typing import final
@@ -14,7 +14,7 @@ from erqiwang_grpc.store import Entry, Version
 @final
 @dataclass(frozen=True, slots=True)
 class HistoryEvent:
-    """One event of a room, and the entry that holds it."""
+    """One event of a room, with its stored entry."""
 
     entry: Entry
     event: Event
@@ -23,7 +23,7 @@ class HistoryEvent:
 @final
 @dataclass(frozen=True, slots=True)
 class UnreadableEntry:
-    """From `version` on the history cannot be read by this program."""
+    """From `version` on, this version of the program cannot read the room's entries."""
 
     version: Version
     why: str
@@ -32,17 +32,17 @@ class UnreadableEntry:
 @final
 @dataclass(frozen=True, slots=True)
 class RoomHistory:
-    """The whole of it: how the room was opened, and everything after it."""
+    """The history of a room: its opening, and all later events."""
 
     opening: Entry
     opened: RoomOpened
     later: tuple[HistoryEvent, ...]
     unreadable: UnreadableEntry | None
-    """Where it stops being readable; None where all of it is in `later`."""
+    """The first entry that cannot be read; None if all later events are in `later`."""
 
 
 def read(entries: tuple[Entry, ...]) -> RoomHistory | UnreadableEntry:
-    """The events of a room from all its entries, one at least; refused where not even the first is one."""
+    """The history of a room from all its entries, at least one. A fault if the first one is no opening."""
     first, *others = entries
     opened = read_first(first)
     if isinstance(opened, UnreadableEntry):
@@ -57,7 +57,7 @@ def read(entries: tuple[Entry, ...]) -> RoomHistory | UnreadableEntry:
 
 
 def read_later(entries: tuple[Entry, ...]) -> tuple[HistoryEvent, ...] | UnreadableEntry:
-    """The events of entries behind a room's first."""
+    """The events of entries after the room's first, or the first entry that cannot be read."""
     later: list[HistoryEvent] = []
     for entry in entries:
         found = read_next(entry)
@@ -68,7 +68,7 @@ def read_later(entries: tuple[Entry, ...]) -> tuple[HistoryEvent, ...] | Unreada
 
 
 def read_first(entry: Entry) -> RoomOpened | UnreadableEntry:
-    """How a room was opened, from its first entry."""
+    """The opening of a room from its first entry, or a fault if that is no opening."""
     event = stored.read(entry.body, entry.rules_version)
     if isinstance(event, Unreadable):
         return UnreadableEntry(entry.version, event.why)
@@ -78,7 +78,7 @@ def read_first(entry: Entry) -> RoomOpened | UnreadableEntry:
 
 
 def read_next(entry: Entry) -> HistoryEvent | UnreadableEntry:
-    """The event of an entry behind a room's first."""
+    """The event of an entry after the room's first, or a fault if it cannot be read."""
     event = stored.read(entry.body, entry.rules_version)
     if isinstance(event, Unreadable):
         return UnreadableEntry(entry.version, event.why)

@@ -1,4 +1,4 @@
-"""The index: by which terms lists find a room, and which events a platform's feed tells of."""
+"""The index: the terms by which lists find a room, and which events are public to the room's platform."""
 
 from collections.abc import Iterable
 from typing import Final, TypeAlias, TypeGuard
@@ -16,45 +16,45 @@ from erqiwang_grpc.events.standing import RoomState
 from erqiwang_grpc.store import Term
 
 WAITING: Final = Term("waiting", "")
-"""Rooms whose match has not begun, of every platform: what expiry looks for."""
+"""Rooms of all platforms whose match has not begun. Expiry looks for them."""
 ENDED: Final = Term("ended", "")
-"""Rooms whose match has ended, of every platform: what retention looks for."""
+"""Rooms of all platforms whose match has ended. Retention looks for them."""
 
 
 def of_platform(platform: str) -> Term:
-    """Rooms of a platform."""
+    """The term for all rooms of a platform."""
     return Term("room", platform)
 
 
 def in_state(platform: str, state: RoomState) -> Term:
-    """Rooms of a platform that stand there."""
+    """The term for the rooms of a platform in a given state."""
     return Term("state", f"{platform}/{state.value}")
 
 
 def with_player(platform: str, player: str) -> Term:
-    """Rooms of a platform in which a player sits, or sat at the end."""
+    """The term for the rooms of a platform in which a player sits, or sat at the end."""
     return Term("player", f"{platform}/{player}")
 
 
 def with_reference(platform: str, reference: str) -> Term:
-    """Rooms to which a platform gave that reference of its own."""
+    """The term for the rooms to which a platform gave that reference."""
     return Term("reference", f"{platform}/{reference}")
 
 
 def with_label(platform: str, label: Label) -> Term:
-    """Rooms to which a platform gave that label. No key of a label holds `=`."""
+    """The term for the rooms to which a platform gave that label. The key of a label never holds `=`."""
     return Term("label", f"{platform}/{label.key}={label.value}")
 
 
 def played(platform: str) -> Term:
-    """Rooms of a platform whose match has begun: these have records."""
+    """The term for the rooms of a platform whose match began, so that they have a record."""
     return Term("played", platform)
 
 
 def terms(
     opened: RoomOpened, state: RoomState, players: Iterable[Player | None], *, was_played: bool
 ) -> tuple[Term, ...]:
-    """Every term by which a room is found, in order."""
+    """All terms by which a room is found, sorted."""
     platform = opened.platform
     found = {of_platform(platform), in_state(platform, state)}
     found.update(with_player(platform, player) for player in players if player is not None)
@@ -74,11 +74,11 @@ def terms(
 
 
 PublicEvent: TypeAlias = RoomOpened | SeatTaken | SeatLeft | DealStarted | DealSettled | MatchEnded
-"""What `WatchRooms` tells of."""
+"""The events that `WatchRooms` tells."""
 
 
 def is_public(event: StoredEvent) -> TypeGuard[PublicEvent]:
-    """Whether `WatchRooms` tells of an event; a new event needs a line here, so that somebody decides."""
+    """Whether `WatchRooms` tells an event. A new event fails type checking here until somebody has decided."""
     match event:
         case RoomOpened() | SeatTaken() | SeatLeft() | DealStarted() | DealSettled() | MatchEnded():
             return True

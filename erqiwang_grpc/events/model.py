@@ -1,4 +1,4 @@
-"""What a room's log holds: its opening, and then everything that the match brings about."""
+"""The stored events of a room: its opening, and then the events of its match."""
 
 from dataclasses import dataclass
 from typing import TypeAlias, final
@@ -10,7 +10,7 @@ from erqiwang_core.options import RoomOptions
 @final
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A word of the platform's own about a room. Seats and the public are never told."""
+    """A label that the platform gave a room. Seats and the public are never told it."""
 
     key: str
     value: str
@@ -19,18 +19,18 @@ class Label:
 @final
 @dataclass(frozen=True, slots=True)
 class RoomOpened:
-    """A room was opened: the first event of every log."""
+    """A room was created. The first event of every room."""
 
     platform: str
-    """Whose room it is."""
+    """The platform that the room belongs to."""
     owner: str
-    """The player who opened it, in the platform's own words."""
+    """The platform's id of the player who owns the room."""
     options: RoomOptions
     reference: str = ""
-    """The platform's own name for the room; empty for none. Seats and the public are never told."""
+    """The platform's own reference for the room, or empty. Seats and the public are never told it."""
     labels: tuple[Label, ...] = ()
-    """In the order of their keys, each key once."""
+    """The labels, sorted by key; each key occurs once."""
 
 
 StoredEvent: TypeAlias = RoomOpened | Event
-"""Every event that a room logs."""
+"""Every event that is stored for a room."""

@@ -1,4 +1,4 @@
-"""Numbers: the values of the core's closed sets, and the numbers they are stored by."""
+"""Numbers: tables from the core's enumerations to the numbers that are stored for them."""
 
 from typing import Final
 
@@ -34,9 +34,9 @@ PLAIN_OUTCOMES: Final[dict[Outcome, settlement_pb2.Outcome.ValueType]] = {
     Surrendered(): settlement_pb2.OUTCOME_SURRENDERED,
     Disbanded(): settlement_pb2.OUTCOME_DISBANDED,
 }
-"""All outcomes but an upgrade, which has levels."""
+"""All outcomes except an upgrade, which has a number of levels too."""
 
 
 def outcome(result: Outcome) -> settlement_pb2.Outcome.ValueType:
-    """The number of an outcome."""
+    """The number that is stored for an outcome."""
     return settlement_pb2.OUTCOME_UPGRADE if isinstance(result, Upgrade) else PLAIN_OUTCOMES[result]

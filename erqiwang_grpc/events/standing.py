@@ -1,4 +1,4 @@
-"""Where a room stands: its match and its times, folded from its events alone, one after the other."""
+"""The standing of a room: its match and its times, computed from its events one after the other."""
 
 from __future__ import annotations
 
@@ -32,33 +32,33 @@ class RoomState(Enum):
     """Where a room stands, as its platform sees it."""
 
     OPEN = 1
-    """The match has not begun: seats are free, or its platform has yet to start it."""
+    """The match has not begun."""
     PLAYING = 2
     FINISHED = 3
-    """All deals are played."""
+    """All deals were played."""
     DISBANDED = 4
-    """Its platform ended it."""
+    """The match was disbanded by its platform."""
     EXPIRED = 5
-    """Its match did not begin in time, so the house ended it."""
+    """The match did not begin in time, so the server disbanded it."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """One room, up to `version`."""
+    """The standing of a room after its event `version`."""
 
     opened: RoomOpened
     match: Match
     version: Version
     created: TimeNs
     time: TimeNs
-    """When the last event happened. Times in a room never run backwards: the next event's is this one or later, even if the
-    wall clock is set back."""
+    """When the last event happened. The times in a room never go back, even if the wall clock is set back: the next
+    event has this time or a later one."""
     turn_began: TimeNs
     settled_deals: int = 0
-    """How many deals were settled; one that a disband cut short is not counted."""
+    """The number of settled deals. A deal that a disband cut short is not counted."""
     started: TimeNs | None = None
-    """When the first deal began; None before."""
+    """When the first deal started; None before that."""
     ended: TimeNs | None = None
     ended_by: Actor | None = None
 
@@ -76,7 +76,7 @@ class Standing:
                 return RoomState.FINISHED if account.disbanding is None else RoomState.DISBANDED
 
     def after(self, event: Event, time: TimeNs, actor: Actor) -> Standing:
-        """The room after one more event, which its match brought about."""
+        """The standing after one more event, which must come from this match."""
         begins = isinstance(event, DealStarted) and event.number == 1
         ends = isinstance(event, MatchEnded)
         is_turn = not isinstance(event, SeatTaken | SeatLeft | SeatReady | MatchEnded)
@@ -94,19 +94,19 @@ class Standing:
         )
 
     def passing(self, version: Version, time: TimeNs) -> Standing:
-        """The room after an event that cannot be followed."""
+        """The standing after an event that cannot be followed: only version and time change."""
         return replace(self, version=version, time=max(self.time, time))
 
 
 def opened(event: RoomOpened, time: TimeNs) -> Standing:
-    """A room that was just opened."""
+    """The standing of a room that was just created."""
     return Standing(event, matches.begin(event.options), Version(1), time, time, time)
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One event of a room that is read, and where the room stands before and after it."""
+    """One event of a stored room, with the standing before and after it."""
 
     before: Standing
     happened: HistoryEvent
@@ -116,7 +116,7 @@ class Step:
 def steps(history: RoomHistory) -> Iterator[Step | UnreadableEntry]:
     """A stored room, event by event from its opening on; the last one says so where the rules cannot follow an event.
 
-    For whoever reads a room. A live one goes past what it cannot follow: `rooms.state.State.follow`.
+    For reading stored rooms. A live room goes on after such an event: see `rooms.state.State.follow`.
     """
     before = opened(history.opened, history.opening.time)
     for each in history.later:

@@ -1,4 +1,4 @@
-"""What lists say of a room: made from where it stands, stored with each batch, and read again without its events."""
+"""Room summaries: what lists show of a room. Stored with each batch, and read without the room's events."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _PHASES_BY_NUMBER: Final = dict(enumerate(_PHASES, start=1))
 @final
 @dataclass(frozen=True, slots=True)
 class RoomSummary:
-    """A room without its events."""
+    """A room without its events, as in a list."""
 
     room: RoomId
     version: Version
@@ -46,24 +46,24 @@ class RoomSummary:
     phase: Phase
     players: BySeat[Player | None]
     to_act: tuple[Seat, ...]
-    """The seats that the match waits for."""
+    """The seats that the match waits for, in seat order."""
     deal: int
-    """The deal in progress or last settled, from 1; 0 before the first."""
+    """Number of the deal in progress or last settled, from 1; 0 before the first deal."""
     settled_deals: int
-    """How many deals were settled; one that a disband cut short is not counted."""
+    """The number of settled deals. A deal that a disband cut short is not counted."""
     totals: BySeat[Chips]
     disbanding: Disbanding | None
-    """How the match was disbanded; None where it was not."""
+    """Who disbanded the match, and why; None if it was not disbanded."""
     created: TimeNs
     started: TimeNs | None
-    """When the first deal began; None before."""
+    """When the match began; None before that."""
     ended: TimeNs | None
     last: TimeNs
-    """When the newest event happened."""
+    """When the last event happened."""
 
 
 def summary_of(room: RoomId, standing: Standing) -> RoomSummary:
-    """The summary of a room that stands there."""
+    """The summary of a room with that standing."""
     match = standing.match
     return RoomSummary(
         room=room,
@@ -146,7 +146,7 @@ class SummaryWriter:
 
 
 def read(listed: Listed) -> RoomSummary | Unreadable:
-    """The summary of a listed room; never raises."""
+    """The summary of a room in a list, or why it cannot be read. Never raises."""
     stored = summary_pb2.RoomSummary()
     try:
         stored.ParseFromString(listed.summary.body)

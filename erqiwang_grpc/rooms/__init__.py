@@ -1,1 +1,1 @@
-"""Rooms: the write side. A command is decided, appended, followed and told."""
+"""Rooms: the write side. A room decides a command, appends its events to the store, and tells its listeners."""

@@ -1,4 +1,4 @@
-"""The audience of a room: who listens, who is there, and what each listener is told."""
+"""The audience of a room: its listeners, which seats are present, and what each listener is told."""
 
 from collections.abc import Callable, Iterator
 from typing import final
@@ -17,7 +17,7 @@ from erqiwang_grpc.store import RoomId, TimeNs
 
 @final
 class Attachment:
-    """One listener of a seat, and when its client was last heard of and last written to."""
+    """One listener of a seat, with the times when its client last sent something and was last written to."""
 
     def __init__(self, seat: Seat, listener: Listener, now: float) -> None:
         self.seat = seat
@@ -29,7 +29,7 @@ class Attachment:
 
 @final
 class Audience:
-    """The listeners of one room: one a seat at most, the newest."""
+    """The listeners of one room, at most one for each seat. A newer listener displaces the older one."""
 
     def __init__(self, room: RoomId, state: State, now: Callable[[], TimeNs], monotonic: Monotonic) -> None:
         self._room = room
@@ -45,12 +45,12 @@ class Audience:
         return len(self._attached)
 
     def present(self, seat: Seat) -> bool:
-        """Whether a listener of the seat was heard of lately."""
+        """Whether the seat has a listener whose client was not silent for too long."""
         attachment = self._attached.get(seat)
         return attachment is not None and attachment.present
 
     def attach(self, seat: Seat, listener: Listener, last_version: int | None) -> Attachment:
-        """A new listener of a seat, which begins with the view now. An older one of the seat is displaced."""
+        """Attach a listener to a seat. It begins with the present view, and displaces an older listener of the seat."""
         older = self._attached.get(seat)
         if older is not None:
             older.listener.end(Closing.DISPLACED)
@@ -61,13 +61,13 @@ class Audience:
         return attachment
 
     def detach(self, attachment: Attachment) -> None:
-        """Remove a listener. Does nothing for one that was displaced before."""
+        """Remove a listener. Does nothing if a newer one has displaced it."""
         if self._attached.get(attachment.seat) is attachment:
             del self._attached[attachment.seat]
             self._tell_presence()
 
     def beginning(self, seat: Seat, last_version: int | None) -> Beginning:
-        """What a listener of the seat begins with, if it saw the room last at `last_version`; None if never."""
+        """What a listener of the seat begins with. `last_version` is the last version it saw; None if it saw none."""
         state = self._state
         missed = [] if last_version is None else state.missed(seat, last_version)
         return Beginning(
@@ -81,9 +81,10 @@ class Audience:
         )
 
     def tell(self, before: Match, event: matches.Event, sender: Seat | None) -> Told:
-        """Tell every listener of an event that the state has just taken. `sender` is told too, listener or not.
+        """Tell every listener of an event that the state has just taken, and give what they were told.
 
-        A listener whose seat the event gave to another, or freed, ends with it: its token is void.
+        They include a notice for `sender`, with or without a listener. If the event frees a seat or gives it
+        to a player, the seat's listener ends: the token that opened its stream is no longer valid.
         """
         state = self._state
         told = Told(
@@ -110,21 +111,21 @@ class Audience:
             self.detach(attachment)
 
     def signal(self, signalled: Signalled) -> None:
-        """Pass a signal on to its addressees, as far as they listen."""
+        """Pass a signal on to its addressees. One without a listener does not get it."""
         for seat in signalled.to:
             attachment = self._attached.get(seat)
             if attachment is not None:
                 attachment.listener.aside(signalled)
 
     def hear(self, attachment: Attachment) -> None:
-        """Note that the client has sent something; its seat counts as present."""
+        """Note that the client has sent something. Its seat counts as present from now on."""
         attachment.heard = self._monotonic()
         if not attachment.present:
             attachment.present = True
             self._tell_presence()
 
     def look_after(self, heartbeat_seconds: float, absent_seconds: float) -> None:
-        """Send a heartbeat to silent listeners, and show absent every seat that was silent for too long."""
+        """Send heartbeats on silent streams, and show each seat as absent whose client was silent for too long."""
         now = self._monotonic()
         for attachment in self:
             if now - attachment.written > heartbeat_seconds:
@@ -135,12 +136,12 @@ class Audience:
                 self._tell_presence()
 
     def end(self, closing: Closing) -> None:
-        """End every listener."""
+        """End every listener with this reason."""
         for attachment in self:
             attachment.listener.end(closing)
 
     def presence(self) -> Presence:
-        """Which seats are there."""
+        """Which seats are present."""
         return Presence(tuple(self.present(seat) for seat in self._state.match.chairs.seats()))
 
     def _tell_presence(self, but: Attachment | None = None) -> None:

@@ -1,6 +1,6 @@
-"""Bounds: how long a text of a request may be, and what it is refused with.
+"""Bounds: how long the texts in a request may be, and how one that is too long is refused.
 
-Lengths of names and ids count bytes of UTF-8; those of texts for people to read, characters.
+Names and ids are measured in bytes of UTF-8, texts for people in characters.
 """
 
 from collections.abc import Mapping
@@ -10,39 +10,39 @@ from erqiwang_grpc.names import MOST_BYTES, is_printable
 from erqiwang_grpc.rooms.refusals import Bounds, InvalidField, Unit
 
 LONGEST_ID: Final = 64
-"""Bytes of a `command_id`."""
+"""Most bytes of a `command_id`."""
 LONGEST_NAME: Final = MOST_BYTES
-"""Bytes of a player's or an owner's name."""
+"""Most bytes of a player's or an owner's name."""
 
 
 LONGEST_DISBAND_TEXT: Final = 200
-"""Characters that a platform says about the end of a match."""
+"""Most characters of the remark in `DisbandRoom`."""
 
 
 LONGEST_REFERENCE: Final = 128
-"""Characters of a platform's own name for a room."""
+"""Most characters of a platform's own reference for a room."""
 MOST_LABELS: Final = 16
-"""Of one room."""
+"""Most labels of one room."""
 LONGEST_LABEL_KEY: Final = 63
 LONGEST_LABEL_VALUE: Final = 128
-"""Characters."""
+"""Most characters of a label's value."""
 _OF_KEYS: Final = frozenset("abcdefghijklmnopqrstuvwxyz0123456789._-")
 
 
 def name_fault(path: str, name: str) -> InvalidField | None:
-    """What is wrong with a required name, if anything: its length, or a character that would not be printable."""
+    """Why a required name is refused: its length, or a character that cannot be printed. None if it is good."""
     return _hidden_fault(path, name) or length_fault(path, name, 1, LONGEST_NAME)
 
 
 def text_fault(path: str, text: str, most: int) -> InvalidField | None:
-    """What is wrong with a text of at most so many characters, if anything. It may be empty."""
+    """Why a text is refused: over `most` characters, or one that cannot be printed. None if good; empty is good."""
     if len(text) > most:
         return InvalidField(path, Bounds(Unit.CHARACTERS, len(text), 0, most))
     return _hidden_fault(path, text)
 
 
 def labels_fault(labels: Mapping[str, str]) -> InvalidField | None:
-    """What is wrong with the labels of a room, if anything. A key that cannot be one is not named: it may be anything."""
+    """Why the labels of a room are refused; None if they are good. A bad key is not repeated: it may hold anything."""
     if len(labels) > MOST_LABELS:
         return InvalidField("labels", Bounds(Unit.ITEMS, len(labels), 0, MOST_LABELS))
     for key, value in sorted(labels.items()):
@@ -63,16 +63,16 @@ def _hidden_fault(path: str, text: str) -> InvalidField | None:
 
 
 def id_fault(command_id: str, *, is_required: bool = False) -> InvalidField | None:
-    """What is wrong with a `command_id`, if anything."""
+    """Why a `command_id` is refused; None if it is good. An empty one is good unless it `is_required`."""
     return length_fault("command_id", command_id, int(is_required), LONGEST_ID)
 
 
 def length_fault(path: str, text: str, least: int, most: int) -> InvalidField | None:
-    """What is wrong with the length of a text, if anything."""
+    """The refusal of a text that has fewer than `least` or more than `most` bytes of UTF-8; None if it is good."""
     length = len(text.encode())
     return None if least <= length <= most else InvalidField(path, Bounds(Unit.BYTES, length, least, most))
 
 
 def choice_fault(path: str, given: int, allowed: tuple[int, ...]) -> InvalidField:
-    """The refusal of a number that is none of those allowed, which are in order."""
+    """The refusal of a number that is not in `allowed`, which is sorted."""
     return InvalidField(path, Bounds(Unit.VALUE, given, allowed[0], allowed[-1], allowed))

@@ -1,4 +1,4 @@
-"""Why a room ends a listener's stream."""
+"""Why the stream of a listener ends."""
 
 from enum import Enum
 
@@ -6,21 +6,21 @@ from erqiwang_grpc.reasons import Reason
 
 
 class Closing(Enum):
-    """Why a stream ends; the value is the reason that its client is told, None where there is nothing to tell."""
+    """Why a stream ends. The value is the reason that its client is told; None if it is told none."""
 
     DETACHED = None
-    """The client has left, or has nothing more to say."""
+    """The client has detached, or has closed its side of the stream."""
     DISPLACED = Reason.DISPLACED
     """A newer stream of the same seat has taken over."""
     DRAINING = Reason.DRAINING
-    """The server is leaving."""
+    """The server is shutting down."""
     UNSEATED = Reason.UNSEATED
-    """The seat was left or taken again: the token that opened the stream is void."""
+    """The seat was left or taken again, so the token that opened the stream is no longer valid."""
     DELETED = Reason.NO_SUCH_ROOM
     """Retention has deleted the match."""
     MALFORMED = Reason.MALFORMED
-    """The client has sent bytes that are no request."""
+    """The client has sent bytes that cannot be decoded as a request."""
     TOO_FAST = Reason.TOO_MANY_COMMANDS
-    """The client has sent more than its allowance for too long."""
+    """The client has stayed beyond its allowance for too long."""
     FAILED = Reason.FAILED
     """An unexpected error in the server."""

@@ -1,4 +1,4 @@
-"""A command as a room is asked it, and what it comes to."""
+"""A command with its sender, as a room takes it, and the answers that a room gives."""
 
 from dataclasses import dataclass
 from typing import TypeAlias, final
@@ -13,7 +13,7 @@ from erqiwang_grpc.rooms.refusals import Refused
 from erqiwang_grpc.store import CommandKey, Version
 
 SeatCommand: TypeAlias = matches.Command | Request
-"""What a seat may ask for: something that the match brings about, or a request that is answered aside."""
+"""What a seat may send: a command, which may bring about events, or a request, which only gets a reply."""
 
 
 @final
@@ -24,15 +24,15 @@ class SeatAsks:
     actor: SeatActor
     command: SeatCommand
     key: CommandKey | None = None
-    """What makes it recognisable when it is sent again; None for a command without an id."""
+    """Recognises the command when it is sent again; None for a command without an id."""
     expected_version: int | None = None
-    """Refuse the command unless the room is at this version; None accepts any."""
+    """The room must be at this version, otherwise the command is refused as stale; None accepts any version."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class HouseAsks:
-    """A command of the platform or of the house."""
+    """A command of the platform, or of the server itself (the house)."""
 
     actor: PlatformActor | HouseActor
     command: HouseCommand
@@ -46,23 +46,23 @@ Asked: TypeAlias = SeatAsks | HouseAsks
 @final
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """A command has brought the versions `first` to `last`. Both are 0 if it stands but there was nothing to do."""
+    """The command stands. Its events are the versions `first` to `last`; both are 0 if it had no effect."""
 
     first: Version
     last: Version
     repeated: bool
-    """Whether it had been accepted before, so that nothing was done now."""
+    """Whether the command had been accepted before, so that nothing was done now."""
     told: tuple[Told, ...] = ()
-    """The events, in order, as the listeners and the sender are told them; empty for a repeated command."""
+    """The events in order, as listeners and sender are told them. Empty for a repeated command."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A request was answered aside: nothing of it is stored."""
+    """The request was answered. Nothing of it is stored."""
 
     shown: TrumpsShown | None = None
-    """The trumps that were asked for; None after a signal, since its sender gets no answer."""
+    """The trumps that were asked for; None after a signal, whose sender gets no receipt (rules §13)."""
 
 
 Answer: TypeAlias = Accepted | Answered | Refused

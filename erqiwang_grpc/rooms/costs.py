@@ -1,7 +1,7 @@
-"""What a caller's work costs of its allowance: the one table of it.
+"""What each kind of work costs its caller, in units of the caller's allowance.
 
-The unit is a usual command, which takes about a millisecond of a core together with its share of gRPC; the others were
-measured beside it. `docs/operations.md` shows the same table, and a test compares.
+One unit is an ordinary command, which takes about a millisecond of one CPU core, its share of gRPC included. The other
+costs were measured against it. `docs/operations.md` shows the same table, and a test compares the two.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from typing import final
 @final
 @dataclass(frozen=True, slots=True)
 class Price:
-    """How much is taken, and for what."""
+    """The cost in units, and the work it is for."""
 
     units: float
     what: str
@@ -20,7 +20,7 @@ class Price:
 
 @final
 class Work(Enum):
-    """Everything that is paid for. The first rows are paid by the seat, the last ones by the platform."""
+    """All work that is paid for. The first rows are paid by the seat, the last ones by the platform."""
 
     COMMAND = Price(1, "a command on a stream or by `Act`: accepted, refused, repeated or not understood")
     HEARTBEAT = Price(0.5, "a heartbeat or an empty request on a stream")
@@ -32,5 +32,5 @@ class Work(Enum):
 
     @property
     def units(self) -> float:
-        """How much it costs."""
+        """The cost in units."""
         return self.value.units

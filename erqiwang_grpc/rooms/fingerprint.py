@@ -1,7 +1,7 @@
-"""What makes a command recognisable when it is sent again: its id, and a fingerprint of what it asks for.
+"""Command keys: the id and a fingerprint of a command, which recognise it when it is sent again.
 
-The fingerprint is taken over the core command, so it is the same through every transport. Its form is stored with
-every batch: to change it is to refuse commands that are repeated across the change.
+The fingerprint is taken over the core command, so every transport gives the same. It is stored with every batch: if its
+form changes, a command sent before the change and repeated after it is refused.
 """
 
 import hashlib
@@ -23,19 +23,19 @@ _BYTES: Final = 16
 
 
 def command_key(command_id: str, command: SeatCommand | HouseCommand | RoomOpened) -> CommandKey | None:
-    """The key of a command; None for one without an id, which is never recognised."""
+    """The key of a command; None without an id, since such a command is never recognised."""
     if not command_id:
         return None
     return CommandKey(CommandId(command_id), fingerprint(command))
 
 
 def fingerprint(command: SeatCommand | HouseCommand | RoomOpened) -> bytes:
-    """Sixteen bytes: equal for equal commands, and different for different ones."""
+    """Sixteen bytes of a hash: equal for equal commands, different for different ones."""
     return hashlib.blake2b(form(command).encode(), digest_size=_BYTES).digest()
 
 
 def form(command: SeatCommand | HouseCommand | RoomOpened) -> str:
-    """The stable form of a command: its name, then its values in order. A text stands last, so that none runs into another."""
+    """The stable text of a command: its name and its values in order. A text comes last, so none run together."""
     match command:
         case Bid(points):
             return f"bid {points}"
@@ -69,7 +69,7 @@ def form(command: SeatCommand | HouseCommand | RoomOpened) -> str:
 
 
 def _text(text: str) -> str:
-    """A text that does not stand last, with its length before it."""
+    """A text that does not come last: its length is put before it."""
     return f"{len(text)}:{text}"
 
 

@@ -1,4 +1,4 @@
-"""Housekeeping: end rooms that nobody fills, keep silent streams alive, show absent seats, put idle rooms away."""
+"""Housekeeping: disband rooms that nobody fills, send heartbeats, show absent seats, drop idle rooms from memory."""
 
 import logging
 from collections.abc import AsyncIterator
@@ -24,12 +24,12 @@ _WATCHED_BACK: Final = 7 * 24 * 60 * MINUTE
 _UNREADABLE_MINUTES: Final = 10
 """How long a room that cannot be read is left alone before it is tried again."""
 _POLL_TICKS: Final = 5
-"""How many ticks pass between two looks for what other nodes have appended."""
+"""The number of ticks between two looks for events that other nodes have appended."""
 
 
 @final
 class Housekeeping:
-    """What is done from time to time for all rooms of a node."""
+    """The regular work for all rooms of a node."""
 
     def __init__(self, rooms: Rooms) -> None:
         self._rooms = rooms
@@ -37,7 +37,7 @@ class Housekeeping:
         self._ticks = 0
 
     async def tick(self) -> None:
-        """To be called about once a second."""
+        """Do the regular work once. Call it about once a second."""
         self._ticks += 1
         self.look_after_streams()
         if self._ticks % _POLL_TICKS == 0:
@@ -46,13 +46,13 @@ class Housekeeping:
         self._rooms.put_away()
 
     def look_after_streams(self) -> None:
-        """Send heartbeats on silent streams, and show absent every seat that was silent for too long."""
+        """Send heartbeats on silent streams, and show each seat as absent whose client was silent for too long."""
         limits = self._node.limits
         for room in self._rooms.live:
             room.audience.look_after(limits.heartbeat_seconds, limits.absent_seconds)
 
     async def expire(self) -> None:
-        """End every room that was not filled in time, whether it is in memory or not."""
+        """Disband every room that was not filled in time, in memory or not. If that fails, try again in a minute."""
         now = self._node.now()
         for room in self._rooms.deadlines.due(now):
             found = await self._rooms.find(room)
@@ -67,7 +67,7 @@ class Housekeeping:
                     self._rooms.deadlines.add(room, TimeNs(now + MINUTE))
 
     async def watch_stored(self, page: int = _PAGE) -> None:
-        """Find the rooms that were open when the last server stopped, so that they expire though nobody asks for them."""
+        """Find the rooms that an earlier run left waiting, so that they expire even if nobody asks for them."""
         now = self._node.now()
         since = TimeNs(max(0, now - _WATCHED_BACK))
         search = Search((WAITING,), Moment.CREATED, Period(since, TimeNs(now)))

@@ -1,4 +1,4 @@
-"""What a server takes on, and how long it waits: every number that an operator may want to change."""
+"""The limits of a server: every number that an operator may want to change."""
 
 from dataclasses import dataclass
 from typing import Final, final
@@ -6,85 +6,85 @@ from typing import Final, final
 SECOND: Final = 1_000_000_000
 MINUTE: Final = 60 * SECOND
 DAY: Final = 24 * 60 * MINUTE
-"""In nanoseconds, as times are."""
+"""A minute in nanoseconds, the unit of `TimeNs`."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits of one server. A caller that reaches one gets a refusal that says which, and what to do."""
+    """The limits of one server. A caller that reaches one is told which limit it is and what to do."""
 
     rooms: int = 100_000
-    """Rooms of all platforms in memory at which no new one is opened; those that are stored are still found."""
+    """Most open rooms of all platforms. At this number no room is created; stored rooms are still found."""
     streams: int = 20_000
-    """Seat streams attached at once."""
+    """Most seat streams that are attached at once."""
     streams_per_seat: int = 16
-    """Seat streams that one seat has open at once, displaced ones that are still ending among them."""
+    """Most open seat streams of one seat, including displaced ones that are still ending."""
     watchers: int = 1_000
-    """Streams of `WatchRooms` at once."""
+    """Most streams of `WatchRooms` at once."""
     platform_rooms: int | None = None
-    """Rooms of one platform, in memory or waiting for their seats, at which it opens no more; None for half of `rooms`."""
+    """Most open rooms of one platform: those in memory or waiting for their seats. None for half of `rooms`."""
     platform_streams: int | None = None
-    """Seat streams of one platform at once; None for half of `streams`."""
+    """Most seat streams of one platform at once; None for half of `streams`."""
     platform_watchers: int | None = None
-    """Streams of `WatchRooms` of one platform at once; None for half of `watchers`."""
+    """Most streams of `WatchRooms` of one platform at once; None for half of `watchers`."""
     platform_calls_per_second: int = 500
-    """Calls of `RoomService` taken from one platform in the long run; twice as many in a burst. `costs` has their prices."""
+    """Units a second that one platform may spend on `RoomService`, twice as many in a burst. See `costs`."""
     unattached: int = 5_000
-    """Seat streams that have not said `Attach` yet, at once."""
+    """Most seat streams that have not sent `Attach` yet."""
     health_watchers: int = 1_000
-    """Streams of `Health.Watch` at once: strangers may open them."""
+    """Most streams of `Health.Watch` at once, which may be opened without a key."""
     reflections: int = 100
-    """Streams of reflection at once: strangers may open them."""
+    """Most streams of reflection at once, which may be opened without a key."""
     connections: int = 25_000
-    """Connections at once; further ones are closed as they come."""
+    """Most connections at once. A further one is closed when it is accepted."""
     streams_per_connection: int = 1_000
-    """Calls and streams of one connection at once; its client waits in silence with further ones."""
+    """Most calls and streams of one connection at once. The client's library holds back others without an error."""
     backlog: int = 5_000
-    """Calls that wait to be taken, of all connections; further ones are turned away, and come again."""
+    """Most calls of all connections that wait to be handled. Further ones are refused and may be tried again."""
     handshake_seconds: int = 10
-    """How long a connection may take for TLS and the first settings of HTTP/2."""
+    """Seconds that a connection may take for TLS and the first settings of HTTP/2."""
     commands_per_second: int = 20
-    """Commands taken from one seat in the long run; twice as many in a burst. `costs` has what else counts as how many."""
+    """Units a second that one seat may spend, twice as many in a burst. A command is one unit; see `costs`."""
     slowed_seconds: float = 10.0
-    """How long a stream beyond its allowance is read slowly before it ends."""
+    """Seconds that a stream beyond its allowance is read slowly before it ends."""
     message_bytes: int = 64 * 1024
-    """The largest request."""
+    """Most bytes of one request."""
     outbox: int = 256
-    """Messages kept for a stream that does not read; then one snapshot takes their place."""
+    """Most messages kept for a client that does not read. After that, one snapshot takes their place."""
     scrub_seconds: float = 10.0
-    """How long between two stored rooms whose summary is held against their events."""
+    """Seconds between two checks of a stored summary against its room's events."""
     attach_seconds: float = 30.0
-    """How long a stream may wait before it says `Attach`."""
+    """Seconds that a stream may stay open before its client sends `Attach`."""
     heartbeat_seconds: float = 20.0
-    """How long a stream may be silent before the server says that it is there."""
+    """Seconds without a message to a client after which it gets a heartbeat."""
     absent_seconds: float = 60.0
-    """How long a seat may be silent before it is shown absent."""
+    """Seconds without a message from a client after which its seat is shown as absent."""
     frozen_seconds: float = 6.0
-    """How long a direct connection may leave a ping unanswered, at the most, before it is given up."""
+    """Most seconds until a direct connection is closed whose client does not answer pings."""
     fill_minutes: int = 30
-    """How long a room may wait for its last seat to be taken."""
+    """Minutes that a room may wait for its match to begin before it is disbanded."""
     idle_minutes: int = 10
-    """How long a room nobody is attached to stays in memory."""
+    """Minutes that a room stays in memory while nobody is attached to it."""
     unfilled_seconds: float = 30.0
-    """How long such a room stays in memory while it waits for its seats to be taken."""
+    """Seconds that such a room stays in memory while it waits for its seats to be taken."""
 
     @property
     def rooms_of_platform(self) -> int:
-        """The quota of rooms."""
+        """Most open rooms of one platform."""
         return _half(self.rooms) if self.platform_rooms is None else self.platform_rooms
 
     @property
     def streams_of_platform(self) -> int:
-        """The quota of seat streams."""
+        """Most seat streams of one platform at once."""
         return _half(self.streams) if self.platform_streams is None else self.platform_streams
 
     @property
     def watchers_of_platform(self) -> int:
-        """The quota of watchers."""
+        """Most streams of `WatchRooms` of one platform at once."""
         return _half(self.watchers) if self.platform_watchers is None else self.platform_watchers
 
 
 def _half(total: int) -> int:
-    """A platform's share of a total where none is given. Rounded up, so that a total of one can be used at all."""
+    """Half of a total, rounded up, so that a platform may use a total of one."""
     return (total + 1) // 2

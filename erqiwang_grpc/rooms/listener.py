@@ -1,4 +1,4 @@
-"""Listeners: what a room tells a transport, in core values. The transport turns it into its own bytes."""
+"""Listeners: what a room tells a transport, in values of the core. The transport encodes them in its own way."""
 
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias, final
@@ -15,7 +15,7 @@ from erqiwang_grpc.store import RoomId, TimeNs, Version
 @final
 @dataclass(frozen=True, slots=True)
 class Missed:
-    """The cause of an event that happened while the viewer was away."""
+    """An event that happened while the viewer was away, as this viewer may know it."""
 
     version: Version
     time: TimeNs
@@ -25,7 +25,7 @@ class Missed:
 @final
 @dataclass(frozen=True, slots=True)
 class Presence:
-    """Which seats are there, in seat order."""
+    """Whether each seat is present, seat 0 first."""
 
     present: tuple[bool, ...]
 
@@ -33,64 +33,64 @@ class Presence:
 @final
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """What a listener begins with, and begins again with when it was too slow to follow."""
+    """What a listener begins with. A listener that was too slow begins again with a new one."""
 
     room: RoomId
     version: Version
     view: View
-    """Everything the viewer may know at that version."""
+    """The viewer's view at that version."""
     turn_began: TimeNs
     missed: tuple[Missed, ...]
-    """What happened since the version that the viewer saw last, oldest first."""
+    """What happened since the last version that the viewer saw, oldest first, as far as rules §12 lets it look back."""
     presence: Presence
     server_time: TimeNs
-    """The wall clock of the server, by which the times above are told."""
+    """The time now on the server's wall clock, which all other times are from too."""
 
 
 @final
 @dataclass(slots=True, eq=False)
 class Told:
-    """One event, told to all listeners of a room. All of them get this one object."""
+    """One event as it is told. All listeners of the room get this same object."""
 
     version: Version
     time: TimeNs
     turn_began: TimeNs
-    """When the turn began that the event led to."""
+    """When the present turn began, on the wall clock."""
     telling: Telling
-    """The parts all listeners share, and each listener's own."""
+    """The shared parts of the notices, and each seat's own."""
     encoded: object = field(default=None, repr=False)
-    """Where a transport keeps what it has encoded of the shared parts, so that it does so once an event."""
+    """Where a transport may keep the encoded shared parts, so that it encodes them once for all listeners."""
 
     def notice(self, seat: Seat) -> Notice:
-        """What one seat is told of the event."""
+        """The notice of the event for one seat."""
         return self.telling.notice(seat)
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Heartbeat:
-    """The room is at `version`, and the server is there."""
+    """A sign that the server is alive, with the room's present version."""
 
     version: Version
     server_time: TimeNs
-    """The wall clock of the server."""
+    """The time now on the server's wall clock."""
 
 
 Aside: TypeAlias = Signalled | Presence | Heartbeat
-"""What a listener is told beside the events: nothing of it is stored."""
+"""What a listener is told beside the events. Nothing of it is stored."""
 
 
 class Listener(Protocol):
-    """One stream of one viewer. No method waits, and none raises: a listener never delays its room."""
+    """One stream of one viewer. No method may wait or raise: a listener must never delay its room."""
 
     def begin(self, beginning: Beginning) -> None:
-        """Start with this view. Called once, before everything else."""
+        """Begin with this view. Called once, before any other method."""
 
     def tell(self, told: Told) -> None:
-        """One more event. Events come in the order of their versions, without a gap."""
+        """Tell one event. Events come in the order of their versions, without a gap."""
 
     def aside(self, aside: Aside) -> None:
-        """Something beside the events."""
+        """Tell something that is no event: a signal, presence, or a heartbeat."""
 
     def end(self, closing: Closing) -> None:
-        """The stream is over; nothing is told after it. Only the first reason counts."""
+        """End the stream. Nothing is told after that. If called again, the first reason stays."""

@@ -1,6 +1,6 @@
-"""Which rooms a server holds open, whose they are, and which of them wait for their seats to be taken.
+"""The open rooms of a server, by platform, and the deadlines of those that wait for their seats.
 
-A room that waits need not be in memory: it is put away soon, counts as open all the same, and its deadline stands here.
+A room that waits for its seats leaves memory soon. It still counts as open, and its deadline is kept here.
 """
 
 import heapq
@@ -13,10 +13,10 @@ from erqiwang_grpc.store import RoomId, TimeNs
 
 @final
 class OpenRooms:
-    """Rooms in memory, and rooms that were put away while they waited for their seats.
+    """The rooms in memory, and those that left memory while they waited for their seats.
 
-    Rooms that an earlier run of the server left waiting are counted once somebody asks for them: what is known of them
-    before is when they expire.
+    A room that an earlier run of the server left waiting is counted once somebody asks for it. Before that only its
+    deadline is known.
     """
 
     def __init__(self) -> None:
@@ -30,17 +30,17 @@ class OpenRooms:
         return room in self._platforms
 
     def of(self, platform: str) -> int:
-        """How many the platform has."""
+        """The number of open rooms of the platform."""
         return self._of_platform[platform]
 
     def add(self, room: RoomId, platform: str) -> None:
-        """Count the room as open; a room that is counted already changes nothing."""
+        """Count the room as open. Does nothing if it is counted already."""
         if room not in self._platforms:
             self._platforms[room] = platform
             self._of_platform[platform] += 1
 
     def discard(self, room: RoomId) -> None:
-        """The room is no longer held, if it was."""
+        """Count the room as open no longer. Does nothing if it is not counted."""
         platform = self._platforms.pop(room, None)
         if platform is not None:
             self._of_platform[platform] -= 1
@@ -50,7 +50,7 @@ class OpenRooms:
 
 @final
 class Deadlines:
-    """When rooms are to be looked at, the earliest first; each room once, however often it is opened meanwhile."""
+    """The deadlines of rooms, earliest first. A room has at most one, however often it is opened."""
 
     def __init__(self) -> None:
         self._queue: list[tuple[TimeNs, RoomId]] = []
@@ -60,18 +60,18 @@ class Deadlines:
         return len(self._queue)
 
     def add(self, room: RoomId, due: TimeNs) -> None:
-        """Set the room's deadline, unless it has one already."""
+        """Set the room's deadline. Does nothing if it has one already."""
         if room not in self._rooms:
             self._rooms.add(room)
             heapq.heappush(self._queue, (due, room))
 
     def discard(self, room: RoomId) -> None:
         """Remove the room's deadline."""
-        # Its entry stays in the queue; `due` skips it.
+        # The entry stays in the queue, and `due` skips it.
         self._rooms.discard(room)
 
     def due(self, now: TimeNs) -> Iterator[RoomId]:
-        """Every room whose time has come, taken out."""
+        """The rooms whose deadline has passed. Each is removed as it is given."""
         while self._queue and self._queue[0][0] <= now:
             _, room = heapq.heappop(self._queue)
             if room in self._rooms:

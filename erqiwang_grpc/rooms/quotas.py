@@ -1,4 +1,4 @@
-"""Quotas: how much of one server a platform may have, so that none of them can fill it for all."""
+"""Quotas: how much of one server a platform may use, so that no platform can use it up for all others."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -12,12 +12,12 @@ from erqiwang_grpc.rooms.refusals import Quota, QuotaReached
 
 _ROOMS_WAIT: Final = 60.0
 _STREAMS_WAIT: Final = 5.0
-"""Seconds after which a place may have become free."""
+"""Seconds after which a refused caller should try again, since a place may be free by then."""
 
 
 @final
 class Quotas:
-    """What each platform has of this server now."""
+    """What each platform uses of this server now."""
 
     def __init__(self, limits: Limits, monotonic: Monotonic) -> None:
         self._limits = limits
@@ -27,18 +27,18 @@ class Quotas:
         self._calls: dict[str, Allowance] = {}
 
     def call(self, platform: str, cost: float) -> QuotaReached | None:
-        """Pay for a call with a platform's key, or say that it has had its share for now."""
+        """Take `cost` units from the platform's allowance; the refusal if they are not there, None if paid."""
         wait = self._calls_of(platform).take(cost, self._monotonic())
         if not wait:
             return None
         return QuotaReached(Quota.CALLS, self._limits.platform_calls_per_second, wait)
 
     def owe(self, platform: str, cost: float) -> None:
-        """Pay for work whose amount is known only once it is done."""
+        """Take `cost` units even if they are not there: for work whose cost is known only after it is done."""
         self._calls_of(platform).spend(cost, self._monotonic())
 
     def _calls_of(self, platform: str) -> Allowance:
-        # Only a platform with a key gets as far as this, so there are few.
+        # This dictionary stays small: only platforms with a valid key get here.
         allowance = self._calls.get(platform)
         if allowance is None:
             allowance = Allowance(self._limits.platform_calls_per_second, self._monotonic())
@@ -46,17 +46,17 @@ class Quotas:
         return allowance
 
     def room(self, has: int) -> QuotaReached | None:
-        """Why a platform that has so many open rooms may open no more."""
+        """The refusal if a platform that `has` this many open rooms may open no more; None if it may."""
         most = self._limits.rooms_of_platform
         return QuotaReached(Quota.ROOMS, most, _ROOMS_WAIT) if has >= most else None
 
     def stream(self, platform: str) -> QuotaReached | None:
-        """Why no more streams of the platform's seats are opened."""
+        """The refusal if the platform may open no more seat streams; None if it may."""
         most = self._limits.streams_of_platform
         return QuotaReached(Quota.STREAMS, most, _STREAMS_WAIT) if self._streams[platform] >= most else None
 
     def watcher(self, platform: str) -> QuotaReached | None:
-        """Why the platform may watch with no more streams."""
+        """The refusal if the platform may open no more streams of `WatchRooms`; None if it may."""
         most = self._limits.watchers_of_platform
         return QuotaReached(Quota.WATCHERS, most, _STREAMS_WAIT) if self._watchers[platform] >= most else None
 

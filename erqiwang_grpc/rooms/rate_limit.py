@@ -1,7 +1,7 @@
-"""Allowances: how much work is done for a caller, so much a second in the long run and twice as much in a burst.
+"""Allowances: how many units of work a caller may use, a number each second and twice that in a burst.
 
-A unary call beyond its caller's allowance is refused. A stream beyond it is read more slowly, so that the connection's own
-flow control holds the sender back; after some seconds of that it ends. What work costs is in `costs`.
+A unary call beyond its caller's allowance is refused. A stream beyond it is read more slowly, so that the flow control
+of the connection holds the sender back. After some seconds of that the stream ends. `costs` says what work costs.
 """
 
 from dataclasses import dataclass
@@ -10,16 +10,17 @@ from typing import Final, TypeAlias, final
 from erqiwang_core.units import Seat
 
 _ROUNDING: Final = 1e-9
-"""Waiting exactly as long as was asked for is enough, though sums of floats may miss that by a hair."""
+"""Units that may be missing because of rounding: a caller that waited exactly as long as it was told must be served."""
 _TOLD_EVERY: Final = 1.0
-"""Seconds between two refusals on one stream that say that it is too fast."""
+"""Least seconds between two refusals that tell one stream that it is too fast."""
 
 
 @final
 class Allowance:
-    """A bucket that fills with time on a monotonic clock, in seconds, and from which work is paid.
+    """A bucket of units that fills with time, on a monotonic clock in seconds. Work is paid from it.
 
-    It may owe: work whose cost is known only afterwards is paid afterwards, and nothing more is done until that is earned.
+    It may fall below zero, because some work is paid after it is done. Nothing more is done then until
+    it is back at zero.
     """
 
     __slots__ = ("_last", "_left", "most", "per_second")
@@ -27,23 +28,23 @@ class Allowance:
     def __init__(self, per_second: float, now: float) -> None:
         self.per_second = per_second
         self.most = 2.0 * per_second
-        """What it holds when it is full: an idle hour buys no more than that."""
+        """The units in a full bucket. A caller that was idle for an hour has no more than that."""
         self._left = self.most
         self._last = now
 
     def left(self, now: float) -> float:
-        """What is there to be spent; below zero for what is owed."""
+        """The units in the bucket at `now`; below zero if some are owed."""
         self._left = min(self._left + max(0.0, now - self._last) * self.per_second, self.most)
         self._last = now
         return self._left
 
     def spend(self, cost: float, now: float) -> float:
-        """Pay, owing what is not there; gives the seconds until nothing is owed."""
+        """Take `cost` units even if they are not there; gives the seconds until none are owed, 0 if none are."""
         self._left = self.left(now) - cost
         return self._seconds_for(0.0)
 
     def take(self, cost: float, now: float) -> float:
-        """Pay if enough is there, and give 0; else pay nothing and give the seconds until enough is there."""
+        """Take `cost` units and give 0, if they are there. Otherwise take none and give the seconds until they are."""
         enough = min(cost, self.most)
         if self.left(now) + _ROUNDING < enough:
             return self._seconds_for(enough)
@@ -57,14 +58,14 @@ class Allowance:
 
 @final
 class Allowances:
-    """The allowance of every seat of one room. A seat's streams and its unary calls pay from the same."""
+    """The allowance of each seat of one room. A seat's streams and its unary calls share one."""
 
     def __init__(self, per_second: float) -> None:
         self.per_second = per_second
         self._of_seats: dict[Seat, Allowance] = {}
 
     def of(self, seat: Seat, now: float) -> Allowance:
-        """That seat's."""
+        """The allowance of a seat, full when it is first asked for."""
         allowance = self._of_seats.get(seat)
         if allowance is None:
             allowance = self._of_seats[seat] = Allowance(self.per_second, now)
@@ -80,9 +81,9 @@ class AtOnce:
 @final
 @dataclass(frozen=True, slots=True)
 class Later:
-    """The stream is beyond its allowance: nothing more is read for so many seconds.
+    """The stream is beyond its allowance. Read nothing more from it for `seconds`.
 
-    The request is carried out after them; or, if its sender `is_told`, it is refused at once.
+    If the sender `is_told`, refuse the request at once; otherwise carry it out after that time.
     """
 
     seconds: float
@@ -92,7 +93,7 @@ class Later:
 @final
 @dataclass(frozen=True, slots=True)
 class TooLong:
-    """The stream has been beyond its allowance for too long: it ends."""
+    """The stream has been beyond its allowance for too long. End it."""
 
 
 Verdict: TypeAlias = AtOnce | Later | TooLong
@@ -100,7 +101,7 @@ Verdict: TypeAlias = AtOnce | Later | TooLong
 
 @final
 class Pace:
-    """How fast one stream is read."""
+    """Decides how fast one stream is read."""
 
     def __init__(self, allowance: Allowance, patience: float) -> None:
         self._allowance = allowance
@@ -109,9 +110,9 @@ class Pace:
         self._told: float | None = None
 
     def spend(self, cost: float, now: float) -> Verdict:
-        """Pay for a request that has come in, and say when it is carried out."""
+        """Pay `cost` units for a request that has arrived; gives what to do with it."""
         if self._allowance.left(now) >= self._allowance.most / 2:
-            # A second's worth is saved again. Any smaller sum could come from a late wakeup in the middle of a flood.
+            # The bucket is half full: the flood is over. Less could come from one late wakeup in the middle of a flood.
             self._waited = 0.0
         wait = self._allowance.spend(cost, now)
         if not wait:

@@ -1,4 +1,4 @@
-"""Refusals of the service: why a command never came before the core, or what it decided could not be kept."""
+"""Refusals of the service: why a command did not reach the core, or why its events could not be stored."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -47,13 +47,13 @@ from erqiwang_grpc.store.port import Version
 @final
 @dataclass(frozen=True, slots=True)
 class NoSuchRoom:
-    """There is no such room, or it is another platform's."""
+    """There is no such room, or it belongs to another platform. The two cases must look alike."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class CommandIdReused:
-    """The `command_id` was used for something else."""
+    """The `command_id` was used before, for a different command."""
 
 
 @final
@@ -62,98 +62,98 @@ class StaleVersion:
     """The sender expected another version of the room."""
 
     version: Version
-    """The one it stands at."""
+    """The version of the room now."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class NoCommand:
-    """No command was given, or one of a kind that is not known here."""
+    """The request has no command, or one that this version does not know."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class RoomQuarantined:
-    """The room is set apart because of an error, until it is mended."""
+    """The room is quarantined: it takes no commands because of an error or damage, but for being disbanded."""
 
     version: Version
-    """The one it stands at."""
+    """The version of the room now."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class TooManyCommands:
-    """The seat sends commands faster than they are taken."""
+    """The seat sends commands faster than its allowance permits."""
 
     per_second: int
-    """How many are taken from a seat."""
+    """The commands a second that a seat may send in the long run."""
     wait: float = field(default=1.0, compare=False)
-    """Seconds until one more is taken. Told in the status of a unary call."""
+    """Seconds until the next command is accepted. The status of a unary call tells it."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class StoreUnavailable:
-    """The store cannot take the command now, and nothing was done."""
+    """The store cannot store the command now. Nothing was done."""
 
 
 class Unit(Enum):
-    """What the bounds of a field count."""
+    """What the bounds of a field are measured in."""
 
     VALUE = "value"
-    """The number itself, or the value of an enum."""
+    """The field is a number or an enum: the bounds are values."""
     BYTES = "bytes"
-    """Of the text in UTF-8."""
+    """Bytes of the text in UTF-8."""
     ITEMS = "items"
     SECONDS = "seconds"
     CONTROL_CHARACTERS = "control characters"
-    """That the text holds."""
+    """Control characters and other invisible characters of the text."""
     CHARACTERS = "characters"
-    """Of the text, as Unicode code points."""
+    """Unicode code points of the text."""
     OTHER_CHARACTERS = "characters of other kinds"
-    """Than the text may hold."""
+    """Characters that the text may not hold."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class OutcomeUnknown:
-    """The disk failed while the command was being stored: it may stand or not, which sending it again under its id tells."""
+    """The disk failed while the command was being stored. It may stand or not: send it again with its id to learn."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What a field may hold, and what was given instead, all counted in `unit`."""
+    """What a field may hold, and what was given instead, all measured in `unit`."""
 
     unit: Unit
     given: int
     least: int
     most: int
     allowed: tuple[int, ...] = ()
-    """Where only some values between the two are taken: these. Empty where all are."""
+    """The allowed values, if not all between the two are allowed; empty otherwise."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class InvalidField:
-    """A field of the request has a value that it cannot have."""
+    """A field of the request has a value that is not allowed."""
 
     path: str
-    """From the request down, as in `choice.options.deals`."""
+    """The path of the field from the request down, as in `choice.options.deals`."""
     bounds: Bounds
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class TooManyRooms:
-    """The server holds as many open rooms as it takes."""
+    """The server has as many open rooms as it accepts."""
 
     limit: int
 
 
 @final
 class Quota(Enum):
-    """Of what a platform has its share."""
+    """What a platform has a share of."""
 
     ROOMS = "rooms"
     WATCHERS = "watchers"
@@ -164,43 +164,43 @@ class Quota(Enum):
 @final
 @dataclass(frozen=True, slots=True)
 class QuotaReached:
-    """The platform has as much of the server as it may have; others go on."""
+    """The platform uses its whole share of the server. Other platforms are not affected."""
 
     quota: Quota
     limit: int
-    """Its size; of calls, how many a second are taken in the long run."""
+    """The size of the share; for calls, the units a second in the long run."""
     wait: float = field(default=1.0, compare=False)
-    """Seconds after which it is worth while to try again. Told in the status of a unary call."""
+    """Seconds after which to try again. The status of a unary call tells it."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class NoSuchRecord:
-    """There is no such match for the sender, or its deal is not settled yet."""
+    """The sender has no such match, or the deal asked for is not settled yet."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class InvalidCursor:
-    """A page token or cursor that was not given here."""
+    """The page token or cursor is not one that this server gave out."""
 
     path: str
-    """The field of the request that held it."""
+    """The field of the request that holds it."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class RoomFull:
-    """Every seat is taken, and no seat was asked for by its number."""
+    """Every seat is taken, and the request named no seat number."""
 
     seats: int
-    """How many the room has."""
+    """The number of seats of the room."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class ForeignCursor:
-    """A page token or cursor of another store: the one served now is a copy of it, or was restored from one."""
+    """The page token or cursor is from another store, for example from before the store was restored or copied."""
 
 
 ServiceRefusal: TypeAlias = (
@@ -222,11 +222,11 @@ ServiceRefusal: TypeAlias = (
 )
 
 Refused: TypeAlias = Refusal | ServiceRefusal
-"""Everything that a command may be refused for."""
+"""Every refusal, of the core and of the service."""
 
 
 def reason(refused: Refused) -> Reason:
-    """The row of a refusal; of an illegal lead or follow, of what is wrong with it."""
+    """The reason of a refusal. For an illegal lead or follow it says what is wrong with the cards."""
     match refused:
         case WrongPhase():
             return Reason.WRONG_PHASE

@@ -1,4 +1,4 @@
-"""The rooms of one node: find one in memory, or open it from the store; put it away when nobody needs it."""
+"""The rooms of one node: finds them in memory or opens them from the store, and drops them when they are idle."""
 
 import asyncio
 import contextlib
@@ -48,14 +48,14 @@ log = logging.getLogger(__name__)
 
 
 def room_id(platform: str, command_id: str) -> RoomId:
-    """The id of the room that a platform's `CreateRoom` with that `command_id` opens, so that it opens one room only."""
+    """The id of the room that a `CreateRoom` with this `command_id` opens. A repeated call gives the same id."""
     digest = sha256(f"{platform}\0{command_id}".encode()).digest()
     return RoomId(b32encode(digest[:15]).decode().lower())
 
 
 @final
 class Rooms:
-    """Every room that is in memory, and the way to those that are not."""
+    """The rooms in memory. Other rooms are opened from the store when they are asked for."""
 
     def __init__(self, node: Node, quotas: Quotas | None = None) -> None:
         self.node = node
@@ -65,7 +65,7 @@ class Rooms:
         self._following: set[asyncio.Task[None]] = set()
         self._open_rooms = OpenRooms()
         self.deadlines = Deadlines()
-        """When rooms that wait for their seats expire."""
+        """When the rooms that wait for their seats expire."""
         self._hearing = contextlib.ExitStack()
         if node.store.shared:
             self._hearing.enter_context(node.wakeup.listen(self._wake))
@@ -77,15 +77,15 @@ class Rooms:
 
     @property
     def open(self) -> int:
-        """How many rooms count as open: those in memory, and those that were put away while they wait for their seats."""
+        """The number of open rooms: those in memory, and those that left memory while they wait for their seats."""
         return len(self._open_rooms)
 
     def in_memory(self, room: RoomId) -> Room | None:
-        """The room, if it is in memory."""
+        """The room if it is in memory, else None. It is not opened from the store."""
         return self._live.get(room)
 
     async def find(self, room: RoomId) -> Room | Refused:
-        """The room, opened from the store if it is not in memory. Refused: no such room; one that is damaged."""
+        """The room, opened from the store if necessary. Refusals: `NoSuchRoom`, `RoomQuarantined` if it is damaged."""
         found = self._live.get(room)
         if found is not None:
             found.touch()
@@ -96,7 +96,7 @@ class Rooms:
             opening = asyncio.create_task(self._open(room))
             self._opening[room] = opening
             opening.add_done_callback(lambda _: self._opening.pop(room, None))
-        # Several callers may wait for this opening: the cancellation of one must not cancel it for the others.
+        # Several callers may wait for this opening. The cancellation of one must not cancel it for the others.
         return await asyncio.shield(opening)
 
     async def _open(self, room: RoomId) -> Room | Refused:
@@ -116,7 +116,7 @@ class Rooms:
 
     def _keep(self, room: RoomId, state: State) -> Room:
         if room in self._live:
-            # A room may be created and looked for at the same time: keep the one that is in memory already.
+            # A room may be created and asked for at the same time. Keep the one that is in memory already.
             return self._live[room]
         kept = Room(room, state, self.node)
         self._live[room] = kept
@@ -126,13 +126,14 @@ class Rooms:
         return kept
 
     def deadline(self, created: TimeNs) -> TimeNs:
-        """When a room expires that is not full by then: on the wall clock, since it outlives the server's process."""
+        """When a room expires unless its match has begun. On the wall clock, as the deadline outlives the process."""
         return TimeNs(created + self.node.limits.fill_minutes * MINUTE)
 
     async def create(self, opening: RoomOpened, key: CommandKey) -> Room | Refused:
-        """Open a room, or find the one that the same command has opened.
+        """Create a room, or find the one that the same command created before.
 
-        Refused: an id that opened another; too many rooms, of this platform or of all; a store that takes nothing now.
+        Refusals: `CommandIdReused` if the id created a different room, `QuotaReached` for too many rooms of this
+        platform, `TooManyRooms` for too many of all, `StoreUnavailable` and `OutcomeUnknown` if the store fails.
         """
         room = room_id(opening.platform, key.id)
         if room in self._open_rooms:
@@ -142,7 +143,7 @@ class Rooms:
             return reached
         if len(self._open_rooms) >= self.node.limits.rooms:
             return TooManyRooms(self.node.limits.rooms)
-        # Counted before it is stored: many may be on their way to the disk at once.
+        # Count the room before it is stored: many rooms may be on their way to the disk at once.
         self._open_rooms.add(room, opening.platform)
         try:
             return await self._create(room, opening, key)
@@ -176,13 +177,13 @@ class Rooms:
     # What other nodes append
 
     def _wake(self, room: RoomId, version: Version) -> None:
-        """Another node may have appended: a room in memory reads what is new."""
+        """Another node may have appended to a room. If the room is in memory, it reads the new events."""
         found = self._live.get(room)
         if found is not None and found.version < version:
             self._follow(found)
 
     def poll(self) -> None:
-        """Have every room that is listened to look for what other nodes have appended: a wakeup may be lost."""
+        """Let each room with listeners read what other nodes have appended, because a wakeup may be lost."""
         if self.node.store.shared:
             for room in self._live.values():
                 if room.audience:
@@ -193,13 +194,13 @@ class Rooms:
         self._following.add(following)
         following.add_done_callback(self._following.discard)
 
-    # Putting away
+    # Dropping from memory
 
     def put_away(self) -> int:
-        """Forget rooms that nobody has used for a while; how many. The store holds everything.
+        """Drop rooms from memory that nobody has used for a while; gives how many. The store keeps everything.
 
-        A room that waits for its seats goes sooner, since anybody with a key can open any number and fill none. It still
-        counts as open, and its deadline stays.
+        A room that waits for its seats is dropped sooner, because a platform could create many and never fill them. It
+        still counts as open, and its deadline stays.
         """
         now = self.node.monotonic()
         idle = [room for room in self._live.values() if not room.in_use and now - room.touched > self._patience(room)]
@@ -210,13 +211,13 @@ class Rooms:
         return len(idle)
 
     def _patience(self, room: Room) -> float:
-        """How many seconds a room that is not in use stays in memory."""
+        """The seconds that an unused room stays in memory."""
         limits = self.node.limits
         idle = 60.0 * limits.idle_minutes
         return min(idle, limits.unfilled_seconds) if room.state.standing.started is None else idle
 
     def _close(self, room: RoomId) -> None:
-        """Count the room as open no longer, and drop its deadline."""
+        """Count the room as open no longer, and remove its deadline."""
         self._open_rooms.discard(room)
         self.deadlines.discard(room)
 
@@ -229,12 +230,12 @@ class Rooms:
                 room.audience.end(Closing.DELETED)
 
     def end_streams(self, closing: Closing) -> None:
-        """End every listener of every room."""
+        """End every listener of every room with this reason."""
         for room in self._live.values():
             room.audience.end(closing)
 
     def close(self) -> None:
-        """Stop following what other nodes append."""
+        """Stop listening for what other nodes append."""
         self._hearing.close()
         for following in self._following:
             following.cancel()

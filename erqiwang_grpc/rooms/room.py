@@ -1,6 +1,6 @@
-"""One live room: a command is decided, appended, taken in and told.
+"""One live room: it decides a command, appends its events, takes them into its state, and tells its listeners.
 
-The room holds its only lock, and every await between deciding and telling.
+A room has one lock. All waiting between deciding a command and telling it happens here, behind that lock.
 """
 
 import asyncio
@@ -59,18 +59,18 @@ from erqiwang_grpc.store import (
 log = logging.getLogger(__name__)
 
 _ATTEMPTS: Final = 8
-"""How often one command is decided at most: again each time another node was faster. More would mean a fault."""
+"""Most times that one command is decided. It is decided again each time another node appended first; more is a bug."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Node:
-    """What every room needs of the node it lives on."""
+    """What a room needs from the node it lives on."""
 
     store: Store
     wakeup: Wakeup
     now: Callable[[], TimeNs]
-    """The wall clock; `clocks` says which of the two measures what."""
+    """The wall clock. `clocks` says what each of the two clocks is for."""
     shuffle: Shuffler
     limits: Limits
     counters: Counters = field(default_factory=Counters)
@@ -87,53 +87,56 @@ class Room:
         self.audience = Audience(room_id, state, node.now, node.monotonic)
         self.touched = node.monotonic()
         self.allowances = Allowances(node.limits.commands_per_second)
-        """What each seat may still ask for."""
+        """The allowance of each seat."""
         self._node = node
         self._lock = asyncio.Lock()
         self._summaries = SummaryWriter()
         self._unsure = False
         self._commands = 0
-        """Commands under way or waiting. The lock cannot tell: between two commands it is free until the next waiter runs."""
+        """Commands being carried out or waiting. The lock cannot tell: it is free for a moment between two commands."""
 
     @property
     def match(self) -> Match:
-        """The match as it stands."""
+        """The match now."""
         return self.state.match
 
     @property
     def version(self) -> Version:
-        """How many events the room holds."""
+        """The number of events in the room."""
         return self.state.version
 
     @property
     def fault(self) -> str | None:
-        """Why the room is quarantined; None if it is not."""
+        """Why the room is quarantined, for the logs; None if it is not."""
         return self.state.fault
 
     @property
     def in_use(self) -> bool:
-        """Whether somebody listens or a command is under way."""
+        """Whether the room has a listener or a command that is not answered yet."""
         return bool(self.audience) or self._commands > 0
 
     def touch(self) -> None:
-        """Note that the room is in use now, so that it stays in memory."""
+        """Note that the room is used now, so that it stays in memory."""
         self.touched = self._node.monotonic()
 
     # Listening
 
     def attach(self, seat: Seat, listener: Listener, last_version: int | None) -> Attachment:
-        """A new listener of a seat, which begins with the view now. An older one of the seat is displaced."""
+        """Attach a listener to a seat. It begins with the present view, and displaces an older listener of the seat."""
         return self.audience.attach(seat, listener, last_version)
 
     def detach(self, attachment: Attachment) -> None:
-        """Remove a listener whose stream has ended."""
+        """Remove a listener whose stream has ended. Does nothing if a newer one has displaced it."""
         self.touch()
         self.audience.detach(attachment)
 
     # Commands
 
     async def carry_out(self, asked: Asked) -> Answer:
-        """Carry a command out, or say why not. An unexpected error quarantines this room and reaches no other."""
+        """Carry out a command; gives what it brought about, or why it was refused.
+
+        An unexpected error quarantines this room. It does not reach other rooms.
+        """
         self._commands += 1
         try:
             async with self._lock:
@@ -154,7 +157,7 @@ class Room:
             return RoomQuarantined(self.version)
 
     async def _carry_out(self, asked: Asked) -> Answer:
-        """The way of every command: recognise, decide, append, then take and tell."""
+        """The four steps of every command: recognise, decide, append, then take and tell."""
         store = self._node.store
         at_head = not store.shared
         if self._unsure:
@@ -162,12 +165,12 @@ class Room:
             if await self._follow() is not None:
                 return OutcomeUnknown()
         for _ in range(_ATTEMPTS):
-            # Recognise. An id that brought something about is answered as before.
+            # Recognise. If a command with this id was accepted before, give the same answer again.
             known = self.state.brought.get((asked.actor, asked.key.id)) if asked.key else None
             if known is not None and asked.key is not None:
                 return _again(known, asked.key)
 
-            # Decide. On a shared store this node may be behind, so what brings no event about is answered only at the head.
+            # Decide. On a shared store this node may be behind. So it catches up before it answers without any event.
             version = self.version
             decided = self._decide(asked)
             if not isinstance(decided, tuple) or not decided:
@@ -180,8 +183,8 @@ class Room:
                         continue
                 return self._nothing_brought(decided)
 
-            # Append. Until the store has answered, only the store knows whether the batch is in it.
-            # A wall clock that is set back must not make a room's story run backwards.
+            # Append. Until the store has answered, only the store knows whether it holds the batch.
+            # The wall clock may be set back, but the times of a room's events must not go back.
             time = max(self._node.now(), self.state.standing.time)
             after = self._after(decided, time, asked.actor)
             batch = batch_of(decided, after[-1], self._summaries, stored(asked.actor), asked.key)
@@ -217,7 +220,7 @@ class Room:
         raise RuntimeError("a room that is decided again and again never settles")
 
     def _decide(self, asked: Asked) -> tuple[matches.Event, ...] | Reply | Refused:
-        """The events of a command, the answer to a request, or a refusal."""
+        """The events of a command, the reply to a request, or a refusal."""
         match asked:
             case SeatAsks(SeatActor(seat, player), command, _, expected):
                 if self.fault is not None:
@@ -226,22 +229,22 @@ class Room:
                     return StaleVersion(self.version)
                 sitting = self.match.chairs[seat].player
                 if sitting != player:
-                    # The seat was left, or given to another, while the command waited for its turn.
+                    # The seat was left or given to another player while the command waited for the lock.
                     return SeatFree(seat) if sitting is None else SeatOccupied(seat)
                 if isinstance(command, Signal | ShowTrumps):
                     return matches.answer(self.match, seat, command)
                 return matches.decide(self.match, seat, command, self._shuffled)
             case HouseAsks(HouseActor()) if not isinstance(self.match, Gathering):
-                # The house ends what nobody fills; while its command waited, the last seat was taken.
+                # The house disbands a match that has not begun. This one began while its command waited for the lock.
                 return WrongPhase(matches.phase(self.match))
             case HouseAsks(_, command):
                 if self.fault is not None and not isinstance(command, Disband):
-                    # A match can always be ended: that needs nothing of what came before.
+                    # Even a quarantined match can be disbanded: that does not depend on earlier events.
                     return RoomQuarantined(self.version)
                 return matches.administer(self.match, command, self._shuffled)
 
     def _nothing_brought(self, decided: tuple[matches.Event, ...] | Reply | Refused) -> Answer:
-        """The answer to what brings no event about. A signal is passed on."""
+        """The answer to a command or request without events. A signal is passed on to its addressees."""
         if isinstance(decided, tuple):
             return Accepted(NOTHING, NOTHING, repeated=False)
         if isinstance(decided, Signalled):
@@ -256,18 +259,18 @@ class Room:
     # Events
 
     def _after(self, decided: Sequence[matches.Event], time: TimeNs, actor: Actor) -> tuple[Standing, ...]:
-        """Where the room will stand after each of the events."""
+        """The standing of the room after each of the events."""
         stations = accumulate(decided, lambda at, event: at.after(event, time, actor), initial=self.state.standing)
         return tuple(stations)[1:]
 
     def _take(self, event: matches.Event, after: Standing, sender: Seat | None) -> Told:
-        """Take an event that is in the store into the state, and tell it."""
+        """Take an event that is stored already into the state, and tell the listeners."""
         before = self.match
         self.state.take(event, after)
         return self.audience.tell(before, event, sender)
 
     async def _follow(self) -> RoomQuarantined | None:
-        """Take in and tell what the store holds and this node has not seen; why not, if that is not possible."""
+        """Read the events that this node has not seen, take them in and tell them. A refusal if they are damaged."""
         entries = await self._node.store.read(self.id, self.version)
         if isinstance(entries, Damaged):
             return self._damaged(entries.why)
@@ -287,18 +290,18 @@ class Room:
         return RoomQuarantined(self.version)
 
     async def follow(self) -> None:
-        """Take in and tell what other nodes have appended: at a wakeup, and from time to time, since one may be lost."""
+        """Take in and tell what other nodes have appended. Called at a wakeup, and now and then, as one may be lost."""
         async with self._lock:
             await self._follow()
 
     async def refresh(self) -> None:
-        """Follow to the head before the room is read. Does nothing if this node alone writes to the store."""
+        """Catch up with the store before the room is read. Does nothing if only this node writes to the store."""
         if self._node.store.shared:
             await self.follow()
 
 
 def _again(brought: Brought, key: CommandKey) -> Accepted | CommandIdReused:
-    """The answer to a command that was sent before."""
+    """The answer to a command whose id was accepted before: the same versions, or a refusal if it differs."""
     if brought.fingerprint != key.fingerprint:
         return CommandIdReused()
     return Accepted(brought.first, brought.last, repeated=True)

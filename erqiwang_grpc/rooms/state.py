@@ -1,6 +1,6 @@
-"""What a room's events say: where it stands, what each command brought, and what happened last.
+"""The state of a room: where it stands, what each command brought about, and its last events.
 
-A state only ever takes events in, so a room opened from the store equals the room that wrote it.
+Only events change a state, so a room opened from the store equals the room that wrote it.
 """
 
 from collections import deque
@@ -23,7 +23,7 @@ from erqiwang_grpc.store import CommandId, CommandKey, Entry, TimeNs, Version
 @final
 @dataclass(frozen=True, slots=True)
 class Brought:
-    """The versions that a command brought."""
+    """The versions of the events that a command brought about, and its fingerprint."""
 
     first: Version
     last: Version
@@ -31,13 +31,13 @@ class Brought:
 
 
 LOOKED_BACK: Final = 64
-"""How many of a deal's last events a seat that was away is told of at most."""
+"""Most events of a deal that a seat is told after it was away."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class RecentEvent:
-    """An event of the present deal."""
+    """An event of the present deal, with its version and time."""
 
     version: Version
     time: TimeNs
@@ -47,32 +47,32 @@ class RecentEvent:
 @final
 @dataclass(slots=True)
 class State:
-    """One room, as its events say, and what a live room remembers of them."""
+    """The state of one room."""
 
     standing: Standing
     brought: dict[tuple[Actor, CommandId], Brought] = field(default_factory=dict)
     lately: deque[RecentEvent] = field(default_factory=lambda: deque(maxlen=LOOKED_BACK))
-    """The last events of the present deal, or of the last one; none before the first."""
+    """The latest events of the present deal, or of the last one; empty before the first deal."""
     fault: str | None = None
-    """Why the room stands still, quarantined; None if it does not."""
+    """Why the room is quarantined, for the logs; None if it is not."""
 
     @property
     def opened(self) -> RoomOpened:
-        """How the room was opened."""
+        """The room's first event: its platform, options and labels."""
         return self.standing.opened
 
     @property
     def match(self) -> Match:
-        """The match as it stands."""
+        """The match now."""
         return self.standing.match
 
     @property
     def version(self) -> Version:
-        """How many events the room has."""
+        """The number of events in the room."""
         return self.standing.version
 
     def take(self, event: matches.Event, after: Standing) -> None:
-        """One more event, and where the room stands after it."""
+        """Take in an event; `after` is the standing of the room after it."""
         self.standing = after
         if isinstance(event, DealStarted):
             self.lately.clear()
@@ -80,26 +80,26 @@ class State:
             self.lately.append(RecentEvent(after.version, after.time, event))
 
     def remember(self, actor: Actor, command: CommandKey | None, first: Version) -> None:
-        """The command that brought the versions from `first` to the present one."""
+        """Remember that a command brought about the versions from `first` to the present one."""
         if command is not None:
             self.brought[actor, command.id] = Brought(first, self.version, command.fingerprint)
 
     def missed(self, seat: Seat, after: int) -> list[tuple[RecentEvent, Cause]]:
-        """What has happened in this deal after a version, as far as `seat` may look back; nothing after one to come."""
+        """The events of this deal after version `after`, as far as `seat` may look back (rules §12), oldest first."""
         told = notices.told_again(self.match, [happened.event for happened in self.lately], seat)
         may_look = list(self.lately)[len(self.lately) - len(told) :]
         return [pair for pair in zip(may_look, told, strict=True) if pair[0].version > after]
 
     def follow(self, entry: Entry) -> "Followed | None":
-        """Take in the stored entry that is the room's next version; None if that is not possible.
+        """Take in the stored entry of the room's next version; gives the event, or None if it cannot be followed.
 
-        The room is then quarantined with a `fault`. The match's end is taken in all the same, since it needs nothing of
-        what came before.
+        In that case the room is quarantined with a `fault`. A stored end of the match is still taken in after that,
+        because it does not depend on earlier events.
         """
         before = self.match
         taken = self._taken(entry)
         if isinstance(taken, Unfollowable):
-            # It counts too: the end of the match may be stored behind it.
+            # Count its version all the same: the end of the match may be stored after it.
             self.standing = self.standing.passing(entry.version, entry.time)
             self.fault = self.fault or taken.why
             return None
@@ -125,7 +125,7 @@ class State:
 @final
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """An entry was taken in: the match before it, and its event."""
+    """An entry that was taken in: the match before it, and its event."""
 
     before: Match
     event: matches.Event
@@ -142,13 +142,13 @@ class Unfollowable:
 @final
 @dataclass(frozen=True, slots=True)
 class Unopenable:
-    """A room whose first event is not readable: nothing can be said of it."""
+    """A room whose first event cannot be read, so that it cannot be opened."""
 
     why: str
 
 
 def replay(entries: Sequence[Entry]) -> State | Unopenable:
-    """The state of a room from all its entries; there must be at least one."""
+    """The state of a room from all its entries, of which there must be at least one."""
     first = entries[0]
     event = read_first(first)
     if isinstance(event, UnreadableEntry):

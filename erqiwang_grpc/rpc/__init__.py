@@ -1,1 +1,1 @@
-"""All that is gRPC: the server, its services, and the codecs in `wire`."""
+"""The gRPC transport: the server, its services, and the codecs in `wire`."""

@@ -1,4 +1,4 @@
-"""Who is calling: the platform key or seat token of a call's metadata."""
+"""Who is calling: reads the platform key or seat token in a call's metadata."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ R = TypeVar("R")
 
 @final
 class Access:
-    """Checks every call before anything else is done for it."""
+    """Checks the credential of every call, before anything else is done for it."""
 
     def __init__(self, keys: KeyFiles, rooms: Rooms, store: StoreReader, now: Callable[[], TimeNs]) -> None:
         self._keys = keys
         self._rooms = rooms
         self._store = store
-        # Tokens are good on every node and outlive the process, so the wall clock says when they expire.
+        # Tokens are valid on every node and outlive the process, so the wall clock decides when they expire.
         self._now = now
 
     async def platform(self, context: grpc.aio.ServicerContext[Q, R]) -> PlatformId:
-        """The platform whose key the call carries. Ends the call with UNAUTHENTICATED if it carries none."""
+        """The platform whose key the call carries. Ends the call with UNAUTHENTICATED if it carries no valid key."""
         presented = await _credential(context, "A platform key is required.")
         platform = self._keys.current.platforms.platform(presented)
         if platform is not None:
@@ -48,8 +48,7 @@ class Access:
     async def seat(self, context: grpc.aio.ServicerContext[Q, R]) -> tuple[SeatClaims, Room]:
         """The seat whose token the call carries, and its room.
 
-        Ends the call with UNAUTHENTICATED if it carries none, or one that is no longer valid: nothing about a room is said
-        without one.
+        Ends the call with UNAUTHENTICATED if it carries no valid token. The caller then learns nothing about any room.
         """
         presented = await _credential(context, "A seat token is required.")
         claims = self._keys.current.tokens.verify(presented, UnixSeconds(self._now() // SECOND))
@@ -67,7 +66,7 @@ class Access:
         return room
 
     async def owned(self, room_id: RoomId, platform: PlatformId) -> Room | Refused:
-        """The platform's room. Refused: one that is not there or another's, which are the same; one that is damaged."""
+        """The platform's room. Refusals: `NoSuchRoom`, also for the room of another; `RoomQuarantined` if damaged."""
         found = await self._rooms.find(room_id)
         if isinstance(found, Room):
             return found if found.state.opened.platform == platform else NoSuchRoom()
@@ -77,7 +76,7 @@ class Access:
 
 
 def holds(room: Room, claims: SeatClaims) -> bool:
-    """Whether the seat of the platform's room is still the token's: with this player, in this epoch."""
+    """Whether the token is still valid for its seat: the room is its platform's, with the same player and epoch."""
     if not 0 <= claims.seat < len(room.match.chairs):
         return False
     chair = room.match.chairs[claims.seat]
@@ -85,7 +84,7 @@ def holds(room: Room, claims: SeatClaims) -> bool:
 
 
 async def _credential(context: grpc.aio.ServicerContext[Q, R], required: str) -> str:
-    """What the call carries as its credential. Ends the call if that is nothing, or has another form."""
+    """The credential in the call's metadata. Ends the call if there is none, or if it has the wrong form."""
     for key, value in context.invocation_metadata() or ():
         if key == "authorization" and isinstance(value, str):
             presented = credential(value)

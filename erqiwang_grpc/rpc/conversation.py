@@ -1,4 +1,4 @@
-"""The conversation on one attached stream: requests are read, paid for and carried out one after another, and answered."""
+"""The conversation on one attached stream: requests are read, paid for, carried out and answered one by one."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from erqiwang_grpc.v1 import seat_service_pb2 as pb
 log = logging.getLogger(__name__)
 
 _COSTS: Final = {"command": Work.COMMAND, "attach": Work.SNAPSHOT}
-"""What a request on a stream costs; any other as much as a heartbeat."""
+"""The cost of each request on a stream. One that is not listed costs as much as a heartbeat."""
 
 
 @final
 class Conversation:
-    """What one client says on its stream, from its `Attach` on."""
+    """Handles what one client sends on its stream after its `Attach`."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class Conversation:
         pace: Pace,
         too_many: Callable[[float], TooManyCommands],
     ) -> None:
-        """`pace` says when the next request is paid for; `too_many` makes the refusal of one that is not, in seconds."""
+        """`pace` makes the client pay for requests. `too_many` makes a refusal from the seconds that it must wait."""
         self._room = room
         self._claims = claims
         self._attachment = attachment
@@ -61,7 +61,7 @@ class Conversation:
         except DecodeError:
             self._stream.end(Closing.MALFORMED)
         except grpc.aio.BaseError:
-            # The call has ended on our side, and the reason is known already.
+            # The server has ended the call, and its reason is recorded already.
             pass
         except Exception:
             log.exception("stream failed", extra={"room": self._room.id, "version": self._room.version})
@@ -74,7 +74,7 @@ class Conversation:
         async for request in requests:
             number += 1
             if self._stream.outbox.closing is not None:
-                # The stream is over (displaced, unseated …), even if the client has not read that yet: carry out nothing more.
+                # The stream is over (displaced, unseated …), which the client may not know. Carry out nothing more.
                 return
             self._room.audience.hear(self._attachment)
             if request.HasField("detach"):
@@ -83,9 +83,9 @@ class Conversation:
                 await self._carry_out(request, number)
 
     async def _is_paid(self, request: pb.PlayRequest, number: int) -> bool:
-        """Whether the request is to be carried out, once it is paid for.
+        """Pay for the request; gives whether to carry it out.
 
-        Waiting here is what slows a stream: nothing more is read from it, and so its connection takes no more.
+        This may wait. Nothing is read from the stream meanwhile, so flow control slows the client down.
         """
         cost = _COSTS.get(request.WhichOneof("request") or "", Work.HEARTBEAT)
         match self._pace.spend(cost.units, self._monotonic()):
@@ -120,14 +120,14 @@ class Conversation:
 
 
 def last_version(request: pb.PlayRequest) -> int | None:
-    """The version that an `Attach` names; None where it names none."""
+    """The version that an `Attach` names; None if it names none."""
     return request.attach.last_version if request.attach.HasField("last_version") else None
 
 
 def asked_by(
     claims: SeatClaims, request: pb.PlayRequest | pb.ActRequest, room: Room
 ) -> SeatAsks | InvalidField | NoCommand | RoomQuarantined:
-    """What the seat asks for, or why the request is none. What is wrong with the room is said before that (rules §15)."""
+    """The command of the seat, or why the request is refused. A fault of the room comes before one of the command."""
     wrong = id_fault(request.command_id)
     if wrong is not None:
         return wrong
@@ -140,7 +140,7 @@ def asked_by(
 
 
 def answered(command_id: str, number: int, answer: Answer, room: Room) -> pb.SeatMessage | None:
-    """What the sender alone is told; nothing after a signal."""
+    """The message that only the sender gets as an answer; None after a signal."""
     match answer:
         case Accepted():
             return pb.SeatMessage(accepted=accepted(command_id, number, answer))
@@ -151,13 +151,13 @@ def answered(command_id: str, number: int, answer: Answer, room: Room) -> pb.Sea
 
 
 def refused(command_id: str, number: int, refusal: Refused, room: Room) -> pb.SeatMessage:
-    """A refusal of the stream's request of that number."""
+    """The message that refuses request number `number` of the stream."""
     told = pb.Refused(command_id=command_id, request=number, refusal=encode.refusal(refusal), version=room.version)
     return pb.SeatMessage(refused=told)
 
 
 def accepted(command_id: str, number: int, answer: Accepted) -> pb.Accepted:
-    """What a command has brought; the number is 0 outside of a stream."""
+    """The message for an accepted command. `number` counts the requests of a stream from 1; 0 for a unary call."""
     return pb.Accepted(
         command_id=command_id,
         request=number,

@@ -1,7 +1,7 @@
-"""Cursors: places in the store that are given out as text, and read strictly when they come back.
+"""Cursors: places in the store, given out as text and checked strictly when they come back.
 
-Each names the store it is a place in. A store that was restored or copied gives the same places to other events, and who goes
-on there with an old cursor would miss what happened, without a word.
+A cursor names its store. A restored or copied store may have other events at the same places, so a caller who went on
+with an old cursor there would miss events without noticing.
 """
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
@@ -12,17 +12,17 @@ from erqiwang_grpc.rooms.refusals import ForeignCursor, InvalidCursor
 from erqiwang_grpc.store import START, Cursor, StoreId
 
 _MOST_DIGITS: Final = 9
-"""More events than a batch ever holds."""
+"""Most digits of a number of events: enough for more events than one batch ever holds."""
 _HEXADECIMAL: Final = frozenset("0123456789abcdef")
 
 
 def cursor(store: StoreId, place: Place) -> str:
-    """A place in what `WatchRooms` tells, as text."""
+    """A place in the feed of `WatchRooms`, as text."""
     return f"{store}-{place.cursor}-{place.told}"
 
 
 def read_cursor(text: str, store: StoreId) -> Place | InvalidCursor | ForeignCursor:
-    """The place that a cursor names. An empty cursor is the beginning."""
+    """The place that a cursor names; an empty cursor is the beginning. Refusals: `InvalidCursor`, `ForeignCursor`."""
     if not text:
         return Place(START, 0)
     try:
@@ -39,7 +39,7 @@ def page_token(store: StoreId, at: Cursor) -> str:
 
 
 def read_page_token(token: str, store: StoreId) -> Cursor | InvalidCursor | ForeignCursor:
-    """Where a page begins; the first page has an empty token."""
+    """The place where a page begins; an empty token is the first page. Refusals: `InvalidCursor`, `ForeignCursor`."""
     if not token:
         return START
     try:
@@ -52,14 +52,14 @@ def read_page_token(token: str, store: StoreId) -> Cursor | InvalidCursor | Fore
 
 
 def _store(identity: str) -> str:
-    """A store's identity. `ValueError` for what is none."""
+    """The store's identity in a cursor. Raises `ValueError` if it is not hexadecimal."""
     if not identity or not _HEXADECIMAL.issuperset(identity):
         raise ValueError("no identity of a store")
     return identity
 
 
 def _count(digits: str) -> int:
-    """A number as it was given out. `ValueError` for any other text."""
+    """The number of events in a cursor. Raises `ValueError` for any other text."""
     if not (digits.isascii() and digits.isdigit() and len(digits) <= _MOST_DIGITS):
         raise ValueError("no number of events")
     return int(digits)

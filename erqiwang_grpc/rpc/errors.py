@@ -1,4 +1,4 @@
-"""How a call ends that is not answered: refused, broken off, or failed by an error of ours."""
+"""How a call ends without an answer: refused, ended for another reason, or failed by an error in the server."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ async def refuse(context: grpc.aio.ServicerContext[Q, R], refused: Refused) -> N
 
 
 async def end(context: grpc.aio.ServicerContext[Q, R], why: Reason, said: str = "") -> Never:
-    """End a call that cannot go on; `said` is a whole sentence that says more exactly what has happened."""
+    """End a call that cannot go on. `said` is a whole sentence with details, in place of the reason's own."""
     await _abort(context, ended_status(why, said))
 
 
@@ -42,9 +42,9 @@ async def _abort(context: grpc.aio.ServicerContext[Q, R], rich: Status) -> Never
 def contained(
     rpc: Callable[[S, A, grpc.aio.ServicerContext[Q, R]], Awaitable[T]],
 ) -> Callable[[S, A, grpc.aio.ServicerContext[Q, R]], Awaitable[T]]:
-    """The rpc, of whose unexpected errors the caller learns nothing.
+    """The rpc, with unexpected errors kept from the caller.
 
-    The stack would answer with an exception's text, and that may hold cards.
+    gRPC itself would send the text of the exception, which may hold cards.
     """
 
     @wraps(rpc)
@@ -52,7 +52,7 @@ def contained(
         try:
             return await rpc(servicer, asked, context)
         except grpc.aio.BaseError:
-            # The call was ended, by us or by the client.
+            # The server or the client has ended the call: this is no error.
             raise
         except Exception:
             log.exception("call failed", extra={"why": rpc.__name__})

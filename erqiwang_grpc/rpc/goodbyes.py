@@ -1,4 +1,4 @@
-"""The last message of a seat's stream."""
+"""Goodbyes: the last message of a seat's stream."""
 
 from erqiwang_grpc.rooms.closing import Closing
 from erqiwang_grpc.rpc.wire.status import drawn
@@ -6,7 +6,7 @@ from erqiwang_grpc.v1 import seat_service_pb2 as pb
 
 
 def goodbye(closing: Closing) -> pb.SeatMessage | None:
-    """What a stream says last; None where its status says all. Each call draws a delay of its own."""
+    """The last message of a stream; None if its status says enough. Its retry delay is drawn anew for each stream."""
     why = closing.value
     if why is None or not why.value.goodbye:
         return None

@@ -1,6 +1,6 @@
-"""Health: every service serves until the server leaves.
+"""Health: every service is SERVING until the server shuts down.
 
-The library's own servicer neither counts who watches nor sends anybody away, so that watchers would hold up the server's end.
+The library's own servicer neither limits its watchers nor ends them, so they would delay the shutdown.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ NAME: Final = pb.DESCRIPTOR.services_by_name["Health"].full_name
 
 @final
 class Health(rpc.HealthServicer):
-    """The standard health service, of the server (whose name is empty) and of each service by its full name."""
+    """The standard health service: for each service by its full name, and for the whole server by an empty name."""
 
     def __init__(self, services: Iterable[str], watchers: Places) -> None:
         self._services = frozenset(("", *services))
@@ -33,7 +33,7 @@ class Health(rpc.HealthServicer):
         request: pb.HealthCheckRequest,
         context: grpc.aio.ServicerContext[pb.HealthCheckRequest, pb.HealthCheckResponse],
     ) -> pb.HealthCheckResponse:
-        """How a service is now."""
+        """The status of a service now. Ends the call with NOT_FOUND for an unknown one."""
         if request.service not in self._services:
             await end(context, Reason.NO_SUCH_SERVICE)
         return self._answer(request.service)
@@ -43,7 +43,7 @@ class Health(rpc.HealthServicer):
         request: pb.HealthCheckRequest,
         context: grpc.aio.ServicerContext[pb.HealthCheckRequest, pb.HealthCheckResponse],
     ) -> None:
-        """How a service is now, and once more when the server leaves; then the stream ends."""
+        """The status of a service now, and again when the server shuts down. Then the stream ends."""
         with contextlib.suppress(TimeoutError):
             async with self._watchers.place(context):
                 await context.write(self._answer(request.service))

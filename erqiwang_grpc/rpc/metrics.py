@@ -1,6 +1,6 @@
-"""Metrics for dashboards: what the server counts, in the text format that Prometheus scrapes.
+"""Metrics for dashboards, in the text format that Prometheus scrapes.
 
-Nothing is measured for it but what `counters` holds; everything else is looked up when somebody asks.
+Only `counters` is kept while the server works. All other values are looked up when they are scraped.
 """
 
 from collections.abc import Callable, Iterator
@@ -14,7 +14,7 @@ from prometheus_client.registry import Collector
 from erqiwang_grpc.rooms.counters import BOUNDS, Counters
 
 Gauge = tuple[str, str, Callable[[], float]]
-"""A name, what it says, and its value now."""
+"""A metric looked up when scraped: its name, its description, and a function that gives its value."""
 
 _PREFIX: Final = "erqiwang_"
 
@@ -28,7 +28,7 @@ class ServerCollector(Collector):
         self._gauges = gauges
 
     def collect(self) -> Iterator[Metric]:
-        """Everything as it is now."""
+        """All metrics with their values now."""
         for name, text, value in self._gauges:
             yield GaugeMetricFamily(_PREFIX + name, text, value=value())
         yield self._answers()
@@ -66,17 +66,17 @@ class ServerCollector(Collector):
 
 @final
 class MetricsPort:
-    """A port that is scraped over HTTP, in a thread of its own."""
+    """An HTTP port for scraping, served by a thread of its own."""
 
     def __init__(self, host: str, port: int, collector: ServerCollector) -> None:
-        """Open it; 0 for a free one. `OSError` where the port cannot be had."""
+        """Open the port; 0 takes a free one. Raises `OSError` if it cannot be opened."""
         registry = CollectorRegistry()
         registry.register(collector)
         self._server, self._thread = start_http_server(port, host, registry)
         self.port: int = self._server.server_port
 
     def close(self) -> None:
-        """Close it."""
+        """Close the port and end its thread."""
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()

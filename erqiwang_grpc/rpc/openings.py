@@ -1,4 +1,4 @@
-"""Openings: how the room of a public event was opened, which its watcher is told with every event."""
+"""Openings: the first event of a room. `WatchRooms` tells the room's labels and reference from it with every event."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.store import Entry, RoomId, StoreReader
 
 _KEPT: Final = 10_000
-"""Openings that are kept ready of rooms that are not in memory: a long history is told room by room."""
+"""Most openings kept for rooms that are not in memory. Without them a long history would read each many times."""
 
 
 @final
 class Openings:
-    """The first events of rooms: from memory, or read once from the store."""
+    """The openings of rooms, from memory or read once from the store."""
 
     def __init__(self, rooms: Rooms, events: StoreReader) -> None:
         self._rooms = rooms
@@ -25,7 +25,7 @@ class Openings:
         self._kept: OrderedDict[RoomId, RoomOpened] = OrderedDict()
 
     async def of(self, happened: Happened) -> RoomOpened | None:
-        """How the room of an event was opened; None where its first event is damaged or unreadable."""
+        """The opening of the event's room; None if the room's first event is damaged or cannot be read."""
         room = happened.entry.room
         if isinstance(happened.event, RoomOpened):
             return self._keep(room, happened.event)

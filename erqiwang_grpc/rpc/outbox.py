@@ -1,4 +1,4 @@
-"""The outbox of one stream: what waits to be written, bounded, so that a client that does not read delays nobody."""
+"""The outbox of a stream: messages not written yet. It is bounded, so a client that does not read delays nobody."""
 
 import asyncio
 from collections.abc import Callable
@@ -10,11 +10,11 @@ from erqiwang_grpc.v1 import seat_service_pb2 as pb
 
 @final
 class Outbox:
-    """Messages for one stream's only writer.
+    """The messages that wait for the one writer of a stream.
 
-    A full outbox is emptied. `afresh` is then asked for what stands in place of all that was thrown away, when the
-    writer comes for it or when the stream is closed: by then it holds everything. `afresh` is given the last version
-    that the writer took, at first the one that the client named itself.
+    When the outbox is full it is emptied, and `afresh` makes the messages that stand in place of those thrown away. It
+    is called as late as possible, when the writer takes them or the stream is closed, so that they include all that
+    happened until then. It gets the last version that the writer took, or else the one that `Attach` named.
     """
 
     def __init__(
@@ -28,16 +28,16 @@ class Outbox:
         self._ready = asyncio.Event()
         self.closing: Closing | None = None
         self.resyncs = 0
-        """How often the client was too slow."""
+        """How often the outbox was full because the client was too slow."""
 
     def put(self, message: pb.SeatMessage) -> None:
-        """Leave a message for the writer. Once the stream is to end, nothing is added."""
+        """Add a message for the writer. Does nothing once the stream is closing."""
         place = self.place()
         if place is not None:
             place.CopyFrom(message)
 
     def place(self) -> pb.SeatMessage | None:
-        """Where the next message for the writer is to be put, so that it is not copied; None where nothing is added."""
+        """A new, empty message for the writer, to be filled in place without a copy; None if nothing is to be added."""
         if self.closing is not None or self._behind:
             return None
         self._ready.set()
@@ -49,11 +49,11 @@ class Outbox:
         return self._waiting.messages.add()
 
     def close(self, why: Closing, last: pb.SeatMessage | None = None) -> None:
-        """End the stream once what waits is written, with `last` as the last message. The first reason stays."""
+        """End the stream after the messages that wait, and after `last`. If called again, the first reason stays."""
         if self.closing is not None:
             return
         if self._behind and why is not Closing.UNSEATED:
-            # Now, and not when the client reads at last: by then another may have the seat, with other cards.
+            # Make them now. When the client reads at last, another player may have the seat, with other cards.
             self._waiting = self._resynced()
         self._behind = False
         if last is not None:
@@ -62,7 +62,7 @@ class Outbox:
         self._ready.set()
 
     async def take(self) -> pb.PlayResponse:
-        """Everything that waits, in order, as soon as there is something; without a message once the stream is to end."""
+        """Wait for messages, then give all that wait, in order. Without any message the stream has ended."""
         while not self._waiting.messages and not self._behind and self.closing is None:
             self._ready.clear()
             await self._ready.wait()

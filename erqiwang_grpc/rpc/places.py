@@ -1,4 +1,4 @@
-"""Places for streams that are only held open: so many at once, each for so long, and none of them once the server leaves."""
+"""Places for streams that are only held open: limited in number and time, and ended when the server shuts down."""
 
 from __future__ import annotations
 
@@ -18,25 +18,28 @@ R = TypeVar("R")
 
 @final
 class Places:
-    """The places for one kind of stream."""
+    """The places for one kind of stream, at most `most` at once."""
 
     def __init__(self, most: int, what: str, seconds: float | None = None) -> None:
-        """`what` names the streams, in the plural; each may stay for so many seconds, or for ever."""
+        """`what` names the streams, in the plural. Each may stay for `seconds`, or for ever if None."""
         self._most = most
         self._what = what
         self._seconds = seconds
         self._staying: set[asyncio.Timeout] = set()
         self.closed = False
-        """Whether the server is leaving."""
+        """Whether the server is shutting down."""
 
     @property
     def taken(self) -> int:
-        """How many streams are here now."""
+        """The number of streams that have a place now."""
         return len(self._staying)
 
     @asynccontextmanager
     async def place(self, context: grpc.aio.ServicerContext[Q, R]) -> AsyncIterator[None]:
-        """Stay here. Ends the call where there is no place; `TimeoutError` once the time is over or the server leaves."""
+        """Hold a place while in the context. Ends the call if none is free or the server is shutting down.
+
+        Raises `TimeoutError` when the time of the place is over, or when the server begins to shut down.
+        """
         if self.closed:
             await self.send_away(context)
         if len(self._staying) >= self._most:
@@ -50,14 +53,14 @@ class Places:
                 self._staying.discard(until)
 
     def close(self) -> None:
-        """The server is leaving: end every stay now."""
+        """The server is shutting down: the time of every place is over now."""
         self.closed = True
         now = asyncio.get_running_loop().time()
         for until in self._staying:
             until.reschedule(now)
 
     async def send_away(self, context: grpc.aio.ServicerContext[Q, R]) -> Never:
-        """End the call of a stream that could not stay until it had what it wanted."""
+        """End the call of a stream whose time is over: because of shutdown, or because it stayed too long."""
         if self.closed:
             await end(context, Reason.DRAINING)
         said = f"The server holds {self._what} open for {self._seconds:g} seconds."

@@ -1,4 +1,4 @@
-"""Reflection, under both of its names: tools find the services, their methods and their messages by asking the server."""
+"""Reflection, as v1 and v1alpha: tools ask the server for its services, methods and messages."""
 
 from collections.abc import AsyncIterator, Iterable
 from typing import Final, final
@@ -17,7 +17,7 @@ V1: Final = V1ALPHA.replace("v1alpha", "v1")
 
 @final
 class Symbols:
-    """The descriptors of this process, where a method is found too, as the protocol has it: protobuf's own pool finds none."""
+    """The descriptors of this process. It finds methods too, as the protocol asks; protobuf's own pool does not."""
 
     def __init__(self) -> None:
         self._pool = descriptor_pool.Default()
@@ -26,7 +26,7 @@ class Symbols:
         return self._pool.FindFileByName(name)
 
     def FindFileContainingSymbol(self, symbol: str) -> FileDescriptor:
-        """The file that declares a message, an enum, a field, a service or a method; `KeyError` where none does."""
+        """The file that declares a message, enum, field, service or method. Raises `KeyError` if no file does."""
         try:
             return self._pool.FindFileContainingSymbol(symbol)
         except KeyError:
@@ -43,7 +43,7 @@ class Symbols:
 
 
 def add_reflection(services: Iterable[str], server: grpc.aio.Server, places: Places) -> None:
-    """Let `server` tell of `services`, by full name, and of reflection itself, as v1 and as v1alpha; to so many at once."""
+    """Add reflection to `server`, for `services` by full name and for itself. Its streams take `places`."""
     _declare_v1()
     servicer = reflection.aio.ReflectionServicer((*services, V1, V1ALPHA), pool=Symbols())
 
@@ -74,7 +74,7 @@ def add_reflection(services: Iterable[str], server: grpc.aio.Server, places: Pla
 
 
 def _declare_v1() -> None:
-    """Make v1 known to the pool: the library brings v1alpha alone, which has the same messages under another name."""
+    """Add v1 to the pool. The library has only v1alpha, which has the same messages under another name."""
     alpha = FileDescriptorProto()
     reflection_pb2.DESCRIPTOR.CopyToProto(alpha)
     declared = text_format.Parse(text_format.MessageToString(alpha).replace("v1alpha", "v1"), FileDescriptorProto())

@@ -1,4 +1,4 @@
-"""`RoomService`: what a platform does with its rooms."""
+"""`RoomService`: platforms create, fill, watch, list and disband their rooms."""
 
 from __future__ import annotations
 
@@ -66,13 +66,13 @@ Q = TypeVar("Q")
 R = TypeVar("R")
 
 LARGEST_PAGE: Final = 200
-"""Most rows of a page; a request for more gets this many."""
+"""Most rows of a page. A request for more rows gets this many."""
 USUAL_PAGE: Final = 50
 
 
 @final
 class RoomServicer(rpc.RoomServiceServicer):
-    """Platforms open, fill, watch and end rooms here."""
+    """The servicer of `RoomService`. The proto file documents each method for callers."""
 
     def __init__(
         self, access: Access, rooms: Rooms, keys: KeyFiles, archive: Archive, quotas: Quotas, node: Node
@@ -87,7 +87,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         self._info = server_info(node.limits, LARGEST_PAGE)
         self._openings = Openings(rooms, node.store)
         self.watchers = 0
-        """How many streams watch."""
+        """The number of `WatchRooms` streams now."""
         self._draining = False
         self._bells: set[Bell] = set()
         self._working: set[asyncio.Task[object]] = set()
@@ -98,7 +98,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         request: pb.GetServerInfoRequest,
         context: grpc.aio.ServicerContext[pb.GetServerInfoRequest, pb.GetServerInfoResponse],
     ) -> pb.GetServerInfoResponse:
-        """Say what this server is."""
+        """The versions, games, features and limits of this server."""
         await self._caller(context)
         return self._info
 
@@ -108,7 +108,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         request: pb.CreateRoomRequest,
         context: grpc.aio.ServicerContext[pb.CreateRoomRequest, pb.CreateRoomResponse],
     ) -> pb.CreateRoomResponse:
-        """Open a room."""
+        """Create a room, or give the one that the same command created before."""
         platform = await self._caller(context)
         opening = id_fault(request.command_id, is_required=True) or decode.opening(request, platform)
         if isinstance(opening, InvalidField):
@@ -124,7 +124,7 @@ class RoomServicer(rpc.RoomServiceServicer):
     async def GetRoom(
         self, request: pb.GetRoomRequest, context: grpc.aio.ServicerContext[pb.GetRoomRequest, pb.GetRoomResponse]
     ) -> pb.GetRoomResponse:
-        """Look at a room."""
+        """The room as its platform sees it."""
         room = await self._room(request.room_id, context)
         return pb.GetRoomResponse(room=self._status(room))
 
@@ -132,7 +132,7 @@ class RoomServicer(rpc.RoomServiceServicer):
     async def ListRooms(
         self, request: pb.ListRoomsRequest, context: grpc.aio.ServicerContext[pb.ListRoomsRequest, pb.ListRoomsResponse]
     ) -> pb.ListRoomsResponse:
-        """List the platform's rooms, the newest first."""
+        """A page of the platform's rooms, newest first."""
         platform = await self._caller(context)
         size, after = await self._asked_page(request, context)
         search = searches.rooms(platform, request)
@@ -147,7 +147,7 @@ class RoomServicer(rpc.RoomServiceServicer):
     async def QuoteRoom(
         self, request: pb.QuoteRoomRequest, context: grpc.aio.ServicerContext[pb.QuoteRoomRequest, pb.QuoteRoomResponse]
     ) -> pb.QuoteRoomResponse:
-        """What a room would cost."""
+        """The cost of a room in room cards, without creating one."""
         await self._caller(context)
         options = decode.room_choice(request.choice)
         if isinstance(options, InvalidField):
@@ -159,7 +159,7 @@ class RoomServicer(rpc.RoomServiceServicer):
     async def TakeSeat(
         self, request: pb.TakeSeatRequest, context: grpc.aio.ServicerContext[pb.TakeSeatRequest, pb.TakeSeatResponse]
     ) -> pb.TakeSeatResponse:
-        """Seat a player and give the seat's token."""
+        """Seat a player, and give the seat's token."""
         platform = await self._caller(context)
         room = await self._owned(request.room_id, platform, context)
         wrong = name_fault("player", request.player) or id_fault(request.command_id)
@@ -168,7 +168,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         wanted, accepted = await self._seated(room, request, context)
         seat = _seat_of(room.match, Player(request.player))
         if seat is None:
-            # The command seated the player once, and the player has left since: somebody else sits there now.
+            # A repeated command: it seated the player once, but the player has left since, or lost the seat to another.
             taken = room.match.chairs[Seat(wanted)].player is not None
             await refuse(context, SeatOccupied(Seat(wanted)) if taken else SeatFree(Seat(wanted)))
         token, expires = self._token(platform, room, seat)
@@ -183,7 +183,7 @@ class RoomServicer(rpc.RoomServiceServicer):
     async def _seated(
         self, room: Room, request: pb.TakeSeatRequest, context: grpc.aio.ServicerContext[Q, R]
     ) -> tuple[int, Accepted]:
-        """Seat the player; gives the seat that was asked of the room. Ends the call where the room refuses."""
+        """Seat the player; gives the seat number tried and the answer. Ends the call if the room refuses."""
         player = Player(request.player)
         while True:
             wanted = request.seat if request.HasField("seat") else _seat_for(room.match, player)
@@ -194,7 +194,7 @@ class RoomServicer(rpc.RoomServiceServicer):
                 await refuse(context, answer)
             if all(chair.player is not None for chair in room.match.chairs):
                 await refuse(context, RoomFull(len(room.match.chairs)))
-            # Another was faster on the seat that had been free: there is one more.
+            # Another player took the free seat first. Another seat is free, so try again.
 
     @contained
     async def RefreshSeatToken(
@@ -202,7 +202,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         request: pb.RefreshSeatTokenRequest,
         context: grpc.aio.ServicerContext[pb.RefreshSeatTokenRequest, pb.RefreshSeatTokenResponse],
     ) -> pb.RefreshSeatTokenResponse:
-        """Give a fresh token to the player on a seat. The room does not change."""
+        """A fresh token for the player on a seat. The room does not change, and older tokens stay valid."""
         platform = await self._caller(context)
         room = await self._owned(request.room_id, platform, context)
         wrong = name_fault("player", request.player) or _not_sitting(room.match, request.seat, request.player)
@@ -212,7 +212,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         return pb.RefreshSeatTokenResponse(seat_token=token, token_expire_time=expires)
 
     def _token(self, platform: PlatformId, room: Room, seat: Seat) -> tuple[str, Timestamp]:
-        """A token for the player on a seat as it stands, and when it ends."""
+        """A token for the player who sits on the seat now, and when it expires."""
         chair = room.match.chairs[seat]
         player = Player(chair.player or "")
         now = UnixSeconds(self._node.now() // SECOND)
@@ -249,7 +249,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         request: pb.DisbandRoomRequest,
         context: grpc.aio.ServicerContext[pb.DisbandRoomRequest, pb.DisbandRoomResponse],
     ) -> pb.DisbandRoomResponse:
-        """End the match now."""
+        """Disband the match now."""
         room = await self._room(request.room_id, context)
         asked = decode.disband(request)
         if isinstance(asked, InvalidField):
@@ -266,7 +266,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         request: pb.WatchRoomsRequest,
         context: grpc.aio.ServicerContext[pb.WatchRoomsRequest, pb.WatchRoomsResponse],
     ) -> None:
-        """Tell of the platform's rooms from a cursor on, until the caller leaves."""
+        """Send the public events of the platform's rooms, from a cursor on, until the caller leaves."""
         platform = await self._caller(context)
         place = await self._start(request)
         if not isinstance(place, Place):
@@ -288,7 +288,7 @@ class RoomServicer(rpc.RoomServiceServicer):
             self.watchers -= 1
 
     async def _start(self, request: pb.WatchRoomsRequest) -> Place | InvalidCursor | ForeignCursor | StoreUnavailable:
-        """Where the watch begins."""
+        """The place where the watch begins."""
         if not request.now:
             return read_cursor(request.cursor, self._node.store.identity)
         latest = await self._node.store.latest()
@@ -319,7 +319,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         await end(context, Reason.DRAINING)
 
     def drain(self) -> None:
-        """The server is leaving: end all `WatchRooms` streams."""
+        """The server is shutting down: end all `WatchRooms` streams."""
         self._draining = True
         for bell in self._bells:
             bell.ring()
@@ -334,7 +334,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         request: pb.GetMatchRecordRequest,
         context: grpc.aio.ServicerContext[pb.GetMatchRecordRequest, pb.GetMatchRecordResponse],
     ) -> pb.GetMatchRecordResponse:
-        """What was played in a room, as far as its deals are settled."""
+        """The record of a room's match, as far as its deals are settled."""
         platform = await self._caller(context)
         self._quotas.owe(platform, Work.RECORD.units - Work.CALL.units)
         record = await self._archive.record(platform, RoomId(request.room_id))
@@ -350,7 +350,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         request: pb.ListMatchRecordsRequest,
         context: grpc.aio.ServicerContext[pb.ListMatchRecordsRequest, pb.ListMatchRecordsResponse],
     ) -> pb.ListMatchRecordsResponse:
-        """The platform's matches that have ended, the last one first."""
+        """A page of the platform's matches that have ended, the last to end first."""
         platform = await self._caller(context)
         size, after = await self._asked_page(request, context)
         search = searches.matches(platform, request)
@@ -370,7 +370,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         after: Cursor,
         context: grpc.aio.ServicerContext[Q, R],
     ) -> ListedRooms:
-        """A page of a list, which the platform pays for. Ends the call where there is none."""
+        """A page of a list, paid for by the row. Ends the call if the cursor is bad or the store fails."""
         page = await self._archive.page(search, size, after)
         if not isinstance(page, ListedRooms):
             await refuse(context, page)
@@ -385,14 +385,14 @@ class RoomServicer(rpc.RoomServiceServicer):
         request: pb.ListRoomsRequest | pb.ListMatchRecordsRequest,
         context: grpc.aio.ServicerContext[Q, R],
     ) -> tuple[int, Cursor]:
-        """How many rows a page is to have, and where it begins. Ends the call where the token is no good."""
+        """The number of rows of a page, and where it begins. Ends the call if the page token is bad."""
         after = read_page_token(request.page_token, self._node.store.identity)
         if isinstance(after, InvalidCursor | ForeignCursor):
             await refuse(context, after)
         return min(request.page_size or USUAL_PAGE, LARGEST_PAGE), after
 
     async def _caller(self, context: grpc.aio.ServicerContext[Q, R]) -> PlatformId:
-        """The platform that calls, which pays for the call."""
+        """The platform that calls. It pays for the call, which ends if it has no key or no allowance left."""
         platform = await self._access.platform(context)
         reached = self._quotas.call(platform, Work.CALL.units)
         if reached is not None:
@@ -405,7 +405,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         return await self._owned(room_id, platform, context)
 
     async def _owned(self, room_id: str, platform: PlatformId, context: grpc.aio.ServicerContext[Q, R]) -> Room:
-        """The platform's room. Another's does not exist to it."""
+        """The platform's room. Ends the call with NOT_FOUND if there is none, or if it is another platform's."""
         room = await self._access.owned(RoomId(room_id), platform)
         if not isinstance(room, Room):
             await refuse(context, room)
@@ -426,7 +426,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         return answer
 
     async def _finish(self, work: Coroutine[object, object, T]) -> T:
-        """Do it to the end even if the caller gives up: what is durable must also be told."""
+        """Do `work` to its end even if the caller gives up, because an event that is stored must also be told."""
         task = asyncio.create_task(work)
         self._working.add(task)
         task.add_done_callback(self._working.discard)
@@ -437,7 +437,7 @@ class RoomServicer(rpc.RoomServiceServicer):
 
 
 def _not_sitting(match: Match, seat: int, player: str) -> NoSuchSeat | SeatFree | SeatOccupied | None:
-    """Why a player has no token for a seat; None for the one who sits there."""
+    """Why `player` gets no token for `seat`; None if that player sits there."""
     if not 0 <= seat < len(match.chairs):
         return NoSuchSeat(seat, len(match.chairs))
     sitting = match.chairs[Seat(seat)].player
@@ -451,7 +451,7 @@ def _seat_of(match: Match, player: Player) -> Seat | None:
 
 
 def _seat_for(match: Match, player: Player) -> int:
-    """The seat the player has, or else the first that is free; where there is neither, the first, which is refused."""
+    """The seat that the player has, else the first free seat, else seat 0, which the room will refuse."""
     seat = _seat_of(match, player)
     if seat is not None:
         return seat

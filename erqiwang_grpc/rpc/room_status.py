@@ -1,4 +1,4 @@
-"""A room as its platform sees it: its summary, and what the node knows that it lives on."""
+"""A room as its platform sees it: its stored summary, and what only the node that holds it knows."""
 
 from erqiwang_grpc.events.summary import RoomSummary, summary_of
 from erqiwang_grpc.rooms.registry import Rooms
@@ -8,12 +8,12 @@ from erqiwang_grpc.v1 import room_service_pb2 as pb
 
 
 def status(room: Room, rooms: Rooms) -> pb.Room:
-    """Everything a platform is told of a room in memory."""
+    """The status of a room in memory."""
     return _told(summary_of(room.id, room.state.standing), room, rooms)
 
 
 def listed(summary: RoomSummary, rooms: Rooms) -> pb.Room:
-    """A room of a list, which need not be in memory."""
+    """The status of a room in a list. It need not be in memory."""
     return _told(summary, rooms.in_memory(summary.room), rooms)
 
 

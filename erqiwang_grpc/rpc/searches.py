@@ -1,4 +1,4 @@
-"""Searches: which rooms a platform asks a list for, by what it names of them."""
+"""Searches: from the filters of a list request to a search of the store."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ _STATES: Final[Mapping[room_pb2.RoomState.ValueType, Callable[[str], Term]]] = {
     room_pb2.ROOM_STATE_UNSPECIFIED: of_platform,
     **{on_the_wire: partial(in_state, state=state) for state, on_the_wire in encode.STATES.items()},
 }
-"""By which term the rooms of a platform in a state are found; all of them where no state is named."""
+"""The term that finds a platform's rooms in a given state; without a state, all its rooms."""
 
 
 def rooms(platform: str, request: pb.ListRoomsRequest) -> Search | InvalidField:
-    """The rooms that `ListRooms` is to list, the newest first."""
+    """The search for `ListRooms`, newest room first. `InvalidField` if a filter has a bad value."""
     if request.state not in room_pb2.RoomState.values():
         return choice_fault("state", request.state, tuple(sorted(room_pb2.RoomState.values())))
     terms = _named(platform, request)
@@ -50,7 +50,7 @@ def rooms(platform: str, request: pb.ListRoomsRequest) -> Search | InvalidField:
 
 
 def matches(platform: str, request: pb.ListMatchRecordsRequest) -> Search | InvalidField:
-    """The matches that `ListMatchRecords` is to list, the last to end first. A room whose match never began is none."""
+    """The search for `ListMatchRecords`, last to end first, of matches that began. `InvalidField` for a bad filter."""
     terms = _named(platform, request)
     if isinstance(terms, InvalidField):
         return terms
@@ -59,7 +59,7 @@ def matches(platform: str, request: pb.ListMatchRecordsRequest) -> Search | Inva
 
 
 def _named(platform: str, request: pb.ListRoomsRequest | pb.ListMatchRecordsRequest) -> tuple[Term, ...] | InvalidField:
-    """By what the request narrows its list, what few rooms share first: the store looks for the first one."""
+    """The terms of the request's filters, rarest first, because the store looks rooms up by the first term."""
     wrong = (
         length_fault("player", request.player, 0, LONGEST_NAME)
         or text_fault("reference", request.reference, LONGEST_REFERENCE)
@@ -75,5 +75,5 @@ def _named(platform: str, request: pb.ListRoomsRequest | pb.ListMatchRecordsRequ
 
 
 def _nanoseconds(moment: Timestamp) -> TimeNs:
-    """A moment as the store counts it; one before 1970 or beyond what it can count, as the nearest that it can."""
+    """A moment in nanoseconds since 1970. One that the store cannot hold becomes the nearest that it can."""
     return TimeNs(min(max(0, moment.seconds * SECOND + moment.nanos), _FOREVER))

@@ -1,4 +1,4 @@
-"""`SeatService`: one stream a seat, and its unary twins. Decode, hand over, encode; no rule and no lock lives here."""
+"""`SeatService`: the stream of a seat, and unary calls for the same. It decodes, calls the room, and encodes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ R = TypeVar("R")
 
 @final
 class SeatServicer(rpc.SeatServiceServicer):
-    """Seats play here."""
+    """The servicer of `SeatService`. The proto file documents each method for callers."""
 
     def __init__(self, access: Access, archive: Archive, quotas: Quotas, node: Node) -> None:
         self._access = access
@@ -52,7 +52,7 @@ class SeatServicer(rpc.SeatServiceServicer):
         self._acting: set[asyncio.Task[Answer]] = set()
         self._listening: set[asyncio.Task[None]] = set()
         self.streams = 0
-        """How many streams are open."""
+        """The number of open streams."""
         self._of_seat: Counter[tuple[RoomId, Seat]] = Counter()
         self._unattached = Places(self._limits.unattached, "streams that have not attached")
 
@@ -62,7 +62,7 @@ class SeatServicer(rpc.SeatServiceServicer):
         request_iterator: AsyncIterator[pb.PlayRequest],
         context: grpc.aio.ServicerContext[pb.PlayRequest, pb.PlayResponse],
     ) -> None:
-        """One seat's stream, from `Attach` to its end."""
+        """The stream of one seat, from `Attach` to its end."""
         claims, _ = await self._access.seat(context)
         seat = (claims.room, claims.seat)
         await self._admit(seat, context)
@@ -90,7 +90,7 @@ class SeatServicer(rpc.SeatServiceServicer):
         context: grpc.aio.ServicerContext[pb.PlayRequest, pb.PlayResponse],
     ) -> Closing:
         last_version = await self._attach_request(requests, context)
-        # Look the room up again: while the client waited to attach, the room may have been put away or the seat taken by another.
+        # Look the room up again: since the call began it may have left memory, or the seat may have a new player.
         room = await self._access.room(claims, context)
         await self._turn_away_if_draining(context)
         await self._pay(room, claims.seat, Work.SNAPSHOT, context)
@@ -110,7 +110,7 @@ class SeatServicer(rpc.SeatServiceServicer):
         return room.audience.beginning(seat, last_version)
 
     def drain(self) -> None:
-        """The server is leaving: take no more streams, and end those that have not attached."""
+        """The server is shutting down: refuse new streams, and end those that have not attached."""
         self._unattached.close()
 
     async def _admit(
@@ -132,7 +132,7 @@ class SeatServicer(rpc.SeatServiceServicer):
         requests: AsyncIterator[pb.PlayRequest],
         context: grpc.aio.ServicerContext[pb.PlayRequest, pb.PlayResponse],
     ) -> int | None:
-        """The `last_version` of the `Attach` that every stream begins with."""
+        """The `last_version` of the `Attach` that begins every stream. Ends the call if it does not come in time."""
         try:
             async with self._unattached.place(context):
                 first = await within(self._monotonic, self._limits.attach_seconds, _next(requests))
@@ -153,9 +153,9 @@ class SeatServicer(rpc.SeatServiceServicer):
         requests: AsyncIterator[pb.PlayRequest],
         context: grpc.aio.ServicerContext[pb.PlayRequest, pb.PlayResponse],
     ) -> Closing:
-        """Listen in a task of its own, and write here: one writer a stream, never cancelled by us."""
+        """Read in a separate task and write in this one, so that a stream has one writer, which is never cancelled."""
         listening = asyncio.create_task(conversation.listen(requests))
-        # The task ends with the stream by itself: cancelling it could lose a command that is half carried out.
+        # The task ends by itself when the stream ends. Cancelling it could lose a command that is half carried out.
         self._listening.add(listening)
         listening.add_done_callback(self._listening.discard)
         while True:
@@ -170,13 +170,13 @@ class SeatServicer(rpc.SeatServiceServicer):
     async def Act(
         self, request: pb.ActRequest, context: grpc.aio.ServicerContext[pb.ActRequest, pb.ActResponse]
     ) -> pb.ActResponse:
-        """One command, without a stream."""
+        """Carry out one command without a stream."""
         claims, room = await self._access.seat(context)
         await self._pay(room, claims.seat, Work.COMMAND, context)
         asked = asked_by(claims, request, room)
         if not isinstance(asked, SeatAsks):
             await refuse(context, asked)
-        # A caller that gives up must not leave a command half carried out.
+        # If the caller gives up, the command must still be carried out to its end.
         acting = asyncio.create_task(room.carry_out(asked))
         self._acting.add(acting)
         acting.add_done_callback(self._acting.discard)
@@ -195,7 +195,7 @@ class SeatServicer(rpc.SeatServiceServicer):
     async def GetView(
         self, request: pb.GetViewRequest, context: grpc.aio.ServicerContext[pb.GetViewRequest, pb.GetViewResponse]
     ) -> pb.GetViewResponse:
-        """The seat's view now."""
+        """The view of the seat now."""
         claims, room = await self._access.seat(context)
         await self._pay(room, claims.seat, Work.SNAPSHOT, context)
         last_version = request.last_version if request.HasField("last_version") else None
@@ -205,7 +205,7 @@ class SeatServicer(rpc.SeatServiceServicer):
     async def GetRecord(
         self, request: pb.GetRecordRequest, context: grpc.aio.ServicerContext[pb.GetRecordRequest, pb.GetRecordResponse]
     ) -> pb.GetRecordResponse:
-        """What was played in the seat's own match, as far as its deals are settled."""
+        """The record of the seat's own match, as far as its deals are settled."""
         claims, room = await self._access.seat(context)
         await self._pay(room, claims.seat, Work.RECORD, context)
         record = await self._archive.record(claims.platform, room.id)
@@ -216,7 +216,7 @@ class SeatServicer(rpc.SeatServiceServicer):
         return pb.GetRecordResponse(record=encode.read_record(encode.match_summary(record.summary), record.deals))
 
     async def _pay(self, room: Room, seat: Seat, work: Work, context: grpc.aio.ServicerContext[Q, R]) -> None:
-        """Take what the work costs from the seat's allowance. Ends the call with RESOURCE_EXHAUSTED where it is spent."""
+        """Pay for work from the seat's allowance. Ends the call with RESOURCE_EXHAUSTED if it is used up."""
         now = self._monotonic()
         wait = room.allowances.of(seat, now).take(work.units, now)
         if wait:
@@ -233,5 +233,5 @@ async def _next(requests: AsyncIterator[pb.PlayRequest]) -> pb.PlayRequest | Non
 
 
 def _own_notices(answer: Accepted, seat: Seat) -> list[pb.Notice]:
-    """What the sender is told of what it brought about."""
+    """The sender's notices of the events that its command brought about."""
     return [encode.notice(told.notice(seat), told.version, told.time, told.turn_began) for told in answer.told]

@@ -1,4 +1,4 @@
-"""One stream of a seat as its room sees it: a `Listener` that encodes what it is told into an outbox."""
+"""The stream of a seat as a `Listener`: it encodes what the room tells it into an outbox."""
 
 from collections.abc import Callable
 from typing import final
@@ -14,30 +14,30 @@ from erqiwang_grpc.rpc.wire import encode
 
 @final
 class SeatStream:
-    """A seat's stream. `outbox` holds what its only writer is to send."""
+    """The stream of a seat. Its one writer sends what `outbox` holds."""
 
     def __init__(
         self, seat: Seat, limit: int, begin_again: Callable[[int | None], Beginning], last_version: int | None = None
     ) -> None:
-        """At most `limit` messages wait. `begin_again` says where a client stands that saw a version last."""
+        """At most `limit` messages wait. `begin_again` gives a new beginning to a client that saw that version last."""
         self._seat = seat
         self.outbox = Outbox(limit, lambda since: encode.beginning(begin_again(since)), last_version)
 
     def begin(self, beginning: Beginning) -> None:
-        """Start with this view."""
+        """Begin with this view, and the events that its viewer missed."""
         for message in encode.beginning(beginning):
             self.outbox.put(message)
 
     def tell(self, told: Told) -> None:
-        """One more event."""
+        """Add the notice of an event for this seat."""
         place = self.outbox.place()
         if place is not None:
             encode.put_notice(place.notice, told, self._seat)
 
     def aside(self, aside: Aside) -> None:
-        """Something beside the events."""
+        """Add a message that is no event."""
         self.outbox.put(encode.aside(aside))
 
     def end(self, closing: Closing) -> None:
-        """The stream is over."""
+        """End the stream, with a goodbye if the reason has one."""
         self.outbox.close(closing, goodbye(closing))

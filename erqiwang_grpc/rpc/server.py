@@ -1,4 +1,4 @@
-"""The server: its services on a port, its housekeeping, and how it leaves."""
+"""The server: its services on a port, its housekeeping, and its shutdown."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ SERVICES: Final = (
 _TICK_SECONDS: Final = 1.0
 _RETENTION_SECONDS: Final = 3600.0
 _REFLECTION_SECONDS: Final = 60.0
-"""Tools ask and are gone; who holds a stream open takes another's place."""
+"""Seconds that a reflection stream may stay open. Tools ask and leave; one that stays takes another's place."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Tls:
-    """The server's certificate and key, and the authority of the clients' certificates where they must have one; PEM."""
+    """TLS in PEM: the server's certificate and key, and the authority of clients' certificates if they need one."""
 
     certificate: bytes
     key: bytes
@@ -71,19 +71,19 @@ class Tls:
 @final
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How a server is started."""
+    """The settings of a server."""
 
     store: Store
     keys: KeyFiles
     host: str = "127.0.0.1"
     port: int = 0
-    """0 for a free one."""
+    """The port to serve on; 0 takes a free one."""
     tls: Tls | None = None
     limits: Limits = field(default_factory=Limits)
     keep_days: float | None = None
-    """Matches that ended longer ago are deleted; None to keep all."""
+    """Days that a match is kept after its end; then it is deleted. None keeps all."""
     metrics_port: int | None = None
-    """Where metrics are scraped, 0 for a free port; None for nowhere."""
+    """The port for scraping metrics; 0 takes a free one, None serves no metrics."""
     shuffle: Shuffler = shuffling.shuffle
     now: Callable[[], TimeNs] = system_wall
     """The wall clock."""
@@ -93,7 +93,7 @@ class Settings:
 
 @final
 class Server:
-    """A running server. `start` it, `stop` it; it holds everything else."""
+    """A server. Call `start` once, and `stop` at the end."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -122,7 +122,7 @@ class Server:
         self.metrics: MetricsPort | None = None
 
     async def start(self) -> None:
-        """Open the ports and begin to serve. `RuntimeError` or `OSError` where one cannot be had."""
+        """Open the ports and begin to serve. Raises `RuntimeError` or `OSError` if a port cannot be opened."""
         if self._settings.metrics_port is not None:
             self.metrics = self._open_metrics(self._settings.metrics_port)
         seat_service_pb2_grpc.add_SeatServiceServicer_to_server(self.seats, self._server)
@@ -149,7 +149,7 @@ class Server:
         log.info("serving", extra={"address": f"{self._settings.host}:{self.port}"})
 
     async def stop(self, grace: float = 5.0) -> None:
-        """Take no more, tell every seat to come back elsewhere, finish what is under way, and close."""
+        """Refuse new work, tell every seat to reconnect, wait up to `grace` seconds for work in progress, and close."""
         self.seats.drain()
         self._health_watchers.close()
         self._reflections.close()
@@ -166,7 +166,7 @@ class Server:
         log.info("stopped", extra={"address": f"{self._settings.host}:{self.port}"})
 
     def _open_metrics(self, port: int) -> MetricsPort:
-        # A server that nobody scrapes starts without an HTTP server and what it loads.
+        # Imported here, so that a server without metrics does not load an HTTP server.
         from erqiwang_grpc.rpc.metrics import MetricsPort, ServerCollector  # noqa: PLC0415  # see above
 
         rooms = self.rooms
@@ -189,9 +189,9 @@ class Server:
             log.exception("rooms left open by the last server are not watched")
 
     async def _delete_old_matches(self, keep_days: float) -> None:
-        """Retention, at the start and every hour. An error in it is logged and does not end it."""
+        """Delete old matches at the start and every hour. An error is logged, and the next hour tries again."""
         while True:
-            # The wall clock: what it is compared with are times that are stored.
+            # The wall clock, because it is compared with stored times.
             before = TimeNs(self._settings.now() - int(keep_days * DAY))
             try:
                 self.rooms.forget(await delete_old_matches(self._settings.store, before))
@@ -200,7 +200,7 @@ class Server:
             await asyncio.sleep(_RETENTION_SECONDS)
 
     async def _scrub(self) -> None:
-        """Hold stored summaries against their events, a room at a time. An error in it is logged and does not end it."""
+        """Check stored summaries against their events, one room at a time. An error is logged and does not end it."""
         scrub = Scrub(self._settings.store)
         while True:
             await asyncio.sleep(self._settings.limits.scrub_seconds)
@@ -210,7 +210,7 @@ class Server:
                 log.exception("summaries are not looked over")
 
     async def _every_tick(self) -> None:
-        """Housekeeping. An error in it is logged and does not end it."""
+        """Do the housekeeping about once a second. An error is logged and does not end it."""
         while True:
             await asyncio.sleep(_TICK_SECONDS)
             try:
@@ -224,33 +224,33 @@ def _is_apart(room: Room) -> bool:
 
 
 def channel_options(limits: Limits) -> list[tuple[str, int]]:
-    """The channel options that the measured traps of the stack call for."""
+    """The options of the gRPC server. Each one is there for a trap that was measured."""
     ping = int(1000 * limits.frozen_seconds / 2)
     return [
-        # Calls that wait to be taken cost 14 KiB each, whoever makes them. More are answered with bare CANCELLED: by chance
-        # from the first number on, always from the second. The stack's own 1,000 are too few for a burst of players.
+        # A call that waits to be handled costs 14 KiB, whoever makes it. Further calls get a bare CANCELLED: by chance
+        # from the first number on, always from the second. The default of 1,000 is too small for a burst of players.
         ("grpc.server.max_pending_requests", limits.backlog),
         ("grpc.server.max_pending_requests_hard_limit", limits.backlog * 5 // 4),
-        # Unlimited by default: then one connection fills the memory with streams that it opens and resets, or leaves open.
+        # Unlimited by default. Then one connection could fill the memory with streams that it opens and abandons.
         ("grpc.max_concurrent_streams", limits.streams_per_connection),
         ("grpc.max_allowed_incoming_connections", limits.connections),
-        # Two minutes by default, for TLS and the first settings of HTTP/2.
+        # For TLS and the first settings of HTTP/2. The default of two minutes lets strangers hold connections.
         ("grpc.server_handshake_timeout_ms", 1000 * limits.handshake_seconds),
-        # A frozen client on a direct connection is noticed within the two together; proxies answer pings themselves.
+        # The two together bound the time until a frozen client on a direct connection is noticed. Proxies answer pings.
         ("grpc.keepalive_time_ms", ping),
         ("grpc.keepalive_timeout_ms", ping),
         ("grpc.http2.ping_timeout_ms", ping),
         ("grpc.keepalive_permit_without_calls", 1),
-        # Clients may ping as often as we do.
+        # Clients may ping as often as the server does.
         ("grpc.http2.min_ping_interval_without_data_ms", 1_000),
         ("grpc.http2.min_recv_ping_interval_without_data_ms", 1_000),
         ("grpc.http2.max_ping_strikes", 0),
         ("grpc.max_receive_message_length", limits.message_bytes),
-        # Two servers on one port would share its clients without sharing its rooms.
+        # Two servers on one port would share the clients, but not the rooms.
         ("grpc.so_reuseport", 0),
         ("grpc.enable_channelz", 1),
-        # A stream that is read slowly is held back once this much of it waits unread, and no more with a fast sender:
-        # windows of usual size take some hundred thousand heartbeats before they push back.
+        # A stream that is read slowly is held back once this many bytes wait unread. The probe would raise the limit.
+        # Windows of the usual size take some hundred thousand heartbeats before they push back.
         ("grpc.http2.lookahead_bytes", 16 * 1024),
         ("grpc.http2.bdp_probe", 0),
     ]
@@ -265,7 +265,7 @@ def _credentials(tls: Tls) -> grpc.ServerCredentials:
 
 
 def calm_the_collector() -> None:
-    """With thousands of streams the garbage collector makes the tail of the latencies: let it run rarely, on little."""
+    """Let the garbage collector run rarely and on few objects: with thousands of streams it causes the worst delays."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 50, 50)

@@ -1,4 +1,4 @@
-"""What a server says of itself to a platform: its version, its games, what it can do, and what it takes."""
+"""Server info: the version, games, features and limits that a server tells platforms."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ FEATURES: Final = (
     "start_match",
     "watch_from_now",
 )
-"""In order. A name is never taken away and never means something else; docs/platforms.md says what each means."""
+"""Sorted. A name is never removed and never changes its meaning; docs/platforms.md says what each means."""
 
 _DISTRIBUTION: Final = "erqiwang-grpc"
 
 
 def server_info(limits: Limits, largest_page: int) -> pb.GetServerInfoResponse:
-    """What a server with those limits says of itself."""
+    """The server info of a server with these limits."""
     return pb.GetServerInfoResponse(
         version=version(_DISTRIBUTION),
         rules_version=RULES_VERSION,
@@ -56,7 +56,7 @@ def server_info(limits: Limits, largest_page: int) -> pb.GetServerInfoResponse:
 
 
 def _games() -> Iterator[pb.GameInfo]:
-    """Every game that `RoomOptions` can choose, in the order of its fields."""
+    """Each game that `RoomOptions` can choose, in the order of its fields."""
     for field in room_pb2.RoomOptions.DESCRIPTOR.oneofs_by_name["game"].fields:
         chosen = room_pb2.RoomOptions()
         game: Message = getattr(chosen, field.name)

@@ -1,6 +1,6 @@
-"""Where rooms are kept: two ports, `Store` and `Wakeup`, and what stands behind them.
+"""The store of rooms: two ports, `Store` and `Wakeup`, and their implementations.
 
-`memory` and `sqlite` keep rooms, `wakeup` carries hints within one process, `chain` is the checksum.
+`memory` and `sqlite` implement `Store`. `wakeup` carries hints within one process. `chain` computes the checksums.
 """
 
 from erqiwang_grpc.store.port import (

@@ -1,11 +1,11 @@
-"""The checksum chained over a room: what makes a flipped byte or a missing event findable.
+"""The chain: a checksum over all batches of a room, which finds a flipped byte or a missing event.
 
-link(n) = SHA-256(link(n-1) ‖ batch n), the first one over the room's id, so that no batch can be exchanged,
-dropped, or moved to another room. Every field goes in behind its length: no two batches encode alike.
-A summary is not in the chain, since only the newest is kept; its seal binds it to the link of the room's newest batch.
+link(n) = SHA-256(link(n-1) ‖ batch n). The first link is over the room's id. So a batch that is exchanged, dropped, or
+moved to another room is found. Each field is hashed with its length before it, so that no two batches encode alike. A
+summary is not in the chain, since only the newest is kept. Its seal binds it to the link of the room's newest batch.
 
-It finds damage, not forgery: it holds no secret, so anybody who can write the file can make a new chain. Compare with an
-earlier export that was kept elsewhere: `erqiwang export --verify --against FILE`.
+The chain finds damage, not forgery. It has no secret, so anybody who can write the file can make a new chain. Against
+that, compare with an earlier export that is kept elsewhere: `erqiwang export --verify --against FILE`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def link(previous: Link, first: Version, encoded: bytes) -> Link:
 
 
 def encode(batch: Batch) -> bytes:
-    """The batch as the bytes that are hashed. `UnicodeEncodeError` for text that is no Unicode."""
+    """The bytes of a batch that are hashed. Raises `UnicodeEncodeError` for text that is not valid Unicode."""
     command = batch.command
     return framed(
         (
@@ -59,12 +59,12 @@ def seal(head: Link, version: Version, summary: Summary, terms: bytes) -> Seal:
 
 
 def framed(parts: Iterable[bytes]) -> bytes:
-    """The parts one behind the other, each behind its length."""
+    """The parts in a row, each with its length before it."""
     return b"".join(len(part).to_bytes(_LENGTH, "big") + part for part in parts)
 
 
 def unframed(blob: bytes) -> tuple[bytes, ...] | None:
-    """The parts that were framed, or None if `blob` is not the frame of anything."""
+    """The parts in a `blob` made by `framed`; None if it is no such blob."""
     parts: list[bytes] = []
     at = 0
     while at < len(blob):
@@ -78,12 +78,12 @@ def unframed(blob: bytes) -> tuple[bytes, ...] | None:
 
 
 def framed_terms(terms: Iterable[Term]) -> bytes:
-    """Terms as one blob."""
+    """The terms as one blob."""
     return framed(part.encode() for term in terms for part in (term.key, term.value))
 
 
 def unframed_terms(blob: bytes) -> tuple[Term, ...] | None:
-    """The terms that were framed, or None if `blob` is no frame of terms."""
+    """The terms in a `blob` made by `framed_terms`; None if it is no such blob."""
     parts = unframed(blob)
     if parts is None or len(parts) % 2:
         return None

@@ -1,4 +1,4 @@
-"""The cursors of the engines that count: a position in a feed, and a room at its moment in a list."""
+"""The cursors of both engines: a position in a feed, or a room's place in a list."""
 
 from __future__ import annotations
 
@@ -7,29 +7,29 @@ from typing import Final, TypeAlias
 from erqiwang_grpc.store.port import START, BadCursor, Cursor, RoomId, TimeNs
 
 Place: TypeAlias = tuple[TimeNs, RoomId]
-"""Where a room stands in a list: at its moment, and among the rooms of that moment by its id."""
+"""The place of a room in a list: its moment, and its id among rooms of the same moment."""
 
 _LARGEST: Final = 2**63 - 1
 
 
 def after(position: int) -> Cursor:
-    """The cursor behind the batch at a position; 0 is the beginning."""
+    """The cursor after the batch at that position; position 0 gives the beginning."""
     return Cursor(str(position)) if position else START
 
 
 def position(cursor: Cursor) -> int | None:
-    """The position of the last batch before the cursor; None for a cursor that is none of ours."""
+    """The position of the last batch before the cursor; None if the text is no such cursor."""
     return 0 if cursor == START else _number(cursor)
 
 
 def behind(place: Place) -> Cursor:
-    """The cursor behind a room of a list."""
+    """The cursor after a room in a list."""
     time, room = place
     return Cursor(f"{time}.{room}")
 
 
 def place(cursor: Cursor) -> Place | BadCursor | None:
-    """The room that the cursor stands behind; None at the beginning."""
+    """The place of the room before the cursor; None at the beginning. `BadCursor` if the text is no such cursor."""
     if cursor == START:
         return None
     time, separator, room = cursor.partition(".")
@@ -38,6 +38,6 @@ def place(cursor: Cursor) -> Place | BadCursor | None:
 
 
 def _number(digits: str) -> int | None:
-    """A number as it was given out; None for any other text, and for what no store counts to."""
+    """The number in a cursor; None for any other text, and for a number too large for a store."""
     is_number = digits.isascii() and digits.isdigit() and len(digits) <= len(str(_LARGEST))
     return int(digits) if is_number and int(digits) <= _LARGEST else None

@@ -1,4 +1,4 @@
-"""Rooms in memory: for tests and for a server that may forget. Never damaged, never unavailable while it is open."""
+"""A store in memory: for tests, and for a server that may forget. It is never damaged, nor unavailable until closed."""
 
 from __future__ import annotations
 
@@ -67,10 +67,10 @@ class _Placed:
 
 @final
 class MemoryStore:
-    """`Store` in memory. Lists go through every room: it is not meant to hold many."""
+    """`Store` in memory. A list looks at every room, so it is not meant for many rooms."""
 
     def __init__(self, *, shared: bool = False) -> None:
-        """`shared` if several nodes of this process are to serve the same rooms."""
+        """Set `shared` if several nodes in this process serve the same rooms."""
         self.shared = shared
         self._batches: list[_Placed] = []
         self._rooms: dict[RoomId, list[_Placed]] = {}
@@ -82,11 +82,11 @@ class MemoryStore:
 
     @property
     def identity(self) -> StoreId:
-        """Another one each time: what was in another memory is gone."""
+        """A new identity for each store in memory, since it never has the content of an earlier one."""
         return self._identity
 
     async def append(self, room: RoomId, expected: Version, batch: Batch) -> AppendAnswer:
-        """Put `batch` behind version `expected` of the room. See `Store.append`."""
+        """Append `batch` after version `expected` of the room. See `Store.append`."""
         if self._closed:
             return Unavailable("this store is closed: open it again")
         known = None if batch.command is None else self._known.get((room, batch.actor, batch.command.id))
@@ -98,7 +98,7 @@ class MemoryStore:
         return Appended(self._place(room, head, batch))
 
     async def read(self, room: RoomId, after: Version = NOTHING) -> tuple[Entry, ...]:
-        """Every payload of the room with a version above `after`."""
+        """The entries of the room with versions above `after`."""
         return tuple(
             entry
             for placed in self._rooms.get(room, ())
@@ -108,16 +108,16 @@ class MemoryStore:
         )
 
     async def first(self, room: RoomId) -> Entry | None:
-        """The first payload of the room; None for a room that is not there."""
+        """The first entry of the room; None if there is no such room."""
         placed = self._rooms.get(room)
         return placed[0].entries()[0] if placed else None
 
     async def rooms(self, after: RoomId, limit: int) -> tuple[RoomId, ...]:
-        """The next at most `limit` rooms in the order of their ids."""
+        """The next rooms in order of id, at most `limit`."""
         return tuple(nsmallest(limit, (room for room in self._rooms if room > after)))
 
     async def feed(self, feed: str, after: Cursor, limit: int) -> tuple[Fed, ...] | BadCursor:
-        """The next at most `limit` batches of a feed in commit order. See `StoreReader.feed`."""
+        """The next batches of a feed in commit order, at most `limit`. See `StoreReader.feed`."""
         position = keyset.position(after)
         if position is None:
             return BadCursor()
@@ -129,15 +129,15 @@ class MemoryStore:
         )
 
     async def latest(self) -> Cursor:
-        """The cursor behind everything that is stored by now."""
+        """The cursor after everything that is stored by now."""
         return keyset.after(self._last)
 
     async def summary(self, room: RoomId) -> Listed | None:
-        """The room's summary; None for a room that is not there."""
+        """The room's summary; None if there is no such room."""
         return self._listed(room) if room in self._rooms else None
 
     async def summaries(self, search: Search, limit: int, after: Cursor = START) -> Page | BadCursor:
-        """At most `limit` rooms of a list, the newest first. See `StoreReader.summaries`."""
+        """A page of a list, at most `limit` rooms, newest first. See `StoreReader.summaries`."""
         behind = keyset.place(after)
         if isinstance(behind, BadCursor):
             return behind
@@ -158,7 +158,7 @@ class MemoryStore:
         ]
 
     async def summarise(self, room: RoomId, expected: Version, summary: Summary) -> Rewritten | Conflict | Damaged:
-        """Put `summary` in the place of the one that the room has. See `Store.summarise`."""
+        """Replace the room's summary. See `Store.summarise`."""
         if self._head(room) != expected or room not in self._rooms:
             return Conflict(self._head(room))
         self._summaries[room] = summary
@@ -181,7 +181,7 @@ class MemoryStore:
         return doomed
 
     async def close(self) -> None:
-        """Appends after it are `Unavailable`."""
+        """Close the store. Later appends are `Unavailable`."""
         self._closed = True
 
     def _head(self, room: RoomId) -> Version:

@@ -1,7 +1,7 @@
-"""The two ports behind which rooms are kept: `Store`, where safety lives, and `Wakeup`, a lossy hint.
+"""The two ports of the store: `Store`, which keeps rooms safe, and `Wakeup`, which sends hints that may be lost.
 
-A room is a sequence of opaque payloads, each with a version: the first is 1 and there are no gaps.
-What one command brought about is one `Batch`, which is stored whole or not at all.
+A room is a sequence of opaque payloads. Each has a version: the first is 1, and there are no gaps. The payloads of one
+command are one `Batch`, which is stored whole or not at all.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from typing import Final, NewType, Protocol, TypeAlias, final
 
 RoomId = NewType("RoomId", str)
 Version = NewType("Version", int)
-"""How many payloads a room holds up to and with this one; 0 is a room that is not there."""
+"""The number of a payload in its room, from 1; 0 for a room that does not exist."""
 Cursor = NewType("Cursor", str)
-"""A place in a feed or a list, as text that the store makes and nobody else reads: ASCII without spaces, `-` or quotes."""
+"""A place in a feed or a list, as text that only the store can read: ASCII without spaces, `-` or quotes."""
 TimeNs = NewType("TimeNs", int)
 """Nanoseconds since 1970-01-01 UTC."""
 Actor = NewType("Actor", str)
 CommandId = NewType("CommandId", str)
 StoreId = NewType("StoreId", str)
-"""Which store it is: random, and another one in every copy, so that a place in one is never taken for a place in another."""
+"""The random identity of a store. A copy gets a new one, so that no cursor of one store is valid in another."""
 
 NOTHING: Final = Version(0)
 START: Final = Cursor("")
@@ -32,18 +32,18 @@ START: Final = Cursor("")
 @final
 @dataclass(frozen=True, slots=True)
 class CommandKey:
-    """What makes a command recognisable when it is sent again."""
+    """Recognises a command when it is sent again."""
 
     id: CommandId
-    """Chosen by the sender; scoped to the room and the actor."""
+    """Chosen by the sender. It only has to be unique for one actor in one room."""
     fingerprint: bytes
-    """A hash of the command's payload: the same id with another payload is another command."""
+    """A hash of the command. If the same id comes with a different fingerprint, the command is refused."""
 
 
 @final
 @dataclass(frozen=True, slots=True, order=True)
 class Term:
-    """A key and a value by which a room is found in lists. The store gives them no meaning."""
+    """A key and a value by which lists find a room. The store does not interpret them."""
 
     key: str
     value: str
@@ -52,17 +52,17 @@ class Term:
 @final
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What lists say of a room, and how they find it. Each batch brings the room's new one.
+    """What lists show of a room, and the terms by which they find it. Each batch has the room's new summary.
 
-    `ValueError` if a term occurs twice.
+    Raises `ValueError` if a term occurs twice.
     """
 
     terms: tuple[Term, ...]
     created: TimeNs
     ended: TimeNs | None
-    """When the match ended; None while it has not."""
+    """When the match ended; None if it has not."""
     body: bytes
-    """Everything that a list tells of the room. The store gives it no meaning."""
+    """Everything that a list shows of the room. The store does not interpret it."""
 
     def __post_init__(self) -> None:
         if len(set(self.terms)) != len(self.terms):
@@ -72,18 +72,18 @@ class Summary:
 @final
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What one command brought about. `ValueError` if it is empty: nothing happened, so nothing is stored."""
+    """The payloads of one command. Raises `ValueError` if there are none, since then there is nothing to store."""
 
     time: TimeNs
     actor: Actor
     command: CommandKey | None
-    """None for what cannot be repeated by a sender: it is never a duplicate of anything."""
+    """The key of the command; None if it has no id, so that it is never a duplicate."""
     rules_version: int
     bodies: tuple[bytes, ...]
     summary: Summary
-    """The room with this batch."""
+    """The summary of the room after this batch."""
     feed: str | None = None
-    """Whose feed tells of the batch; None where nobody's does."""
+    """The feed that the batch appears in; None if in none."""
 
     def __post_init__(self) -> None:
         if not self.bodies:
@@ -93,7 +93,7 @@ class Batch:
 @final
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One stored payload, with the circumstances of the batch that brought it."""
+    """One stored payload, with the version, time, actor and command of its batch."""
 
     room: RoomId
     version: Version
@@ -107,7 +107,7 @@ class Entry:
 @final
 @dataclass(frozen=True, slots=True)
 class Appended:
-    """The batch is durable; `version` is the room's new head."""
+    """The batch is stored durably. `version` is the room's new version."""
 
     version: Version
 
@@ -115,7 +115,7 @@ class Appended:
 @final
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Somebody else was faster: the room is at `head`. Nothing was written."""
+    """Another writer appended first: the room is at version `head`. Nothing was written."""
 
     head: Version
 
@@ -123,9 +123,9 @@ class Conflict:
 @final
 @dataclass(frozen=True, slots=True)
 class Duplicate:
-    """The command is already stored as the versions `first` to `last`. Nothing was written.
+    """The command is stored already, as the versions `first` to `last`. Nothing was written.
 
-    The caller compares `fingerprint`: equal means "answer it again", different means "refuse it".
+    Compare `fingerprint`: if it is equal, give the same answer again; if not, refuse the command.
     """
 
     first: Version
@@ -136,7 +136,7 @@ class Duplicate:
 @final
 @dataclass(frozen=True, slots=True)
 class Damaged:
-    """The stored events of `room` fail their checksum from `version` on. Nothing was or will be written to it."""
+    """The batches of `room` fail their checksum from `version` on. Nothing was or will be written to the room."""
 
     room: RoomId
     version: Version
@@ -146,7 +146,7 @@ class Damaged:
 @final
 @dataclass(frozen=True, slots=True)
 class Unavailable:
-    """The store cannot do this now; `why` says what to do. Nothing was written."""
+    """The store cannot do this now. `why` says what to do. Nothing was written."""
 
     why: str
 
@@ -154,10 +154,9 @@ class Unavailable:
 @final
 @dataclass(frozen=True, slots=True)
 class Unsure:
-    """Nobody can say whether the batch is stored, whole or not at all; `why` says what failed.
+    """It is not known whether the batch is stored; it is stored whole or not at all. `why` says what failed.
 
-    The caller reads the room again before it goes on. After a failed flush only the next opening of the file shows what is
-    in it.
+    Read the room again before going on. After a failed flush, only opening the file again shows what is in it.
     """
 
     why: str
@@ -166,7 +165,7 @@ class Unsure:
 @final
 @dataclass(frozen=True, slots=True)
 class Period:
-    """From `since` up to and without `until`."""
+    """The times from `since` up to but not including `until`."""
 
     since: TimeNs
     until: TimeNs
@@ -178,14 +177,14 @@ class Fed:
     """One batch of a feed, with its payloads."""
 
     before: Cursor
-    """Where this batch is the next one."""
+    """The cursor before this batch."""
     cursor: Cursor
-    """Where the feed goes on behind this batch."""
+    """The cursor after this batch."""
     entries: tuple[Entry, ...]
 
 
 class Moment(Enum):
-    """By which of its moments a room stands in a list."""
+    """The moment of a room by which a list is sorted and limited."""
 
     CREATED = "created"
     ENDED = "ended"
@@ -194,9 +193,9 @@ class Moment(Enum):
 @final
 @dataclass(frozen=True, slots=True)
 class Search:
-    """Which rooms a list holds: those that carry every one of `terms`, and whose `moment` is in the `period`.
+    """The rooms of a list: those that have all of `terms`, and whose `moment` is in `period`.
 
-    `ValueError` without a term.
+    Raises `ValueError` if there is no term.
     """
 
     terms: tuple[Term, ...]
@@ -211,7 +210,7 @@ class Search:
 @final
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A room with its summary, as of `version`."""
+    """A room with its summary, which was made at `version`."""
 
     room: RoomId
     version: Version
@@ -221,117 +220,114 @@ class Listed:
 @final
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Some of the rooms of a list, the newest first."""
+    """A page of a list, newest room first."""
 
     rooms: tuple[Listed, ...]
     next: Cursor | None
-    """Where the next page begins; None where this is the last one."""
+    """Where the next page begins; None if this is the last page."""
     doubtful: tuple[RoomId, ...]
-    """Rooms that the list leads to and that do not belong there, or whose summary fails its checksum. They are left out, at
-    most as many as a page has rooms; make their summaries anew from their events."""
+    """Rooms left out of the page, because the index wrongly leads to them or their summary fails its checksum. Rebuild
+    their summaries from their events."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class BadCursor:
-    """A cursor that this store did not make."""
+    """The cursor was not made by this store."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Rewritten:
-    """The room has the summary that was given."""
+    """The room has the given summary now."""
 
 
 AppendAnswer: TypeAlias = Appended | Conflict | Duplicate | Damaged | Unavailable | Unsure
 
 
 class StoreReader(Protocol):
-    """The half of the store that changes nothing.
+    """The reading half of a store.
 
-    `rooms`, `feed` and `summaries` give pages. Every member stands strictly behind the one before it, and the first one
-    behind the place that was given, so that a loop over pages ends. Where the store cannot give such a page it is damaged,
-    and the answer is `Unavailable`.
+    `rooms`, `feed` and `summaries` give pages. Each item comes strictly after the one before it, and the first one
+    after the given place, so that a loop over pages ends. If the store is so damaged that it cannot give such a page,
+    the answer is `Unavailable`.
     """
 
     @property
     def identity(self) -> StoreId:
-        """Which store this is."""
+        """The identity of this store."""
 
     async def read(self, room: RoomId, after: Version = NOTHING) -> tuple[Entry, ...] | Damaged:
-        """Every payload of the room with a version above `after`, checked against the room's head."""
+        """The entries of the room with versions above `after`, checked up to the room's head. Empty if none."""
 
     async def first(self, room: RoomId) -> Entry | Damaged | None:
-        """The first payload of the room, checked by itself, so that it is told of a room that is damaged behind it.
+        """The first entry of the room; None if there is no such room.
 
-        None for a room that is not there.
+        Only its own batch is checked, so it can be read even if the room is damaged later on.
         """
 
     async def rooms(self, after: RoomId, limit: int) -> tuple[RoomId, ...] | Unavailable:
-        """The next at most `limit` rooms in the order of their ids; from the start with an empty id.
+        """The next rooms in order of id, at most `limit`. An empty `after` gives the first ones.
 
-        A room is listed if anything of it is stored, even if its head is missing. A page with fewer than `limit` rooms is
-        the last one.
+        A room is listed if any part of it is stored, even if its head is missing. A page with fewer than `limit` rooms
+        is the last one.
         """
 
     async def feed(self, feed: str, after: Cursor, limit: int) -> tuple[Fed, ...] | BadCursor | Unavailable:
-        """The next at most `limit` batches of a feed with their payloads, in commit order.
+        """The next batches of a feed with their payloads, in commit order, at most `limit`.
 
-        A reader who goes on from the last cursor it saw misses nothing: no batch ever appears behind a cursor that was
-        given out before. A batch that fails its checks is passed over, and another looked at instead; reading its room says
-        what is wrong. A page with fewer than `limit` batches is the last one for now.
+        A reader that goes on from its last cursor misses nothing: no batch ever appears before a cursor that was given
+        out. A batch that fails its checks is skipped, and the page is filled with others; reading its room tells what
+        is wrong. A page with fewer than `limit` batches is the last one for now.
         """
 
     async def latest(self) -> Cursor | Unavailable:
-        """The cursor behind everything that is stored by now."""
+        """The cursor after everything that is stored by now."""
 
     async def summary(self, room: RoomId) -> Listed | Damaged | None:
-        """The room's summary, checked against its head and what lists find it by; None for a room that is not there."""
+        """The room's summary, checked against the room's head; None if there is no such room."""
 
     async def summaries(self, search: Search, limit: int, after: Cursor = START) -> Page | BadCursor | Unavailable:
-        """At most `limit` rooms of a list, the newest first, without reading their payloads.
-
-        A page ends early, with the place where the next one begins, where too many rooms of it are doubtful.
-        """
+        """A page of a list, at most `limit` rooms, newest first. No payload is read."""
 
 
 class Store(StoreReader, Protocol):
-    """Rooms, each a sequence of payloads that only grows until the room is deleted whole."""
+    """A store of rooms. A room only grows, until it is deleted whole."""
 
     @property
     def shared(self) -> bool:
-        """Whether other nodes may append, too: then what a node knows of a room may be behind the store."""
+        """Whether other nodes may append too. If so, the store may have events of a room that a node has not seen."""
 
     async def append(self, room: RoomId, expected: Version, batch: Batch) -> AppendAnswer:
-        """Put `batch` behind version `expected` of the room, all or nothing, durable once answered.
+        """Append `batch` after version `expected` of the room, whole or not at all. It is durable once answered.
 
-        The batch's command is looked for first, so a repeated command is a `Duplicate` however stale its
-        `expected`. An append whose caller is cancelled may still happen.
+        The store looks for the batch's command first, so a repeated command is a `Duplicate` even if `expected` is
+        stale. If the caller is cancelled, the append may still happen.
         """
 
     async def summarise(
         self, room: RoomId, expected: Version, summary: Summary
     ) -> Rewritten | Conflict | Damaged | Unavailable:
-        """Put `summary` in the place of the one that the room has, if the room is at `expected`; anew wherever lists hold it.
+        """Replace the room's summary in all lists, if the room is at version `expected`.
 
-        Lists hold nothing more of a room that is not there.
+        If the room does not exist, it is removed from all lists.
         """
 
     async def delete_rooms(self, term: Term, before: TimeNs, limit: int) -> tuple[RoomId, ...] | Unavailable:
-        """Delete at most `limit` rooms that carry `term` and ended before a time; says which.
+        """Delete at most `limit` rooms that have `term` and ended before `before`, and give them.
 
-        Fewer than `limit` means that no more are left. A room whose summary fails its checksum is not deleted.
+        Fewer than `limit` rooms means that none are left. A room whose summary fails its checksum is not deleted.
         """
 
     async def close(self) -> None:
-        """Finish what was handed in, then let go of everything. Appends after it are `Unavailable`."""
+        """Finish the work that was begun, then release everything. Later appends are `Unavailable`."""
 
 
 class Wakeup(Protocol):
-    """Hints that rooms have grown. A hint may be lost or false, so a listener also reads the store from time to time."""
+    """Hints that rooms have grown. A hint may be lost or wrong, so a listener must read the store now and then too."""
 
     def hint(self, room: RoomId, version: Version) -> None:
-        """Tell everyone who listens, here and on other nodes, that the room has reached a version."""
+        """Tell all listeners, here and on other nodes, that the room has reached a version."""
 
     def listen(self, hear: Callable[[RoomId, Version], None]) -> AbstractContextManager[None]:
-        """Have `hear` called at every hint, on the event loop, until the context is left."""
+        """Call `hear` for every hint, on the event loop, while in the context."""

@@ -1,4 +1,4 @@
-"""Wakeup for one process, and the bell with which a task waits for one."""
+"""A wakeup within one process, and a bell with which a task waits for hints."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from erqiwang_grpc.store.port import RoomId, Version
 
 @final
 class Bell:
-    """Rings at every hint. Rings that nobody waited for count as one."""
+    """Rings at every hint. Several rings without a waiting task count as one."""
 
     def __init__(self) -> None:
         self._rung = asyncio.Event()
 
     async def wait(self) -> None:
-        """Return at the next ring, or at once if it rang since the last time."""
+        """Return at the next ring, or at once if it has rung since the last call."""
         await self._rung.wait()
         self._rung.clear()
 
     def ring(self, room: RoomId | None = None, version: Version | None = None) -> None:  # as it is called
-        """Wake the waiting task, for a hint about any room."""
+        """Wake the waiting task. The arguments are ignored; they let `listen` call this method."""
         self._rung.set()
 
 
@@ -35,13 +35,13 @@ class ProcessWakeup:
         self._hearing: list[Callable[[RoomId, Version], None]] = []
 
     def hint(self, room: RoomId, version: Version) -> None:
-        """Tell everyone who listens. To be called on the event loop."""
+        """Call all listeners. Call it on the event loop."""
         for hear in tuple(self._hearing):
             hear(room, version)
 
     @contextmanager
     def listen(self, hear: Callable[[RoomId, Version], None]) -> Iterator[None]:
-        """Have `hear` called at every hint until the context is left."""
+        """Call `hear` for every hint while in the context."""
         self._hearing.append(hear)
         try:
             yield

@@ -20,7 +20,19 @@ from erqiwang_grpc.rooms.refusals import OutcomeUnknown, RoomQuarantined, StaleV
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Room
 from erqiwang_grpc.rooms.state import State, replay
-from erqiwang_grpc.store import AppendAnswer, Batch, Damaged, RoomId, Store, TimeNs, Unavailable, Unsure, Version
+from erqiwang_grpc.store import (
+    NOTHING,
+    AppendAnswer,
+    Batch,
+    Damaged,
+    Entry,
+    RoomId,
+    Store,
+    TimeNs,
+    Unavailable,
+    Unsure,
+    Version,
+)
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.store.port import Actor
 from tests.durability.played import PLAYERS, Clock, Ear, act, administer, next_command, node_on, opened, play, seated

@@ -8,7 +8,7 @@ from erqiwang_core.units import CardId, Kind, Points
 
 
 class Suit(IntEnum):
-    """The four suits, numbered as the packets' `flower`."""
+    """The four suits. The numbers are those of `flower` in the packet protocol (rules §2)."""
 
     DIAMONDS = 1
     CLUBS = 2
@@ -17,7 +17,7 @@ class Suit(IntEnum):
 
 
 class Rank(IntEnum):
-    """The thirteen ranks, numbered as in a card's id."""
+    """The thirteen ranks, numbered as in card ids (rules §2)."""
 
     ACE = 1
     TWO = 2
@@ -44,14 +44,14 @@ class Suited:
 
 
 class Joker(Enum):
-    """A joker (王): never the K."""
+    """A joker (王). It is never called a king (rules §1)."""
 
     SMALL = 52
     BIG = 53
 
 
 Face: TypeAlias = Suited | Joker
-"""What is printed on a card: everything but which deck it is from."""
+"""What is printed on a card. Both copies of a card have the same face."""
 
 KINDS: Final = 54
 CARDS: Final = 2 * KINDS
@@ -61,12 +61,12 @@ JOKER_KINDS: Final = (SMALL_JOKER, BIG_JOKER)
 
 
 def kind(card: CardId) -> Kind:
-    """Which of the 54 different cards `card` is a copy of."""
+    """The kind of a card: which of the 54 different cards it is."""
     return Kind(card % KINDS)
 
 
 def kind_of(face: Face) -> Kind:
-    """The kind with that face."""
+    """The kind that has this face."""
     match face:
         case Suited(suit, rank):
             return Kind(13 * (suit - 1) + rank - 1)
@@ -82,11 +82,11 @@ def _face(number: int) -> Face:
 
 
 FACES: Final[tuple[Face, ...]] = tuple(_face(number) for number in range(KINDS))
-"""The face of every kind."""
+"""The face of each kind, indexed by kind."""
 
 
 def kinds_of_rank(*ranks: Rank) -> tuple[Kind, ...]:
-    """The kinds of those ranks, in all four suits."""
+    """The kinds of these ranks, in all four suits."""
     return tuple(kind_of(Suited(suit, rank)) for rank in ranks for suit in Suit)
 
 
@@ -101,7 +101,7 @@ def _points(face: Face) -> Points:
 
 
 POINTS: Final[tuple[Points, ...]] = tuple(_points(face) for face in FACES)
-"""The points of every kind: 5 counts 5, 10 and K count 10 (rules §2)."""
+"""The points of each kind, indexed by kind: a 5 counts 5, a 10 and a K count 10 (rules §2)."""
 
 
 def _deck(left_out: tuple[Rank, ...]) -> tuple[CardId, ...]:
@@ -110,7 +110,7 @@ def _deck(left_out: tuple[Rank, ...]) -> tuple[CardId, ...]:
 
 
 SHORT_DECK: Final = _deck((Rank.THREE, Rank.FOUR))
-"""The 92 cards without 3s and 4s, by id."""
+"""The 92 cards of the short deck, without 3s and 4s, in order of id."""
 
 FULL_DECK: Final = _deck(())
-"""All 108 cards, by id."""
+"""The 108 cards of the full deck, in order of id."""

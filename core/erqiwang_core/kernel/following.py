@@ -1,8 +1,8 @@
-"""Following: what a lead compels (rules §7).
+"""Following: which plays a lead allows (rules §7).
 
-Everything here rests on one value, the *answer*: how fully a set of cards of the led group could answer the lead.
-A play of enough such cards is legal if and only if its answer is the hand's own; a card must be played if and only if
-the hand without it could not give that answer any more. No subset of a hand is ever enumerated.
+Everything here uses one value, the *answer*: how fully a set of cards of the led group can answer the lead. A play of
+enough cards of that group is legal exactly if its answer equals the answer of the whole hand. A card must be played
+exactly if the hand without it has a smaller answer. So no subset of a hand is ever enumerated.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,17 +28,20 @@ from erqiwang_core.kernel.trump import BOTTOM_PLANE, Group, Ladder, Order
 from erqiwang_core.units import CardId, CardSet, KindSet
 
 Answer: TypeAlias = tuple[int, ...]
-"""To a pair: (1,) or (). To a tractor: the lengths played, in order, a loose pair counting 1. To a throw: 1 or 0 for each
-thrown tractor, longest first, then the number of pairs. Of two answers of one lead the fuller is the greater."""
+"""The answer to a lead. Of two answers to the same lead, the greater tuple is the fuller.
+
+To a single: (). To a pair: (1,) or (). To a tractor: the lengths of the tractors played, in order; a pair counts as 1.
+To a throw: for each thrown tractor, longest first, 1 if it is answered and 0 if not, then the number of pairs.
+"""
 
 Cost: TypeAlias = Callable[[CardId], int]
-"""How dear a card is to its holder."""
+"""The cost of a card to its holder. Cheaper cards are played first."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class WholeGroupNotPlayed:
-    """Fewer cards of the led group are held than were led: all of them must be played."""
+    """The hand has fewer cards of the led group than were led, so it must play all of them."""
 
     group: Group
 
@@ -46,7 +49,7 @@ class WholeGroupNotPlayed:
 @final
 @dataclass(frozen=True, slots=True)
 class GroupNotFollowed:
-    """Enough cards of the led group are held, so nothing else may be played."""
+    """The hand has enough cards of the led group, so it may play no others."""
 
     group: Group
 
@@ -54,7 +57,7 @@ class GroupNotFollowed:
 @final
 @dataclass(frozen=True, slots=True)
 class TractorNotPlayed:
-    """A tractor of `length` pairs is held and was called for."""
+    """The hand could answer with a tractor of `length` pairs, and must."""
 
     length: int
 
@@ -62,7 +65,7 @@ class TractorNotPlayed:
 @final
 @dataclass(frozen=True, slots=True)
 class PairsNotPlayed:
-    """`number` pairs at least are held and were called for."""
+    """The hand could answer with at least `number` pairs, and must."""
 
     number: int
 
@@ -71,7 +74,7 @@ Breach: TypeAlias = WholeGroupNotPlayed | GroupNotFollowed | TractorNotPlayed | 
 
 
 def answer(shape: Shape, ladder: Ladder) -> Answer:
-    """How fully pairs on that ladder can answer `shape`, singles being free."""
+    """The fullest answer to `shape` that the pairs on `ladder` can give. Singles need no answer."""
     match shape:
         case Single():
             return ()
@@ -85,10 +88,10 @@ def answer(shape: Shape, ladder: Ladder) -> Answer:
 
 
 def _chain(ladder: Ladder, need: int) -> Answer:
-    """The longest tractor, again and again, then pairs, until `need` pairs are found.
+    """The lengths of tractors that answer a tractor of `need` pairs: the longest first, again and again, then pairs.
 
-    Which of equally long tractors is taken makes no difference to what follows: while more is needed than the longest
-    holds, those taken are whole runs with gaps between them.
+    Of equally long tractors any may be taken. As long as more pairs are needed than the longest tractor has, those
+    taken are whole runs with gaps between them, so taking one does not shorten another.
     """
     lengths: list[int] = []
     while ladder and need:
@@ -111,7 +114,7 @@ def _levels(row: int) -> list[int]:
 
 
 def _answered(ladder: Ladder, lengths: tuple[int, ...]) -> Answer:
-    """For each thrown tractor whether it can be answered beside those answered before it."""
+    """1 or 0 for each thrown tractor: whether it can be answered together with the earlier ones that can."""
     together: tuple[int, ...] = ()
     flags: list[int] = []
     for length in lengths:
@@ -123,14 +126,14 @@ def _answered(ladder: Ladder, lengths: tuple[int, ...]) -> Answer:
 
 
 def _fit(ladder: Ladder, lengths: tuple[int, ...], first: int = 0) -> bool:
-    """Whether disjoint tractors of those lengths, longest first, can be taken together, the first from level `first` up."""
+    """Whether disjoint tractors of `lengths`, longest first, fit together, the first at level `first` or above."""
     if not lengths:
         return True
     if sum(lengths) > size(ladder):
         return False
     length, rest = lengths[0], lengths[1:]
     for low in _levels(starts(ladder, length)):
-        # Tractors of one length are placed in order of level, so that no set of places is tried twice.
+        # Place tractors of equal length in order of level, so that no set of places is tried twice.
         after = low if rest and rest[0] == length else 0
         if low >= first and _fit(take(ladder, low, length), rest, after):
             return True
@@ -138,9 +141,9 @@ def _fit(ladder: Ladder, lengths: tuple[int, ...], first: int = 0) -> bool:
 
 
 def breach(order: Order, lead: Lead, hand: CardSet, play: CardSet) -> Breach | None:
-    """Why `play` does not follow `lead`, or None where it does.
+    """Why `play` does not follow `lead`, or None if it does (rules §7).
 
-    `play` is part of `hand` and holds as many cards as were led.
+    `play` must be part of `hand` and must hold as many cards as were led.
     """
     of_group = order.cards[lead.group]
     held = hand & of_group
@@ -157,7 +160,7 @@ def breach(order: Order, lead: Lead, hand: CardSet, play: CardSet) -> Breach | N
 
 
 def is_legal(order: Order, lead: Lead, hand: CardSet, play: CardSet) -> bool:
-    """Whether `play`, part of `hand` and as many cards as were led, follows `lead`."""
+    """Whether `play` follows `lead`. It must be part of `hand` and hold as many cards as were led."""
     return breach(order, lead, hand, play) is None
 
 
@@ -178,7 +181,7 @@ def _difference(shape: Shape, given: Answer, called: Answer) -> Breach:
 
 
 def must(order: Order, lead: Lead, hand: CardSet) -> CardSet:
-    """The cards that every legal play holds."""
+    """The cards of `hand` that are in every legal play (rules §7)."""
     held = CardSet(hand & order.cards[lead.group])
     if held.bit_count() <= lead.count:
         return hand if hand.bit_count() == lead.count else held
@@ -193,7 +196,7 @@ def must(order: Order, lead: Lead, hand: CardSet) -> CardSet:
 
 
 def may(order: Order, lead: Lead, hand: CardSet) -> CardSet:
-    """The cards that some legal play holds."""
+    """The cards of `hand` that are in some legal play (rules §7)."""
     held = CardSet(hand & order.cards[lead.group])
     if held.bit_count() < lead.count:
         return hand
@@ -223,7 +226,7 @@ def _pairs_on(order: Order, group: Group, held: CardSet, levels: int) -> KindSet
 
 
 def _usable(shape: Shape, ladder: Ladder, called: Answer) -> int:
-    """The levels whose pairs some legal play holds, where legal plays are pairs and nothing else."""
+    """The levels, as bits, whose pairs are in some legal play, if every legal play consists of pairs only."""
     match shape:
         case Single() | Pair():
             return ladder & BOTTOM_PLANE
@@ -262,7 +265,7 @@ def _usable_in_fit(ladder: Ladder, lengths: tuple[int, ...]) -> int:
 
 
 def follow(order: Order, lead: Lead, hand: CardSet, cost: Cost) -> CardSet:
-    """One legal play, choosing the cheapest by `cost` wherever the rules leave a choice; `hand` holds enough cards."""
+    """One legal play: the cheapest by `cost` wherever the rules leave a choice. `hand` must hold enough cards."""
     held = CardSet(hand & order.cards[lead.group])
     short = lead.count - held.bit_count()
     if short >= 0:
@@ -270,7 +273,7 @@ def follow(order: Order, lead: Lead, hand: CardSet, cost: Cost) -> CardSet:
     chosen = _answering_pairs(order, lead, held, cost)
     loose = CardSet(held & ~chosen & ~copies(pairs(held)))
     fill = lead.count - chosen.bit_count()
-    # Loose cards first: a pair is broken only where there are not enough of them.
+    # Take loose cards first. Break a pair only if there are not enough of them.
     picked = _cheapest(loose, min(fill, loose.bit_count()), cost)
     broken = _cheapest(CardSet(held & ~chosen & ~picked), fill - picked.bit_count(), cost)
     return CardSet(chosen | picked | broken)
@@ -283,7 +286,7 @@ def _cheapest(cards: CardSet, number: int, cost: Cost) -> CardSet:
 
 
 def _answering_pairs(order: Order, lead: Lead, held: CardSet, cost: Cost) -> CardSet:
-    """The cheapest pairs with which the answer of `held` is reached."""
+    """The cheapest pairs that reach the answer of `held`."""
     left = pairs(held)
     called = answer(lead.shape, order.ladder(lead.group, left))
     taken = EMPTY
@@ -295,7 +298,7 @@ def _answering_pairs(order: Order, lead: Lead, held: CardSet, cost: Cost) -> Car
 
 
 def _runs_called(shape: Shape, called: Answer) -> list[tuple[int, tuple[int, ...]]]:
-    """The runs of pairs to take in turn, each with the runs that must still be there after it."""
+    """The lengths of the runs of pairs to take in turn, each with the lengths that must still fit after it."""
     match shape:
         case Single() | Pair() | Tractor():
             return [(length, ()) for length in called]
@@ -308,7 +311,7 @@ def _runs_called(shape: Shape, called: Answer) -> list[tuple[int, tuple[int, ...
 def _suitable_run(
     order: Order, group: Group, left: KindSet, length: int, after: tuple[int, ...], cost: Cost
 ) -> KindSet:
-    """The cheapest run of `length` pairs that leaves room for the runs of `after`."""
+    """The cheapest run of `length` pairs that leaves pairs for runs of the lengths `after`."""
     lows = _levels(starts(order.ladder(group, left), length))
     runs = sorted(
         (_cheapest_run(order, group, left, low, length, cost) for low in lows), key=lambda run: _total(run, cost)
@@ -328,5 +331,5 @@ def _total(run: KindSet, cost: Cost) -> int:
 
 
 def by_price(prices: Sequence[int]) -> Cost:
-    """The cost that a table of prices, one a card id, gives."""
+    """A cost that looks up `prices`, one price a card id."""
     return lambda card: prices[card]

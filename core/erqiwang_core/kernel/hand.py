@@ -1,7 +1,7 @@
 """Sets of cards as integers.
 
-A set of cards is two masks over the 54 kinds, the first deck's in the low half and the second deck's in the high one,
-so that the pairs of a hand are one `&` and every question of the rules is a few operations on whole masks.
+A set of cards is two masks over the 54 kinds: the low half for the first deck, the high half for the second. The pairs
+of a hand are then one `&`, and every question of the rules is a few operations on whole masks.
 """
 
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ _KINDS_MASK: Final = (1 << KINDS) - 1
 
 
 def cards_of(ids: Iterable[CardId]) -> CardSet:
-    """The set of those cards."""
+    """The set of these cards."""
     mask = 0
     for card in ids:
         mask |= 1 << card
@@ -24,7 +24,7 @@ def cards_of(ids: Iterable[CardId]) -> CardSet:
 
 
 def ids(cards: CardSet) -> tuple[CardId, ...]:
-    """The cards of a set, lowest id first."""
+    """The ids of the cards in a set, lowest first."""
     found: list[CardId] = []
     left: int = cards
     while left:
@@ -35,22 +35,22 @@ def ids(cards: CardSet) -> tuple[CardId, ...]:
 
 
 def count(cards: CardSet) -> int:
-    """How many cards there are."""
+    """The number of cards in a set."""
     return cards.bit_count()
 
 
 def union(cards: CardSet, others: CardSet) -> CardSet:
-    """All cards of both sets."""
+    """The cards that are in either set."""
     return CardSet(cards | others)
 
 
 def without(cards: CardSet, others: CardSet) -> CardSet:
-    """The cards that are not among `others`."""
+    """The cards of `cards` that are not in `others`."""
     return CardSet(cards & ~others)
 
 
 def within(cards: CardSet, others: CardSet) -> bool:
-    """Whether all `cards` are among `others`."""
+    """Whether all of `cards` are in `others`."""
     return not cards & ~others
 
 
@@ -60,17 +60,17 @@ def shared(cards: CardSet, others: CardSet) -> CardSet:
 
 
 def kinds(cards: CardSet) -> KindSet:
-    """The kinds of which there is a copy at least."""
+    """The kinds of which the set has at least one copy."""
     return KindSet((cards | cards >> KINDS) & _KINDS_MASK)
 
 
 def pairs(cards: CardSet) -> KindSet:
-    """The kinds of which there are both copies (对子, rules §3)."""
+    """The kinds of which the set has both copies: its pairs (对子, rules §3)."""
     return KindSet(cards & cards >> KINDS & _KINDS_MASK)
 
 
 def copies(chosen: KindSet) -> CardSet:
-    """Both copies of every chosen kind."""
+    """Both copies of each kind in `chosen`."""
     return CardSet(chosen | chosen << KINDS)
 
 
@@ -80,7 +80,7 @@ def kind_list(chosen: KindSet) -> tuple[Kind, ...]:
 
 
 def kind_set(chosen: Iterable[Kind]) -> KindSet:
-    """The set of those kinds."""
+    """The set of these kinds."""
     mask = 0
     for kind in chosen:
         mask |= 1 << kind
@@ -88,7 +88,7 @@ def kind_set(chosen: Iterable[Kind]) -> KindSet:
 
 
 def count_pairs(cards: CardSet) -> int:
-    """How many pairs there are."""
+    """The number of pairs in a set."""
     return (cards & cards >> KINDS & _KINDS_MASK).bit_count()
 
 
@@ -96,9 +96,9 @@ JOKERS: Final = copies(kind_set(JOKER_KINDS))
 SEVENS: Final = copies(kind_set(kinds_of_rank(Rank.SEVEN)))
 TWOS: Final = copies(kind_set(kinds_of_rank(Rank.TWO)))
 SUITS: Final = {suit: copies(kind_set(kind_of(Suited(suit, rank)) for rank in Rank)) for suit in Suit}
-"""All cards of each suit, its 7s and 2s among them."""
+"""All cards of each suit, including its 7s and 2s."""
 FIXED_TRUMPS: Final = CardSet(JOKERS | SEVENS | TWOS)
-"""Trumps whatever is named (固定主牌): jokers, 7s and 2s."""
+"""The fixed trumps (固定主牌): jokers, 7s and 2s, trumps whatever suit is named (rules §1)."""
 
 _FIVE_POINTS: Final = copies(kind_set(Kind(k) for k in range(KINDS) if POINTS[k] == 5))
 _TEN_POINTS: Final = copies(kind_set(Kind(k) for k in range(KINDS) if POINTS[k] == 10))
@@ -107,5 +107,5 @@ ALL_CARDS: Final = CardSet((1 << CARDS) - 1)
 
 
 def points(cards: CardSet) -> Points:
-    """The points those cards hold."""
+    """The sum of the points of these cards."""
     return Points(5 * (cards & _FIVE_POINTS).bit_count() + 10 * (cards & _TEN_POINTS).bit_count())

@@ -1,4 +1,4 @@
-"""Shapes: what a set of cards is, and which of two of a shape is higher (rules §3, §6)."""
+"""Shapes: whether cards are a single, a pair, a tractor or a throw, and which of two is higher (rules §3, §6)."""
 
 from dataclasses import dataclass
 from typing import TypeAlias, final
@@ -27,7 +27,7 @@ class Pair:
 @final
 @dataclass(frozen=True, slots=True)
 class Tractor:
-    """`length` ≥ 2 pairs on consecutive levels, one a level (拖拉机), the highest at `level`."""
+    """A tractor (拖拉机): `length` ≥ 2 pairs on consecutive levels, one a level. `level` is the highest."""
 
     length: int
     level: Level
@@ -39,7 +39,7 @@ Component: TypeAlias = Single | Pair | Tractor
 @final
 @dataclass(frozen=True, slots=True)
 class Throw:
-    """Several components of trump at once (甩牌): the longest tractor first, then pairs, then singles, each from the top."""
+    """Several trump components at once (甩牌): tractors, longest first, then pairs, then singles, highest first."""
 
     components: tuple[Component, ...]
 
@@ -50,7 +50,7 @@ Shape: TypeAlias = Single | Pair | Tractor | Throw
 @final
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """What was led: the group to follow, the shape to answer, and how many cards."""
+    """What was led: the group to follow, the shape to answer, and the number of cards."""
 
     group: Group
     shape: Shape
@@ -60,7 +60,7 @@ class Lead:
 @final
 @dataclass(frozen=True, slots=True)
 class SeveralGroups:
-    """Cards of more than one group make no lead."""
+    """The cards are of more than one group, so they are no lead."""
 
     groups: tuple[Group, ...]
 
@@ -68,13 +68,13 @@ class SeveralGroups:
 @final
 @dataclass(frozen=True, slots=True)
 class SideSuitThrow:
-    """Side-suit cards that are no single, pair or tractor: a side suit may not be thrown."""
+    """The cards of a side suit are no single, pair or tractor, and a side suit may not be thrown."""
 
     group: Group
 
 
 def longest(ladder: Ladder) -> int:
-    """How many levels the longest run of pairs spans."""
+    """The length of the longest run of pairs on consecutive levels; 0 if there is no pair."""
     row = ladder & BOTTOM_PLANE
     length = 0
     while row:
@@ -84,7 +84,7 @@ def longest(ladder: Ladder) -> int:
 
 
 def starts(ladder: Ladder, length: int) -> int:
-    """The levels at which a run of `length` pairs starts, as bits."""
+    """The lowest levels of all runs of `length` pairs, as bits."""
     row = ladder & BOTTOM_PLANE
     for _ in range(length - 1):
         row &= row >> 1
@@ -92,18 +92,18 @@ def starts(ladder: Ladder, length: int) -> int:
 
 
 def take(ladder: Ladder, low: int, length: int) -> Ladder:
-    """The ladder without one pair at each of `length` levels from `low`."""
+    """The ladder with one pair taken off each of `length` levels, from `low` up."""
     run = ((1 << length) - 1) * EVERY_PLANE << low
     return Ladder((ladder & ~run) | (ladder >> PLANE & run))
 
 
 def size(ladder: Ladder) -> int:
-    """How many pairs a ladder holds."""
+    """The number of pairs on a ladder."""
     return ladder.bit_count()
 
 
 def classify(order: Order, cards: CardSet) -> Lead | SeveralGroups | SideSuitThrow:
-    """What those cards are when led; at least one card is given."""
+    """The lead that these cards make, or why they make none (rules §6). At least one card must be given."""
     groups = groups_of(order, cards)
     if len(groups) > 1:
         return SeveralGroups(groups)
@@ -118,7 +118,7 @@ def classify(order: Order, cards: CardSet) -> Lead | SeveralGroups | SideSuitThr
 
 
 def component(order: Order, group: Group, cards: CardSet) -> Component | None:
-    """The single, pair or tractor that those cards of one group are, if they are one."""
+    """The single, pair or tractor that these cards of one group are; None if they are none of them."""
     number = count(cards)
     if number == 1:
         return Single(order.top(group, cards))
@@ -131,14 +131,14 @@ def component(order: Order, group: Group, cards: CardSet) -> Component | None:
     level = Level(row.bit_length() - 1)
     if length == 1:
         return Pair(level)
-    # One pair a level and no gap: as many levels as pairs, and as wide as that.
+    # A tractor has one pair a level (so only the bottom plane is used) and no gap between its levels.
     if row != ladder or row >> level - length + 1 != (1 << length) - 1:
         return None
     return Tractor(length, level)
 
 
 def components(order: Order, cards: CardSet) -> tuple[Component, ...]:
-    """What a throw of those trumps is made of (rules §6)."""
+    """The components of a throw of these trumps (rules §6)."""
     held = pairs(cards)
     loose = kinds(without(cards, copies(held)))
     ladder = order.ladder(Group.TRUMPS, held)
@@ -161,7 +161,7 @@ def _from_the_top(ladder: Ladder) -> list[Level]:
 
 
 def tractors(shape: Shape) -> tuple[int, ...]:
-    """The lengths of the tractors in a shape, longest first."""
+    """The lengths of the tractors in a shape, longest first; empty if there are none."""
     match shape:
         case Tractor(length=length):
             return (length,)
@@ -172,7 +172,7 @@ def tractors(shape: Shape) -> tuple[int, ...]:
 
 
 def pairs_in(shape: Shape) -> int:
-    """How many pairs a shape holds, those of its tractors counted (k for a tractor(k), 1 for a pair)."""
+    """The number of pairs in a shape, those in its tractors included."""
     match shape:
         case Single():
             return 0
@@ -185,7 +185,7 @@ def pairs_in(shape: Shape) -> int:
 
 
 def same_shape(one: Component, other: Component) -> bool:
-    """Whether two plays may be compared at all (rules §8)."""
+    """Whether two components have the same shape; only then one may beat the other (rules §8)."""
     match other:
         case Single():
             return isinstance(one, Single)
@@ -196,12 +196,12 @@ def same_shape(one: Component, other: Component) -> bool:
 
 
 def beats(challenger: Component, standing: Component) -> bool:
-    """Whether `challenger` is the same shape as `standing`, of the same group, and strictly higher (rules §8)."""
+    """Whether `challenger` has the shape of `standing` and is strictly higher; both of one group (rules §8)."""
     return same_shape(challenger, standing) and challenger.level > standing.level
 
 
 def holds_higher(order: Order, group: Group, hand: CardSet, part: Component) -> bool:
-    """Whether `hand` holds, anywhere in `group`, a component of the same shape and strictly higher (rules §6)."""
+    """Whether `hand` holds in `group` a strictly higher component of the same shape as `part` (rules §6)."""
     match part:
         case Single(level):
             return order.top(group, hand) > level
@@ -213,7 +213,7 @@ def holds_higher(order: Order, group: Group, hand: CardSet, part: Component) -> 
 
 
 def capture_multiplier(shape: Shape) -> int:
-    """What a kitty capture with that shape multiplies by: single 1, pair 2, tractor(k) 2k, a throw its best (rules §9)."""
+    """The multiplier of a kitty capture: single 1, pair 2, tractor of k pairs 2k, a throw its best (rules §9)."""
     match shape:
         case Single():
             return 1
@@ -226,7 +226,7 @@ def capture_multiplier(shape: Shape) -> int:
 
 
 def all_components(order: Order, hand: CardSet) -> tuple[CardSet, ...]:
-    """Every single, pair and tractor that may be led from `hand`, as cards: each card, each pair, each run of pairs."""
+    """The cards of every single, pair and tractor that may be led from `hand`."""
     found = [CardSet(1 << card) for card in ids(hand)]
     for group in Group:
         found.extend(_pairs_and_tractors(order, group, shared(hand, order.cards[group])))
@@ -239,7 +239,7 @@ def _pairs_and_tractors(order: Order, group: Group, hand: CardSet) -> list[CardS
         return []
     found: list[CardSet] = []
     running: list[CardSet] = []
-    # `running` holds every tractor that ends one level below; a level of several pairs continues each with each.
+    # `running` holds every run that ends one level below. If a level has several pairs, each continues each run.
     for rung in order.rungs[group]:
         if not held & rung:
             running = []

@@ -25,28 +25,28 @@ class Trick:
 
     lead: Lead
     plays: tuple[Played, ...]
-    """In the order of play, the lead first."""
+    """The plays in order, the lead first."""
     ahead: Seat
-    """Who would take the trick as it lies."""
+    """The seat whose cards are best so far."""
     failed_throw: bool
-    """Whether the lead is the single that a failed throw came to (甩错)."""
+    """Whether the lead is the single card that a failed throw left (甩错, rules §6)."""
 
     @property
     def leader(self) -> Seat:
-        """Who led."""
+        """The seat that led."""
         return self.plays[0].seat
 
     def cards(self) -> CardSet:
-        """All cards of the trick."""
+        """All cards played to the trick so far."""
         return CardSet(sum(played.cards for played in self.plays))
 
     def ahead_cards(self) -> CardSet:
-        """The cards that are ahead."""
+        """The cards that are best so far."""
         return next(played.cards for played in self.plays if played.seat == self.ahead)
 
 
 def ahead_after(order: Order, trick: Trick, seat: Seat, cards: CardSet) -> Seat:
-    """Who is ahead once `seat` has added `cards`: equals stay behind, and a standing throw stays ahead (rules §8)."""
+    """The seat ahead after `seat` has played `cards`. An equal play stays behind; nothing beats a throw (rules §8)."""
     if isinstance(trick.lead.shape, Throw):
         return trick.ahead
     for group in (trick.lead.group, Group.TRUMPS):
@@ -61,6 +61,6 @@ def _overtakes(order: Order, trick: Trick, group: Group, shape: Component) -> bo
     if not without(standing, order.cards[group]):
         best = component(order, group, standing)
         return best is not None and beats(shape, best)
-    # What is ahead is of the led side suit: every ruff of the shape that was led beats it.
+    # The cards ahead are of the led side suit, so every ruff in the led shape beats them.
     led = trick.lead.shape
     return group is Group.TRUMPS and not isinstance(led, Throw) and same_shape(shape, led)

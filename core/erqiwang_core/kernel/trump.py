@@ -1,9 +1,10 @@
-"""Trump: the groups a card belongs to, how strong it is there, and what is next to what (rules §3, part B).
+"""Trump: the group of each card, its strength there, and which levels are adjacent (rules §3, part B).
 
-Strength and adjacency are two tables of each trump choice. `Order.strength` tells what beats what. A *ladder* tells what
-makes a tractor: the pairs of one group as a row of levels, neighbours in neighbouring bits, with one plane of bits for
-the first pair of a level, one for the second and so on (three off-suit 7s share a level, and without a trump suit four
-7s do). Taking a tractor off a ladder and finding the next are then shifts and masks.
+Each trump choice has its tables in an `Order`. `Order.strength` says which card beats which. A *ladder* holds the pairs
+of one group, one bit a level, with adjacent levels in adjacent bits. Some levels may hold several pairs: the three
+off-suit 7s share a level, and in no trump all four 7s do. So a ladder has several planes of bits: the first for the
+first pair of each level, the second for the second, and so on. Finding a tractor and taking it off the ladder are
+shifts and masks only.
 """
 
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from erqiwang_core.units import CardSet, Kind, KindSet, Level
 @final
 @dataclass(frozen=True, slots=True)
 class SuitTrump:
-    """A suit is trump, and every joker, 7 and 2 with it."""
+    """A suit is trump, together with all jokers, 7s and 2s."""
 
     suit: Suit
 
@@ -26,14 +27,14 @@ class SuitTrump:
 @final
 @dataclass(frozen=True, slots=True)
 class NoTrump:
-    """No suit is trump (全常主): jokers, 7s and 2s alone are (part B)."""
+    """No trump (全常主): only jokers, 7s and 2s are trumps (part B)."""
 
 
 Trump: TypeAlias = SuitTrump | NoTrump
 
 
 class Group(IntEnum):
-    """What must be followed: all trumps together, or one side suit; a suit's group has its number."""
+    """What must be followed: all trumps, or one side suit. A side suit has the number of its suit."""
 
     TRUMPS = 0
     DIAMONDS = 1
@@ -43,7 +44,7 @@ class Group(IntEnum):
 
 
 Ladder = NewType("Ladder", int)
-"""The pairs of one group, level by level: bit `PLANE * i + level` is set where the level has more than `i` pairs."""
+"""The pairs of one group: bit `PLANE * i + level` is set if that level has more than `i` pairs."""
 
 PLANE: Final = 20
 PLANES: Final = 4
@@ -69,14 +70,14 @@ _SUIT_LEVELS: Final[dict[Rank, int]] = {
         )
     )
 }
-"""A suit from low to high. Its 7 and 2 are trumps, so 8 and 6 are neighbours; a short deck just has no 3 and 4."""
+"""The level of each rank of a suit. 7 and 2 are always trumps, so 8 and 6 are adjacent; short decks have no 3 and 4."""
 
 ACE_LEVEL: Final = Level(_SUIT_LEVELS[Rank.ACE])
-"""The highest level of a suit by itself."""
+"""The level of the A, the highest of a suit."""
 
 
 def _suit_ladders() -> tuple[int, ...]:
-    """The ladder of every set of ranks: with each rank, every set of lower ones once more, its level added to them."""
+    """The ladder of each set of ranks, indexed by its mask. Each rank doubles the list: without it, then with it."""
     found = [0]
     for rank in Rank:
         level = 1 << _SUIT_LEVELS[rank] if rank in _SUIT_LEVELS else 0
@@ -85,32 +86,32 @@ def _suit_ladders() -> tuple[int, ...]:
 
 
 _SUIT_LADDERS: Final = _suit_ladders()
-"""The levels of every set of ranks of one suit, so that a hand's are looked up and not counted out."""
+"""The ladder of each set of ranks of one suit, as a table, because looking it up is faster than computing it."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Order:
-    """The tables of one trump choice."""
+    """The tables of one trump choice. Tables by kind or card are indexed by its number."""
 
     trump: Trump
     group: tuple[Group, ...]
-    """The group of every kind."""
+    """The group of each kind."""
     strength: tuple[Level, ...]
-    """How strong every kind is within its group: the higher beats the lower, equals do not beat one another."""
+    """The level of each kind within its group. A higher level beats a lower; equal levels do not beat one another."""
     cards: tuple[CardSet, ...]
-    """All cards of every group, by the group's number; nothing for the suit that is trump."""
+    """All cards of each group, indexed by group; empty for the suit that is trump."""
     above: tuple[tuple[KindSet, int], ...]
-    """The levels of the trumps that no suit order covers: their kinds, and their place on the ladder."""
+    """The levels above the A of the trump suit, lowest first: the kinds of each level, and its number."""
     fixed: KindSet
-    """All kinds of `above`."""
+    """All kinds in `above`: jokers, 7s and 2s."""
     suit_shift: int
-    """Where the trump suit's kinds start; past the last kind where there is no trump suit."""
+    """The first kind of the trump suit; in no trump a number past the last kind."""
     rungs: tuple[tuple[KindSet, ...], ...]
-    """Of every group, the kinds that share each level of its ladder."""
+    """For each group, the kinds of each level."""
 
     def ladder(self, group: Group, chosen: KindSet) -> Ladder:
-        """Those kinds of `group` as a ladder; kinds of other groups are passed over."""
+        """The ladder with one pair for each kind in `chosen` that is in `group`; other kinds are ignored."""
         if group:
             if not self.cards[group]:
                 return Ladder(0)
@@ -125,25 +126,25 @@ class Order:
         return Ladder(found)
 
     def pair_ladder(self, group: Group, cards: CardSet) -> Ladder:
-        """The pairs of `group` among those cards, as a ladder."""
+        """The pairs of `group` in `cards`, as a ladder."""
         return self.ladder(group, pairs(cards))
 
     def top(self, group: Group, cards: CardSet) -> Level:
-        """The level of the highest card of `group` among those cards; -1 where there is none."""
+        """The level of the highest card of `group` in `cards`; -1 if there is none."""
         return Level((self.ladder(group, kinds(cards)) & BOTTOM_PLANE).bit_length() - 1)
 
     def trumps(self, cards: CardSet) -> CardSet:
-        """The trumps among those cards."""
+        """The trumps in `cards`."""
         return CardSet(cards & self.cards[Group.TRUMPS])
 
 
 def groups_of(order: Order, cards: CardSet) -> tuple[Group, ...]:
-    """The groups of which those cards hold any."""
+    """The groups of which `cards` has at least one card."""
     return tuple(group for group in Group if cards & order.cards[group])
 
 
 def _levels_above(trump: Trump) -> tuple[tuple[Kind, ...], ...]:
-    """The trumps above the trump suit's A, from low to high, a tuple a level."""
+    """The kinds of the trump levels above the A of the trump suit, lowest level first."""
     match trump:
         case SuitTrump(suit):
             others = [other for other in Suit if other != suit]
@@ -213,5 +214,5 @@ _ORDERS: Final[dict[Trump, Order]] = {trump: _build(trump) for trump in TRUMPS}
 
 
 def order(trump: Trump) -> Order:
-    """The tables of that trump choice; built once, shared by all deals."""
+    """The tables of a trump choice. They are built once and shared by all deals."""
     return _ORDERS[trump]

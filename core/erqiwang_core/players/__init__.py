@@ -1,6 +1,6 @@
-"""Players: policies that see a view and act, and matches between them.
+"""Players: policies that choose commands from a view, and matches between policies.
 
-A policy knows the view it is given and nothing else, and draws on the random source it is handed; the core makes none.
+A policy knows only the view it is given. Its random source is given to it too: the core never makes one.
 """
 
 from erqiwang_core.players.contest import Step, contest, shuffles

@@ -1,4 +1,4 @@
-"""The card play of a sensible player: a play is worth the points it may win, less what its cards are worth to keep."""
+"""The card play of a sensible player: it weighs the points a play may win against the value of keeping its cards."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -19,37 +19,37 @@ from erqiwang_core.units import CardSet, KindSet
 @final
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What a player of one side reckons with, in points; found by playing thousands of deals, a weight at a time."""
+    """The weights of one side, in points. They were found by playing thousands of deals, one weight at a time."""
 
     trump: float
-    """What the lowest trump is worth to keep,"""
+    """The value of keeping the lowest trump."""
     trump_step: float
-    """and how much more for every level above it."""
+    """The extra value of keeping a trump, for each level above the lowest."""
     ace: float
-    """What the A of a side suit is worth to keep;"""
+    """The value of keeping the A of a side suit."""
     side_step: float
-    """any other side card is worth this for every level."""
+    """The value of keeping any other side card, for each of its levels."""
     pair: float
-    """What a pair that is broken up was worth beside its cards."""
+    """The value that is lost by breaking up a pair, beside the values of its cards."""
     fading: float
-    """Which part of all that is gone by the last trick."""
+    """The share of the values above that is gone by the last trick, 0 to 1. It grows evenly with the tricks."""
     lead_gain: float
-    """What a lead that holds wins beside its own points,"""
+    """The value of a lead that wins the trick, beside its own points."""
     lead_loss: float
-    """and what one that is beaten loses."""
+    """The loss by a lead that is beaten, beside its own points."""
     throw_gain: float
-    """What each further card of a lead wins."""
+    """The value of each further card of a lead that wins."""
     trump_lead: float
-    """What leading trumps is worth in itself."""
+    """The value of leading trumps, whoever wins the trick."""
     tempo: float
-    """What being the next to lead is worth."""
+    """The value of leading to the next trick."""
     partner_wins: float
-    """How likely it is that a partner who is still to play takes a trick."""
+    """The chance that a partner who is still to play wins the trick, 0 to 1."""
     partner_ruffs: float
-    """The same where the partner is known to be void of the suit led and may hold trumps."""
+    """The same chance, if the partner is known to be void of the led suit and may hold trumps."""
 
 
-# A declarer draws trumps, the highest first: below zero, they are worth more led than kept.
+# A declarer draws trumps, highest first. Their value of keeping is below 0, so leading them is better.
 DECLARING: Final = Weights(
     trump=-1.8,
     trump_step=-0.9,
@@ -84,7 +84,7 @@ DEFENDING: Final = Weights(
 
 @cache
 def _keeping(trump: Trump, weights: Weights) -> tuple[float, ...]:
-    """What every card is worth to keep, by id."""
+    """The value of keeping each card, by id."""
     tables = order(trump)
 
     def worth(kind: int) -> float:
@@ -98,14 +98,14 @@ def _keeping(trump: Trump, weights: Weights) -> tuple[float, ...]:
 
 @cache
 def _prices(trump: Trump, weights: Weights, point: int) -> tuple[int, ...]:
-    """The same in hundredths, and `point` more for each of the card's points."""
+    """The value of keeping each card in hundredths, plus `point` for each of its points, by id."""
     return tuple(
         int(100 * worth) + point * POINTS[number % KINDS] for number, worth in enumerate(_keeping(trump, weights))
     )
 
 
 def _keep(seen: Outlook, cards: CardSet, weights: Weights) -> float:
-    """What those cards of the hand would be worth if they were kept."""
+    """The value of keeping these cards of the hand, pairs that they break up included."""
     keeping = _keeping(seen.order.trump, weights)
     broken = KindSet(pairs(seen.hand) & kinds(cards) & ~pairs(cards))
     worth = sum(keeping[card] for card in ids(cards)) + weights.pair * broken.bit_count()
@@ -114,7 +114,7 @@ def _keep(seen: Outlook, cards: CardSet, weights: Weights) -> float:
 
 
 def best_lead(seen: Outlook, weights: Weights) -> CardSet:
-    """What to lead: any component, or all trumps at once that surely win."""
+    """The lead of highest value: any single, pair or tractor of the hand, or a throw that surely stands."""
     candidates = all_components(seen.order, seen.hand)
     throw = sure_throw(seen)
     if throw is not None:
@@ -142,7 +142,7 @@ def _partner_takes(seen: Outlook, group: Group, weights: Weights) -> float:
 
 
 def best_follow(seen: Outlook, trick: Trick, weights: Weights) -> CardSet:
-    """What to follow with: the cheapest cards, the most points, or any component that is legal."""
+    """The play of highest value: the cheapest cards, those with most points, or a legal single, pair or tractor."""
     return max(_answers(seen, trick, weights), key=lambda cards: _follow_value(seen, trick, cards, weights))
 
 
@@ -169,7 +169,7 @@ def _follow_value(seen: Outlook, trick: Trick, cards: CardSet, weights: Weights)
 
 
 def best_signal(seen: Outlook, trick: Trick) -> SignalKind | None:
-    """What to tell a partner who is about to follow, before the seat's own play; None at any other time."""
+    """The signal to a partner whose turn it is, before this seat has played; None if no such partner is to play."""
     turn = seen.view.turn.seat
     if turn is None or turn not in seen.partners:
         return None

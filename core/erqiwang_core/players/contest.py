@@ -1,4 +1,4 @@
-"""A match between policies, played out step by step."""
+"""A match between policies, played step by step."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from erqiwang_core.view import turn, view
 @final
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One command and what it brought about."""
+    """One command, its events, and the match before and after."""
 
     before: Match
     seat: Seat
@@ -29,13 +29,13 @@ class Step:
 
 
 def shuffles(options: RoomOptions, random: Random) -> Shuffle:
-    """The decks of a match, each shuffled by `random` when its deal starts."""
+    """A shuffle for a match with these options: each call gives a deck shuffled with `random`."""
     deck = game_rules(options.game, options.review).deck
     return lambda: Shuffled(tuple(random.sample(deck, len(deck))))
 
 
 def begun(options: RoomOptions, shuffle: Shuffle) -> Match:
-    """A match whose seats are all taken and whose first deal is dealt."""
+    """A match with all seats taken and the first deal dealt."""
     match = matches.begin(options)
     for seat in match.chairs.seats():
         events = matches.administer(match, TakeSeat(seat, Player(f"player {seat}")), shuffle)
@@ -45,16 +45,16 @@ def begun(options: RoomOptions, shuffle: Shuffle) -> Match:
 
 
 def evolved(match: Match, events: tuple[Event, ...]) -> Match:
-    """The match after all of `events`."""
+    """The match after all of `events`, in order."""
     for event in events:
         match = matches.evolve(match, event)
     return match
 
 
 def contest(options: RoomOptions, policies: BySeat[Policy], random: Random, shuffle: Shuffle) -> Iterator[Step]:
-    """A whole match: each seat acts by its policy, in turn, until the account is made.
+    """Plays a whole match between `policies` and gives each step as it happens.
 
-    `random` is what the policies draw from. A policy whose command is refused is wrong, and the contest fails.
+    `random` is the random source of the policies. A refused command is a bug in its policy and fails an assert.
     """
     match = begun(options, shuffle)
     while not isinstance(match, Over):
@@ -69,6 +69,6 @@ def contest(options: RoomOptions, policies: BySeat[Policy], random: Random, shuf
 
 
 def _asked(match: Match) -> tuple[Seat, ...]:
-    """Whose turn it is, or every seat where all are to say that they are ready."""
+    """The seat whose turn it is, or all seats if all must say that they are ready."""
     acting = turn(match).seat
     return match.chairs.seats() if acting is None else (acting,)

@@ -1,4 +1,4 @@
-"""What a sensible player bids, names and buries."""
+"""The calls, trump choice and burial of a sensible player."""
 
 from typing import Final
 
@@ -16,11 +16,11 @@ from erqiwang_core.units import CardId, CardSet, Points
 _PAIR: Final = 8
 _ACE: Final = 20
 _TRUMP: Final = 100
-"""What a card costs to bury beside its level and its points."""
+"""The extra cost of burying a card of a pair, an A, or a trump, beside its level and its points."""
 
 
 def best_call(view: View, advice: CallAdvice) -> Bid | Pass:
-    """The bid that is worth most, or a pass where none is worth anything."""
+    """The bid of highest expected value, or a pass if none is worth more than 0."""
     rules = rules_of(view)
     weak = min(weakness(order(trump), view.hand.cards) for trump in rules.trumps)
     captured = forecast(BEFORE_KITTY, rules.hand_size).points(weak)
@@ -30,13 +30,13 @@ def best_call(view: View, advice: CallAdvice) -> Bid | Pass:
 
 
 def _with_surrender(row: BidRow, captured: tuple[Points, ...]) -> int:
-    """What a bid is worth to a declarer who surrenders where that is cheaper."""
+    """The value of a bid to a declarer who surrenders if that is cheaper than playing."""
     playing = worth(row, captured)
     return playing if row.surrender is None else max(playing, surrendered(row.surrender))
 
 
 def best_name(view: View, advice: NameAdvice) -> NameTrump | Surrender:
-    """The trump that leaves the strongest hand, or surrender where play would cost more."""
+    """The trump that leaves the strongest hand, or surrender if playing is expected to cost more."""
     rules, bid = rules_of(view), agreed(view).bid
     row = rules.row(bid)
     trump, weak = best_trump(rules.trumps, view.hand.cards, rules.kitty_size)
@@ -48,14 +48,14 @@ def best_name(view: View, advice: NameAdvice) -> NameTrump | Surrender:
 
 
 def best_trump(choices: tuple[Trump, ...], hand: CardSet, size: int) -> tuple[Trump, int]:
-    """The choice that leaves the strongest hand once `size` cards are buried, and how weak that is."""
+    """The trump choice that leaves the strongest hand after burying `size` cards, and the weakness of that hand."""
     left = {trump: weakness(order(trump), without(hand, best_burial(order(trump), hand, size))) for trump in choices}
     trump = min(choices, key=lambda choice: left[choice])
     return trump, left[trump]
 
 
 def best_burial(tables: Order, hand: CardSet, size: int) -> CardSet:
-    """The `size` cards that leave the strongest hand: whole side suits where they fit, and the cheapest others beside them."""
+    """The `size` cards whose burial leaves the strongest hand: whole side suits that fit, then the cheapest cards."""
     return min(_burials(tables, hand, size), key=lambda burial: weakness(tables, without(hand, burial)))
 
 
@@ -69,7 +69,7 @@ def _burials(tables: Order, hand: CardSet, size: int) -> list[CardSet]:
 
 
 def _cheapest(tables: Order, hand: CardSet, number_: int) -> CardSet:
-    """The cards to bury that cost least: low ones before points, because a captured kitty counts them again."""
+    """The cheapest cards to bury. Point cards cost more, because a kitty capture counts their points."""
     paired = pairs(hand)
 
     def price(card: CardId) -> int:

@@ -1,4 +1,4 @@
-"""What a player may expect of a trick: who can still beat what lies there, judged by the cards it has not seen."""
+"""What a player may expect of a trick: how likely it is to be beaten, judged by the cards not seen yet."""
 
 from dataclasses import dataclass
 from typing import Final, final
@@ -14,13 +14,13 @@ from erqiwang_core.units import CardSet, KindSet, Seat
 _SINGLE_RUFF: Final = 0.9
 _PAIR_RUFF: Final = 0.4
 _TRACTOR_RUFF: Final = 0.1
-"""How likely a seat that is void of the led suit has trumps of the shape that was led."""
+"""The chance that a seat void of the led suit has trumps of the led shape, by shape."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """A position as one player sees it."""
+    """The position as the player to act sees it."""
 
     view: View
     order: Order
@@ -28,17 +28,17 @@ class Outlook:
     unseen: CardSet
     """The cards that may be in another hand."""
     trick: Trick | None
-    """What is to be followed; None where the seat leads."""
+    """The trick to follow; None if the seat leads."""
     partners: tuple[Seat, ...]
-    """The partners who play after the seat,"""
+    """The partners that play after this seat."""
     foes: tuple[Seat, ...]
-    """and the opponents who do."""
+    """The opponents that play after this seat."""
     hidden_hands: int
-    """Among how many other hands the unseen cards lie."""
+    """The number of other hands that share the unseen cards."""
 
 
 def outlook(view: View) -> Outlook:
-    """The position in which the seat is to play."""
+    """The position of the view's seat, during play."""
     later = still_to_play(view)
     return Outlook(
         view=view,
@@ -53,7 +53,7 @@ def outlook(view: View) -> Outlook:
 
 
 def threats(order: Order, group: Group, cards: CardSet, part: Component) -> int:
-    """How many components among `cards` of `group` are of the same shape as `part` and higher."""
+    """The number of components in `cards` of `group` that have the shape of `part` and are higher."""
     match part:
         case Single(level):
             higher = KindSet(sum(order.rungs[group][level + 1 :]))
@@ -65,11 +65,11 @@ def threats(order: Order, group: Group, cards: CardSet, part: Component) -> int:
 
 
 def stays_ahead(seen: Outlook, led: Group, cards: CardSet) -> float:
-    """How likely it is that no opponent who is still to play beats `cards`, which are ahead in a trick led in `led`."""
+    """The chance that no opponent still to play beats `cards`, which are ahead in a trick of group `led`."""
     group = groups_of(seen.order, cards)[0]
     part = component(seen.order, group, cards)
     if part is None:
-        # Only a sure throw is led, and one that lies there has stood.
+        # The cards are a throw. This player leads only sure throws, and a throw on the table has stood.
         return 1.0
     chance = 1.0
     for foe in seen.foes:
@@ -78,7 +78,7 @@ def stays_ahead(seen: Outlook, led: Group, cards: CardSet) -> float:
 
 
 def _beats(seen: Outlook, foe: Seat, led: Group, group: Group, part: Component) -> float:
-    """How likely it is that `foe` can beat `part` of `group`, having to follow `led`."""
+    """The chance that `foe` can beat `part` of `group` in a trick of group `led`."""
     void = _is_void(seen, foe, led)
     higher = _holds_higher(seen, foe, group, part)
     if group is led:
@@ -130,7 +130,7 @@ def _is_sure_throw(seen: Outlook, cards: CardSet) -> bool:
 
 
 def sure_throw(seen: Outlook) -> CardSet | None:
-    """All trumps of the hand that surely win, where they are more than one component; None where there are none such."""
+    """All trumps of the hand that no unseen card can beat, if they make a throw; None otherwise."""
     sure = 0
     for cards in all_components(seen.order, seen.order.trumps(seen.hand)):
         part = component(seen.order, Group.TRUMPS, cards)

@@ -1,4 +1,4 @@
-"""What a player is: somebody who sees a view and acts."""
+"""The policy: the interface of a player."""
 
 from random import Random
 from typing import Protocol
@@ -9,10 +9,10 @@ from erqiwang_core.playing import Signal
 
 
 class Policy(Protocol):
-    """A way to play. It knows the view it is given and nothing else, not even the views before."""
+    """A way to play. It knows only the view it is given, and keeps nothing of earlier views."""
 
     def act(self, view: View, random: Random) -> Command | None:
-        """What the seat does now, which is always legal; None where it has nothing to do."""
+        """A legal command for the view's seat; None if the seat has nothing to do now."""
 
     def signal(self, view: View, random: Random) -> Signal | None:
-        """What a defender in play tells the other defenders now; None where it tells nothing."""
+        """A signal to the other defenders; None to send none. None too if the seat is no defender in play."""

@@ -1,4 +1,4 @@
-"""A player who knows what is legal and nothing more: for tests, and as the measure of better ones."""
+"""A player that chooses among legal actions at random: for tests, and to measure better players against."""
 
 from random import Random
 from typing import Final, final
@@ -17,8 +17,8 @@ from erqiwang_core.players.reading import lead_to_follow, may_signal, tables
 from erqiwang_core.playing import Play, Signal, SignalKind
 from erqiwang_core.units import CardSet
 
-# How often chance does it, one time in so many. Most bid low and few pass, were all bids alike: then no deal would ever
-# be played at a high bid, where the kitty is shown and surrender is open.
+# Each happens one time in so many. If all calls were equally likely, almost every bid would be low, and no deal would
+# be played at a high bid, where the kitty is shown and surrender is possible.
 _BID: Final = 3
 _ANY_BID: Final = 2
 _SURRENDER: Final = 4
@@ -28,15 +28,15 @@ _SIGNAL: Final = 10
 
 @final
 class RandomLegal:
-    """Any legal action, each kind of them often enough to be met."""
+    """Chooses legal actions at random, so that each kind of action happens often enough for tests."""
 
     def act(self, view: View, random: Random) -> Command | None:
-        """What the seat does now; None where it has nothing to do."""
+        """A random legal command; None if the seat has nothing to do."""
         choice = view.advice.choice
         return None if choice is None else _choose(choice, view, random)
 
     def signal(self, view: View, random: Random) -> Signal | None:
-        """Now and then any signal, true or not."""
+        """Now and then a random signal, true or not; None most of the time."""
         if not may_signal(view) or random.randrange(_SIGNAL):
             return None
         return Signal(random.choice(tuple(SignalKind)))
@@ -71,9 +71,9 @@ def _lead(order: Order, hand: CardSet, random: Random) -> CardSet:
 
 
 def _follow(order: Order, view: View, advice: FollowAdvice, random: Random) -> CardSet:
-    """Any cards that a legal play may hold, where they happen to make one; else a legal play at random prices.
+    """A legal play: random cards from `may` if they happen to be legal, else the cheapest play at random prices.
 
-    The first breaks up pairs wherever the rules let a player do so, which the second avoids.
+    Random cards break up pairs wherever the rules allow it. The cheapest play avoids that, so alone it would not do.
     """
     lead = lead_to_follow(view)
     free = ids(CardSet(advice.may & ~advice.must))

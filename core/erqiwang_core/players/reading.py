@@ -1,4 +1,4 @@
-"""What a player reads off a view: what to follow, which cards are out, who is on whose side."""
+"""What a player reads off a view: the lead to follow, the cards not seen yet, and who is on which side."""
 
 from erqiwang_core.kernel.hand import cards_of
 from erqiwang_core.kernel.shapes import Lead
@@ -12,69 +12,70 @@ from erqiwang_core.units import CardSet, Seat
 
 
 def rules_of(view: View) -> Rules:
-    """The rules of the match."""
+    """The rules of the match that the view shows."""
     return game_rules(view.options.game, view.options.review)
 
 
 def may_signal(view: View) -> bool:
-    """Whether the seat is a defender in play."""
+    """Whether the seat is a defender and play has begun."""
     return view.progress.phase is Phase.PLAYING and agreed(view).declarer != view.seat
 
 
 def agreed(view: View) -> Agreed:
-    """The contract, which the caller knows there to be."""
+    """The contract. There must be a declarer."""
     contract = view.contract.agreed
     assert contract is not None, "a declarer has been found"
     return contract
 
 
 def tables(view: View) -> Order:
-    """The order of the trump named, which the caller knows there to be."""
+    """The tables of the trump choice. Trump must have been named."""
     trump = agreed(view).trump
     assert trump is not None, "trump has been named"
     return order(trump)
 
 
 def trick_under_way(view: View) -> Trick | None:
-    """The trick that others have led to and that is not complete."""
+    """The trick in progress; None if the next play is a lead."""
     trick = view.table.trick
     return None if trick is None or len(trick.plays) == len(view.chairs.players) else trick
 
 
 def lead_to_follow(view: View) -> Lead:
-    """What the seat follows; the caller knows that it does not lead."""
+    """The lead to follow. A trick must be in progress."""
     trick = trick_under_way(view)
     assert trick is not None, "who follows follows a trick"
     return trick.lead
 
 
 def is_partner(view: View, seat: Seat) -> bool:
-    """Whether `seat` is on the side of the view's own seat."""
+    """Whether `seat` is on the same side as the view's seat. A seat is its own partner."""
     declarer = agreed(view).declarer
     return (seat == declarer) == (view.seat == declarer)
 
 
 def opponents(view: View, among: tuple[Seat, ...]) -> tuple[Seat, ...]:
-    """Those of `among` who are on the other side."""
+    """The seats in `among` on the other side."""
     return tuple(seat for seat in among if not is_partner(view, seat))
 
 
 def partners(view: View, among: tuple[Seat, ...]) -> tuple[Seat, ...]:
-    """Those of `among` who are on the seat's own side."""
+    """The seats in `among` on the same side as the view's seat."""
     return tuple(seat for seat in among if is_partner(view, seat))
 
 
 def still_to_play(view: View) -> tuple[Seat, ...]:
-    """The seats that play to the present trick after this one."""
+    """The other seats that have not played to the present trick, in order of play."""
     trick = trick_under_way(view)
     played = () if trick is None else tuple(played.seat for played in trick.plays)
     return tuple(seat for seat in seats_after(view.seat, len(view.chairs.players)) if seat not in played)
 
 
 def unseen(view: View) -> CardSet:
-    """The cards that may be in another hand: all that the seat does not hold, did not bury, and cannot see played.
+    """The cards that may be in another hand: those that the seat does not hold, has not buried, and cannot see.
 
-    Past tricks count in review rooms alone; elsewhere the seat knows the captured point cards and the table.
+    A review room shows all past tricks. A no-review room shows only the trick on the table and, to defenders, the
+    captured point cards.
     """
     seen = view.hand.cards | view.buried.cards | view.captured_cards.cards
     for trick in view.history.tricks:

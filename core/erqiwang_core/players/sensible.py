@@ -1,4 +1,4 @@
-"""A player who follows simple rules of sense: it bids what its hand promises and weighs every play."""
+"""A player that follows simple rules: it bids by the strength of its hand and chooses the play of highest value."""
 
 from random import Random
 from typing import final
@@ -17,15 +17,15 @@ from erqiwang_core.units import CardSet
 
 @final
 class Sensible:
-    """Bids by strength, buries to make voids, counts what is out, and signals; it leaves nothing to chance."""
+    """Bids by strength, buries to make voids, counts unseen cards, and signals. It never uses its random source."""
 
     def act(self, view: View, random: Random) -> Command | None:  # noqa: ARG002 (a policy is handed a random source)
-        """What the seat does now; None where it has nothing to do."""
+        """The command of highest value; None if the seat has nothing to do."""
         choice = view.advice.choice
         return None if choice is None else _choose(choice, view)
 
     def signal(self, view: View, random: Random) -> Signal | None:  # noqa: ARG002 (as above)
-        """What helps a partner who is about to follow while this seat plays after it."""
+        """The signal to a partner whose turn it is, before this seat has played; None at any other time."""
         trick = trick_under_way(view)
         if trick is None or not may_signal(view):
             return None

@@ -1,7 +1,7 @@
-"""How strong a hand is for a declarer: what the defenders are likely to capture, and what a bid is then worth.
+"""The strength of a declarer's hand: the points that the defenders are likely to capture, and the value of a bid.
 
-The weights come from a linear fit to some thousand deals that these players played out. A hand tells no more than a third
-to a half of what becomes of it, so a bid is judged over all that may be captured and not by the mean alone.
+The weights are a linear fit to several thousand deals between these players. The hand explains only a third to a half
+of the points captured, so a bid is valued over ten equally likely outcomes, not by the mean alone.
 """
 
 from dataclasses import dataclass
@@ -22,21 +22,21 @@ _ACE: Final = -2
 _KING_BESIDE_ACE: Final = -6
 _SIDE_PAIR: Final = -10
 _VOID: Final = -10
-"""Points that the defenders capture for each; an A or a K counts as a side card besides."""
+"""What each feature of a hand adds to the points that the defenders capture. An A or K is a side card too."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """The points captured: a line over a hand's weakness, and what they deviate from it by."""
+    """A forecast of the points captured: a line over the weakness of a hand, and the deviations from it."""
 
     at_zero: int
     percent: int
     deviations: tuple[int, ...]
-    """The middle of every tenth of the deals."""
+    """Ten equally likely deviations in points: the middle of each tenth of the measured deals."""
 
     def points(self, weakness: int) -> tuple[Points, ...]:
-        """What the defenders may capture from a hand of that weakness, each as likely as the others."""
+        """Ten equally likely amounts of points that the defenders capture from a hand of that weakness."""
         expected = self.at_zero + self.percent * weakness // 100
         return tuple(Points(max(0, (expected + deviation) // 5 * 5)) for deviation in self.deviations)
 
@@ -45,19 +45,19 @@ _DEALT: Final = (-70, -40, -22, -10, 0, 8, 16, 26, 38, 55)
 _KEPT: Final = (-57, -33, -21, -11, -2, 6, 14, 23, 33, 50)
 
 BEFORE_KITTY: Final = {28: Forecast(87, 80, _DEALT), 21: Forecast(92, 123, _DEALT), 25: Forecast(102, 83, _DEALT)}
-"""By the number of cards dealt: for those cards, with the trump that suits them best."""
+"""Forecasts by the number of cards dealt: from the hand as dealt, with its best trump choice."""
 
 AFTER_BURYING: Final = {28: Forecast(144, 94, _KEPT), 21: Forecast(170, 140, _KEPT), 25: Forecast(154, 106, _KEPT)}
-"""By the same number: for the cards kept."""
+"""Forecasts by the number of cards dealt: from the hand after burying."""
 
 
 def forecast(measured: dict[int, Forecast], hand_size: int) -> Forecast:
-    """The forecast for hands of that size; for a size that nobody has measured, that of the nearest."""
+    """The forecast for hands of that size. If that size was not measured, the one for the nearest size."""
     return measured[min(measured, key=lambda size: abs(size - hand_size))]
 
 
 def weakness(order: Order, hand: CardSet) -> int:
-    """How much a declarer's hand leaves to the defenders, in points from an arbitrary zero; lower is better."""
+    """The weakness of a declarer's hand, in points from an arbitrary zero. Lower is better for the declarer."""
     trumps = order.trumps(hand)
     row = order.pair_ladder(Group.TRUMPS, hand) & BOTTOM_PLANE
     found = _JOKER * count(shared(hand, JOKERS)) + _SEVEN * count(shared(hand, SEVENS))
@@ -75,7 +75,7 @@ def _side_weakness(order: Order, group: Group, hand: CardSet) -> int:
 
 
 def worth(row: BidRow, captured: tuple[Points, ...]) -> int:
-    """What a bid is worth to a declarer, in chips from each defender, added up over all that may be captured."""
+    """The value of a bid to a declarer: the chips from each defender, summed over all amounts in `captured`."""
     return sum(_stake(row, points) for points in captured)
 
 
@@ -86,5 +86,5 @@ def _stake(row: BidRow, captured: Points) -> int:
 
 
 def surrendered(chips: int) -> int:
-    """What a surrender that costs so many chips to each defender is worth, on the scale of `worth`."""
+    """The value of a surrender that costs `chips` to each defender, on the scale of `worth`."""
     return -len(_KEPT) * chips

@@ -1,4 +1,4 @@
-"""The page of all errors, made from the table of reasons: `python -m erqiwang_grpc.rpc.wire.errors_doc > docs/errors.md`."""
+"""The page of all errors, from the table of reasons: `python -m erqiwang_grpc.rpc.wire.errors_doc > docs/errors.md`."""
 
 import sys
 from typing import Final
@@ -92,7 +92,7 @@ def _delay(retry: Retry | None) -> str:
 
 
 def _says(why: Reason) -> list[str]:
-    """What a refusal says beside its reason: the fields of its message."""
+    """The fields that a refusal has beside its reason."""
     field: FieldDescriptor = refusal_pb2.Refusal.DESCRIPTOR.fields_by_name[why.name.lower()]
     assert field.message_type is not None, "every reason is a message"
     return [each.name for each in field.message_type.fields]

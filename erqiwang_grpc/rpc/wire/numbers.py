@@ -1,4 +1,4 @@
-"""Numbers: the values of the core's closed sets, and the enum values they travel by."""
+"""Numbers: tables from the core's enumerations to the enum values on the wire."""
 
 from typing import Final, TypeVar
 
@@ -38,7 +38,7 @@ GROUPS: Final = {
 NAMED: Final[dict[Trump, card_pb2.Trump.ValueType]] = {
     trump: card_pb2.Trump.ValueType(number(trump)) for trump in TRUMPS
 }
-"""By the number that names it in a command, too."""
+"""The trump choices. The numbers are those of a `NameTrump` command too."""
 
 QUOTAS: Final = {
     Quota.ROOMS: refusal_pb2.Refusal.QUOTA_ROOMS,
@@ -99,12 +99,12 @@ UNITS: Final = {
 
 
 def reverse(numbers: dict[K, V]) -> dict[V, K]:
-    """From the wire's number back to the core's value."""
+    """The table in the other direction: from the number on the wire to the core's value."""
     return {number: value for value, number in numbers.items()}
 
 
 def outcome(result: Outcome) -> settlement_pb2.Outcome.ValueType:
-    """The kind of an outcome; how many levels an upgrade has travels as its multiplier."""
+    """The enum value of an outcome. The n of an upgrade is sent as the multiplier."""
     match result:
         case Shutout():
             return settlement_pb2.OUTCOME_SHUTOUT

@@ -1,6 +1,6 @@
-"""Decode: from the messages of the wire to the core's commands and options.
+"""Requests: decodes messages from clients into the core's commands and options.
 
-Only the form is looked at here. Numbers stay raw until the core has decided on them, and it alone refuses them.
+Only the form is checked here. The numbers in a command are passed on unchecked: the core alone refuses them.
 """
 
 from typing import Final
@@ -28,7 +28,7 @@ from erqiwang_grpc.rpc.wire.numbers import DECKS, DISBAND_REASONS, PAYERS, START
 from erqiwang_grpc.v1 import room_pb2, room_service_pb2, seat_service_pb2
 
 LONGEST_COUNTDOWN: Final = 3600
-"""Seconds; nothing happens when one runs out, so the bound only keeps nonsense off the screens."""
+"""Most seconds of a countdown. Nothing happens when one runs out; the bound only keeps nonsense off screens."""
 
 
 def command(message: seat_service_pb2.Command) -> SeatCommand | NoCommand:
@@ -57,7 +57,7 @@ def command(message: seat_service_pb2.Command) -> SeatCommand | NoCommand:
 
 
 def room_choice(choice: room_service_pb2.RoomChoice) -> RoomOptions | InvalidField:
-    """The options chosen, typed or as a `roomtype`; all defaults where nothing is."""
+    """The options in a request, typed or as a `roomtype`; defaults without either. `InvalidField` if out of range."""
     match choice.WhichOneof("choice"):
         case "options":
             return room_options(choice.options, "choice.options.")
@@ -68,7 +68,7 @@ def room_choice(choice: room_service_pb2.RoomChoice) -> RoomOptions | InvalidFie
 
 
 def opening(request: room_service_pb2.CreateRoomRequest, platform: str) -> RoomOpened | InvalidField:
-    """The room that a platform wants opened."""
+    """The opening of the room that a platform wants to create. `InvalidField` for the first field with a bad value."""
     wrong = (
         name_fault("owner", request.owner)
         or text_fault("reference", request.reference, LONGEST_REFERENCE)
@@ -84,11 +84,11 @@ def opening(request: room_service_pb2.CreateRoomRequest, platform: str) -> RoomO
 
 
 _NOT_ASKED: Final = DisbandReason.EXPIRED
-"""What the server alone says."""
+"""The reasons that only the server itself may give for a disband."""
 
 
 def disband(request: room_service_pb2.DisbandRoomRequest) -> Disband | InvalidField:
-    """Who asks for the end of a match, and why."""
+    """The command to disband a match: who asks, why, and a remark. `InvalidField` for a bad value."""
     reason = _REASONS.get(request.reason)
     if reason is None:
         return choice_fault("reason", request.reason, tuple(_REASONS))
@@ -99,9 +99,9 @@ def disband(request: room_service_pb2.DisbandRoomRequest) -> Disband | InvalidFi
 
 
 def room_options(message: room_pb2.RoomOptions, path: str = "") -> RoomOptions | InvalidField:
-    """The options of a room, 0 and unset standing for the defaults; the first that is out of range is refused.
+    """The options of a room. 0 and unset mean the default. `InvalidField` for the first option that is out of range.
 
-    `path` leads to the options in the request, and ends in a dot.
+    `path` is the path of the options in the request, ending in a dot; the refusal names the field by it.
     """
     game = _game(message, path)
     if isinstance(game, InvalidField):

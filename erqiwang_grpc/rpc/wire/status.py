@@ -1,4 +1,4 @@
-"""Status: what a call ends with in place of an answer."""
+"""Status: the gRPC status of a call that ends without an answer."""
 
 from collections.abc import Iterable
 from math import ceil
@@ -21,9 +21,9 @@ DOMAIN: Final = "erqiwang"
 
 
 def refused_status(refused: Refused) -> Status:
-    """The status of a refused unary call: its reason as `ErrorInfo`, and the whole refusal as a detail.
+    """The status of a refused unary call. Its details are the reason as `ErrorInfo`, and the whole refusal.
 
-    Where it is worth while to send the same again, a `RetryInfo` says when.
+    If the same request may succeed later, a `RetryInfo` says when to try again.
     """
     why, refusal = reason(refused), encode.refusal(refused)
     retry = why.value.retry
@@ -33,7 +33,7 @@ def refused_status(refused: Refused) -> Status:
 
 
 def ended_status(why: Reason, said: str = "") -> Status:
-    """The status of a call that cannot go on; `said` is a whole sentence that says more exactly what has happened."""
+    """The status of a call that cannot go on. `said` is a whole sentence with details, in place of the reason's own."""
     row = why.value
     return _status(why, f"{said or row.when} {row.then}", row.retry, {})
 
@@ -46,17 +46,17 @@ def _status(why: Reason, message: str, retry: Retry | None, said: dict[str, str]
 
 
 def drawn(retry: Retry) -> Duration:
-    """A delay of one client's own."""
+    """A random delay within the bounds of `retry`, so that clients do not all come back at once."""
     delay = Duration()
-    # Rounded up: who comes back a moment early is refused again.
+    # Rounded up, because a client that comes back a moment too early would be refused again.
     delay.FromMilliseconds(ceil(1000 * uniform(retry.least, retry.most)))
     return delay
 
 
 def metadata(refusal: refusal_pb2.Refusal) -> dict[str, str]:
-    """What a refusal says beside its reason, as text, for a client that does not know the message.
+    """The fields of a refusal as text, for a client that does not know the message.
 
-    An enum is told by its name. Lists are told but for cards, of which the refusal itself tells.
+    An enum is written as its name. Lists are included except lists of cards, which only the refusal itself holds.
     """
     member = refusal.WhichOneof("reason")
     assert member is not None, "a refusal has a reason"
@@ -70,7 +70,7 @@ _CARDS: Final = ("legal", "compulsory")
 
 
 def _text(field: FieldDescriptor, value: object) -> str:
-    """The value of a field as text; empty for what is not told."""
+    """The value of a field as text; empty if it is left out."""
     if field.name in _CARDS:
         return ""
     values: list[object] = list(value) if isinstance(value, Iterable) and not isinstance(value, str) else [value]

@@ -1,4 +1,4 @@
-"""The store in one SQLite file, the embedded default: one writer thread, group commit, readers beside it."""
+"""The store in one SQLite file, which is the default: one writer thread with group commit, and reader threads."""
 
 from __future__ import annotations
 
@@ -74,9 +74,9 @@ __all__ = [
 T = TypeVar("T")
 
 STORE_FILE: Final = "rooms.sqlite"
-"""What the file is called in a server's data folder."""
+"""The name of the file in a server's data folder."""
 
-_READERS: Final = 2  # reading is for opening rooms and for lists; more threads would only take turns
+_READERS: Final = 2  # only opened rooms and lists are read, and more threads would only wait for one another
 _NO_IDENTITY: Final = "its identity cannot be read, and `erqiwang store new-identity` gives it one"
 _CLOSED: Final = Unavailable("this store is closed: open it again")
 
@@ -84,14 +84,14 @@ _CLOSED: Final = Unavailable("this store is closed: open it again")
 @final
 @dataclass(frozen=True, slots=True)
 class Compacted:
-    """The size of the file in bytes before and after."""
+    """The size of the file in bytes, before and after compaction."""
 
     before: int
     after: int
 
 
 class SqliteReader:
-    """`StoreReader` of a file, beside its server or without one. For the event loop it was opened in."""
+    """`StoreReader` of a file, with or without a running server. Use it only in the event loop that opened it."""
 
     def __init__(self, identity: StoreId, connections: tuple[sqlite3.Connection, ...]) -> None:
         self._identity = identity
@@ -103,31 +103,31 @@ class SqliteReader:
 
     @property
     def identity(self) -> StoreId:
-        """Which store this is."""
+        """The identity of this store."""
         return self._identity
 
     async def faults(self) -> tuple[str, ...] | Unavailable:
-        """What is wrong with the file beside its rooms' events; it takes as long as reading all of it."""
+        """The faults of the file outside its rooms' events. This reads the whole file."""
         return await self._of_all(lists.faults)
 
     async def read(self, room: RoomId, after: Version = NOTHING) -> tuple[Entry, ...] | Damaged:
-        """Every payload of the room with a version above `after`, checked. See `StoreReader.read`."""
+        """The entries of the room with versions above `after`. See `StoreReader.read`."""
         return await self._of_room(room, after, partial(statements.read, room=room, after=after))
 
     async def first(self, room: RoomId) -> Entry | Damaged | None:
-        """The first payload of the room, checked by itself. See `StoreReader.first`."""
+        """The first entry of the room. See `StoreReader.first`."""
         return await self._of_room(room, NOTHING, partial(statements.first, room=room))
 
     async def rooms(self, after: RoomId, limit: int) -> tuple[RoomId, ...] | Unavailable:
-        """The next at most `limit` rooms in the order of their ids. See `StoreReader.rooms`."""
+        """The next rooms in order of id, at most `limit`. See `StoreReader.rooms`."""
         return await self._of_all(partial(lists.rooms, after=after, limit=limit))
 
     async def feed(self, feed: str, after: Cursor, limit: int) -> tuple[Fed, ...] | BadCursor | Unavailable:
-        """The next at most `limit` batches of a feed in commit order. See `StoreReader.feed`."""
+        """The next batches of a feed in commit order, at most `limit`. See `StoreReader.feed`."""
         return await self._of_all(partial(lists.feed, feed=feed, after=after, limit=limit))
 
     async def latest(self) -> Cursor | Unavailable:
-        """The cursor behind everything that is stored by now."""
+        """The cursor after everything that is stored by now."""
         return await self._of_all(lists.latest)
 
     async def summary(self, room: RoomId) -> Listed | Damaged | None:
@@ -135,11 +135,11 @@ class SqliteReader:
         return await self._of_room(room, NOTHING, partial(lists.summary, room=room))
 
     async def summaries(self, search: Search, limit: int, after: Cursor = START) -> Page | BadCursor | Unavailable:
-        """At most `limit` rooms of a list, the newest first. See `StoreReader.summaries`."""
+        """A page of a list, at most `limit` rooms, newest first. See `StoreReader.summaries`."""
         return await self._of_all(partial(lists.summaries, search=search, limit=limit, after=after))
 
     async def close(self) -> None:
-        """Finish the reads that run, then let go of the file."""
+        """Finish the reads that are running, then close the file."""
         await asyncio.to_thread(self._readers.shutdown)
         for db in self._connections:
             db.close()
@@ -160,7 +160,7 @@ class SqliteReader:
         return await asyncio.get_running_loop().run_in_executor(self._readers, self._snapshot, query)
 
     def _snapshot(self, query: Callable[[sqlite3.Connection], T]) -> T:
-        """Run the query in a transaction, so that a room and its head are of one moment."""
+        """Run the query in a transaction, so that it sees the file at one moment."""
         db = self._idle.get()
         try:
             db.execute("BEGIN")
@@ -173,7 +173,7 @@ class SqliteReader:
 
 @final
 class SqliteStore(SqliteReader):
-    """`Store` in a file that nobody else writes. For the event loop it was opened in."""
+    """`Store` in a file that no other process writes. Use it only in the event loop that opened it."""
 
     shared: Final = False
 
@@ -188,13 +188,13 @@ class SqliteStore(SqliteReader):
         self._lost = asyncio.Event()
 
     async def lost(self) -> None:
-        """Return once a flush has failed: the process must then end, without closing the file."""
+        """Return when a flush has failed. The process must then end without closing the file."""
         await self._lost.wait()
 
     async def append(self, room: RoomId, expected: Version, batch: Batch) -> AppendAnswer:
-        """Put `batch` behind version `expected` of the room. See `Store.append`.
+        """Append `batch` after version `expected` of the room. See `Store.append`.
 
-        `ValueError` or `OverflowError` for text that is no Unicode and numbers over 63 bits.
+        Raises `ValueError` for text that is not valid Unicode, and `OverflowError` for numbers over 63 bits.
         """
         if self._is_closed:
             return _CLOSED
@@ -207,27 +207,27 @@ class SqliteStore(SqliteReader):
     async def summarise(
         self, room: RoomId, expected: Version, summary: Summary
     ) -> Rewritten | Conflict | Damaged | Unavailable:
-        """Put `summary` in the place of the one that the room has. See `Store.summarise`."""
+        """Replace the room's summary. See `Store.summarise`."""
         work = partial(statements.summarise, room=room, expected=expected, summary=summary)
         return await self._write(lambda: self._committer.transact(work))
 
     async def delete_rooms(self, term: Term, before: TimeNs, limit: int) -> tuple[RoomId, ...] | Unavailable:
-        """Delete at most `limit` rooms; appends wait for as long. See `Store.delete_rooms`."""
+        """Delete at most `limit` rooms. Appends wait meanwhile. See `Store.delete_rooms`."""
         work = partial(lists.delete_rooms, term=term, before=before, limit=limit)
         return await self._write(lambda: self._committer.transact(work))
 
     async def compact(self) -> Compacted | Unavailable:
-        """Give the space of deleted rooms back to the disk. Appends wait; needs as much free space as the file."""
+        """Give the space of deleted rooms back to the disk. Appends wait meanwhile. It needs as much space as the file."""
         return await self._write(lambda: self._committer.outside(partial(_compact, self._file.path)))
 
     async def backup(self, target: Path) -> Unavailable | None:
-        """Write a copy of this moment to `target`, which must not exist, while the server goes on."""
+        """Write a copy of the file at this moment to `target`, which must not exist. The server goes on meanwhile."""
         if self._is_closed:
             return _CLOSED
         return await back_up(self._file.path, target)
 
     async def close(self) -> None:
-        """Commit what was handed in, then let go of the file. Everything after it is `Unavailable`."""
+        """Commit the work that was begun, then close the file. Later calls are `Unavailable`."""
         if self._is_closed:
             return
         self._is_closed = True
@@ -249,7 +249,7 @@ class SqliteStore(SqliteReader):
             self._lost.set()
 
     async def _commit_all(self) -> None:
-        """Commit group after group: what comes in during one flush is the next group."""
+        """Commit group after group. The appends that arrive during one flush are the next group."""
         while self._waiting:
             group, self._waiting = self._waiting, []
             await self._commit(group)
@@ -260,7 +260,7 @@ class SqliteStore(SqliteReader):
         done = asyncio.get_running_loop().run_in_executor(self._writer, self._committer.commit, wanted)
         await asyncio.wait([done])
         self._see_whether_lost()
-        error = done.exception()  # a bug must reach every caller: an append never answered would be worse
+        error = done.exception()  # tell every caller of a bug: an append without an answer would be worse
         for index, (_, waiter) in enumerate(group):
             if waiter.done():
                 continue  # its caller was cancelled
@@ -273,26 +273,26 @@ class SqliteStore(SqliteReader):
 async def open_store(path: Path, page_limit: int | None = None) -> SqliteStore | OpenRefused:
     """Open the store for the one server that writes it; make the file where there is none.
 
-    Takes the same time however much is stored. `page_limit` keeps the file under that many pages of 4096
-    bytes: beyond, appends are `Unavailable` as on a full disk. The file must be on a local disk.
+    The time does not depend on how much is stored. `page_limit` limits the file to that many pages of 4096 bytes; when
+    it is full, appends are `Unavailable`, as on a full disk. The file must be on a local disk.
     """
     return await asyncio.to_thread(_open_store, path, page_limit)
 
 
 async def open_reader(path: Path) -> SqliteReader | OpenRefused:
-    """Open the store for reading alone, also while a server writes it."""
+    """Open the file only for reading. A server may write it at the same time."""
     return await asyncio.to_thread(_open_reader, path)
 
 
 async def new_identity(path: Path) -> StoreId | OpenRefused:
-    """Make the file another store, so that cursors which were given out before are refused. No server may have it open."""
+    """Give the file a new identity, so that all earlier cursors are refused. No server may have it open."""
     return await asyncio.to_thread(_new_identity, path)
 
 
 async def back_up(path: Path, target: Path) -> Unavailable | None:
     """Write a copy of the store at this moment to `target`, which must not exist, also while a server writes it.
 
-    The copy is a store of its own, with another identity: what is written to it and to the original from now on differs.
+    The copy has a new identity, because from now on its events may differ from those of the original.
     """
     return await asyncio.to_thread(_back_up, path, target)
 
@@ -386,7 +386,7 @@ def _copy(source: sqlite3.Connection, target: Path) -> None:
     opening.make_private(target)
     copy = sqlite3.connect(target, isolation_level=None)
     try:
-        source.backup(copy, pages=-1)  # in one step: in several, each commit beside it would restart it
+        source.backup(copy, pages=-1)  # in one step: with several, each commit by the server would restart the copy
         schema.stamp(copy)
     finally:
         copy.close()

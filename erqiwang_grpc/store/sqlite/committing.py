@@ -1,4 +1,4 @@
-"""Group commit: what is asked for while one flush runs shares the next."""
+"""Group commit: the appends that arrive during one flush share the next flush."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from erqiwang_grpc.store.sqlite.statements import Prepared
 
 T = TypeVar("T")
 
-# An I/O error of these kinds comes before anything that the next opening could take for a whole transaction.
+# After these I/O errors, the file holds nothing that the next opening could take for a complete transaction.
 _NOTHING_WRITTEN: Final = frozenset(
     {sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_READ, sqlite3.SQLITE_IOERR_SHORT_READ}
 )
-# Such an error may come after the flush: the transaction is in the file, and the next opening finds it. Nothing was lost.
+# These errors may come after the flush. Then the transaction is in the file, and the next opening finds it.
 _AFTER_THE_FLUSH: Final = frozenset(
     {
         sqlite3.SQLITE_IOERR_SHMOPEN,
@@ -30,16 +30,16 @@ _AFTER_THE_FLUSH: Final = frozenset(
 
 @final
 class Committer:
-    """The one writer of a file. Its methods are called one at a time, by the thread that writes."""
+    """The one writer of a file. Only the writing thread calls its methods, one at a time."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
         self.is_lost = False
-        """Whether a flush has failed. The system may have dropped what it could not write and call the next flush a success,
-        so nothing more is written: the process must end."""
+        """Whether a flush has failed. The system may have dropped the data and may report the next flush as a success.
+        So nothing more is written, and the process must end."""
 
     def commit(self, group: Sequence[Prepared]) -> list[AppendAnswer]:
-        """Answer every append of the group, with one flush for all that are written."""
+        """Write the appends of the group with a single flush, and give the answer to each."""
         try:
             return self._together(group)
         except schema.FILE_ERRORS as error:
@@ -47,11 +47,11 @@ class Committer:
                 return [_UNSURE] * len(group)
             if len(group) == 1:
                 return [self._refusal(group[0], error)]
-        # One of them cannot be written. The transaction is gone for all, so each gets its own.
+        # One of them cannot be written, and the transaction failed for all. So try each in its own transaction.
         return [answer for one in group for answer in self.commit([one])]
 
     def transact(self, work: Callable[[sqlite3.Connection], T]) -> T | Unavailable:
-        """Do `work` in a transaction of its own."""
+        """Do `work` in one transaction."""
         if self.is_lost:
             return _LOST
         try:
@@ -60,7 +60,7 @@ class Committer:
             return self._unavailable(error)
 
     def outside(self, work: Callable[[sqlite3.Connection], T]) -> T | Unavailable:
-        """Do `work` without a transaction, which some statements demand."""
+        """Do `work` without a transaction, as some statements require."""
         try:
             return work(self._db)
         except schema.FILE_ERRORS as error:
@@ -87,7 +87,7 @@ class Committer:
         return self._unavailable(error)
 
     def _is_unsure(self, error: FileError) -> bool:
-        """Whether the transaction may stand after the next opening although its commit failed."""
+        """Whether the transaction may be in the file at the next opening, although its commit failed."""
         code = schema.extended_code(error)
         if schema.primary_code(error) != sqlite3.SQLITE_IOERR or code in _NOTHING_WRITTEN:
             return False

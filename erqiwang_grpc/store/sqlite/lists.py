@@ -1,7 +1,7 @@
-"""How rooms and batches are found: pages of rooms, of a feed, and of summaries.
+"""Lists: pages of rooms, of feeds, and of summaries.
 
-Every row that is read is matched by type, as in `statements`. SQLite follows its indexes wherever they lead, so each page is
-seen to go one way: a page of a damaged index would not stand behind the one before, and a loop over pages never end.
+Every row is matched by type, as in `statements`. SQLite trusts its indexes, even damaged ones. So each page is checked
+to be in order: with a damaged index a page might come before the last one, and a loop over pages would never end.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _UNORDERED: Final = "batches stand at positions they were not given: feeds tell 
 _BROKEN_SEAL: Final = "its summary fails its checksum: make it anew with `erqiwang store rebuild`"
 _NOT_FOUND: Final = "lists do not find it by what its summary says: make that anew with `erqiwang store rebuild`"
 
-# Also from the batches: a room whose head is gone is a room all the same, and reading it says what is wrong.
+# Rooms are looked for in the batches too: if a room's head is lost, it is listed, and reading it tells what is wrong.
 _ROOMS: Final = """SELECT room FROM rooms WHERE room > ?
   UNION SELECT room FROM batches WHERE room > ? ORDER BY room"""
 _FEED: Final = "SELECT position, room FROM batches WHERE feed = ? AND position > ? ORDER BY position"
@@ -57,7 +57,7 @@ _BACKWARDS: Final = """SELECT count(*) FROM (
   SELECT position - lag(position) OVER (PARTITION BY room ORDER BY last_version) AS step FROM batches) WHERE step < 1"""
 _BEYOND: Final = """SELECT count(*) FROM batches
   WHERE position > (SELECT seq FROM sqlite_sequence WHERE name = 'batches')"""
-# The moment is the index's own, by which it is sorted: with a damaged one a page would not begin where the last one ended.
+# The moment is read from the index, which is sorted by it. Otherwise, with damage, pages would not follow each other.
 _BY_MOMENT: Final = {
     Moment.CREATED: """SELECT found.created_ns, found.room, rooms.* FROM found LEFT JOIN rooms USING (room)
   WHERE key = ? AND value = ? AND found.created_ns >= ? AND (found.created_ns, found.room) < (?, ?)""",
@@ -91,7 +91,7 @@ def feed(db: sqlite3.Connection, feed: str, after: Cursor, limit: int) -> tuple[
 
 
 def _fed(db: sqlite3.Connection, rows: Iterable[tuple[object, ...]], last: int) -> Iterator[Fed]:
-    """The batches of the rows that pass their checks. Rows are taken one by one: a damaged one must not end a page early."""
+    """The batches that pass their checks. Rows are read one by one, because a damaged one must not end a page early."""
     for row in rows:
         match row:
             case (int(position), str(room)):
@@ -101,7 +101,7 @@ def _fed(db: sqlite3.Connection, rows: Iterable[tuple[object, ...]], last: int) 
                 if entries is not None:
                     yield Fed(keyset.after(position - 1), keyset.after(position), entries)
             case _:
-                pass  # the room itself says what is wrong when it is read
+                pass  # skip it: reading its room tells what is wrong
 
 
 def latest(db: sqlite3.Connection) -> Cursor:
@@ -147,11 +147,11 @@ def summaries(db: sqlite3.Connection, search: Search, limit: int, after: Cursor)
 @final
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A room that an index leads to."""
+    """A room that the index leads to."""
 
     place: Place
     listed: Listed | None
-    """None where its summary is not there, or fails its checksum."""
+    """The room with its summary; None if that is missing or fails its checksum."""
 
 
 def _page(candidates: Iterable[_Candidate], search: Search, end: Place, limit: int) -> Page:
@@ -171,7 +171,7 @@ def _page(candidates: Iterable[_Candidate], search: Search, end: Place, limit: i
 
 
 def _belongs(candidate: _Candidate, search: Search) -> bool:
-    """Whether the summary says itself what the index says of it."""
+    """Whether the summary itself agrees with the index."""
     listed = candidate.listed
     if listed is None or not set(search.terms).issubset(listed.summary.terms):
         return False
@@ -192,7 +192,7 @@ def _candidates(rows: Iterable[tuple[object, ...]]) -> Iterator[_Candidate]:
 
 
 def _listed(row: tuple[object, ...]) -> Listed | None:
-    """The room of a row of `rooms`; None where it is not there, or fails its checksum."""
+    """The room in a row of `rooms`; None if its summary is missing or fails its checksum."""
     match row:
         case (
             str(room),
@@ -225,7 +225,7 @@ def delete_rooms(db: sqlite3.Connection, term: Term, before: TimeNs, limit: int)
 
 
 def _is_old(candidate: _Candidate, term: Term, before: TimeNs) -> bool:
-    """Whether the summary says so itself: an index that is damaged must not delete a match."""
+    """Whether the summary itself says that the match is old, because a damaged index must not delete a match."""
     listed = candidate.listed
     if listed is None or term not in listed.summary.terms:
         return False
@@ -233,14 +233,14 @@ def _is_old(candidate: _Candidate, term: Term, before: TimeNs) -> bool:
 
 
 def faults(db: sqlite3.Connection) -> tuple[str, ...]:
-    """What is wrong with the file beside its rooms' events: pages, indexes, summaries, and the table of terms."""
+    """The faults of the file outside its rooms' events: in pages, indexes, summaries, and the table of terms."""
     found = [text for (text,) in db.execute("PRAGMA integrity_check").fetchall() if isinstance(text, str)]
     unordered = any(db.execute(statement).fetchone() != (0,) for statement in (_BACKWARDS, _BEYOND))
     return (*(text for text in found if text != "ok"), *((_UNORDERED,) * unordered), *_faults_of_lists(db))
 
 
 def _faults_of_lists(db: sqlite3.Connection) -> tuple[str, ...]:
-    """Whether every summary is sealed, and the table of terms says exactly what they say."""
+    """The faults of summaries whose seal is wrong, and of a table of terms that does not agree with them."""
     terms = 0
     unsealed = unfound = False
     for row in db.execute(_ALL):
@@ -263,6 +263,6 @@ def _terms_of(summary: Summary) -> list[tuple[str, str, int, int | None]]:
 
 
 def _is_ascending(keys: Sequence[K]) -> None:
-    """See that each key is above the one before."""
+    """Check that each key is above the one before. Raises `OutOfOrderError` if not."""
     if any(not earlier < later for earlier, later in pairwise(keys)):
         raise schema.OutOfOrderError("an index is out of order")

@@ -1,4 +1,4 @@
-"""Opening the file: whose it is, whether it may be written, and what to do where it may not."""
+"""Opening the file: whether it is one of ours, whether it may be written, and what to do if not."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from erqiwang_grpc.store.sqlite.schema import FileError
 @final
 @dataclass(frozen=True, slots=True)
 class AlreadyServed:
-    """Another process, `holder` by its own account, writes this file."""
+    """Another process has this file open for writing. `holder` is what it wrote about itself."""
 
     path: Path
     holder: str
@@ -28,7 +28,7 @@ class AlreadyServed:
 @final
 @dataclass(frozen=True, slots=True)
 class ReadOnly:
-    """The file or its folder may not be written."""
+    """The file or its folder is not writable."""
 
     path: Path
 
@@ -36,7 +36,7 @@ class ReadOnly:
 @final
 @dataclass(frozen=True, slots=True)
 class NewerFile:
-    """The file has schema `found`; this program knows schemas up to `known`."""
+    """The file has schema `found`, but this program knows schemas only up to `known`."""
 
     path: Path
     found: int
@@ -46,7 +46,7 @@ class NewerFile:
 @final
 @dataclass(frozen=True, slots=True)
 class OlderFile:
-    """The file has the schema `found` of a program before the first release; this one knows `known` alone."""
+    """The file has schema `found`, from before the first release; this program knows only schema `known`."""
 
     path: Path
     found: int
@@ -56,7 +56,7 @@ class OlderFile:
 @final
 @dataclass(frozen=True, slots=True)
 class NotAStore:
-    """There is a file, but it is not one of ours."""
+    """The file exists, but it is not one of this program's."""
 
     path: Path
 
@@ -64,7 +64,7 @@ class NotAStore:
 @final
 @dataclass(frozen=True, slots=True)
 class DamagedFile:
-    """The file is ours, but so damaged that no room in it can be looked up."""
+    """The file is one of this program's, but so damaged that no room can be looked up."""
 
     path: Path
     why: str
@@ -73,7 +73,7 @@ class DamagedFile:
 @final
 @dataclass(frozen=True, slots=True)
 class OutOfReach:
-    """The operating system does not let us at the file."""
+    """The operating system does not allow access to the file."""
 
     path: Path
     why: str
@@ -83,7 +83,7 @@ _SMALLEST: Final = (
     512  # bytes of SQLite's smallest page: it takes anything shorter for an empty file, to be written over
 )
 _HOLDER: Final = 20
-"""Bytes at the beginning of the lock's file, which name the process that holds it."""
+"""Most bytes at the beginning of the lock file, which name the process that holds the lock."""
 _SERVED: Final = b"served"
 _ANY_WRITE: Final = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 
@@ -91,7 +91,7 @@ OpenRefused: TypeAlias = AlreadyServed | ReadOnly | NewerFile | OlderFile | NotA
 
 
 def advice(refused: OpenRefused) -> str:
-    """What is wrong and what to do about it, in one line for the operator."""
+    """One line for the operator: what is wrong, and what to do."""
     match refused:
         case AlreadyServed(path, holder):
             return f"{path} is served by process {holder} already: stop that one, or give this one another folder"
@@ -112,36 +112,36 @@ def advice(refused: OpenRefused) -> str:
 @final
 @dataclass(frozen=True, slots=True)
 class ServerLock:
-    """The right to write one store. The system takes it back when the process ends, however it ends."""
+    """The right to write one file. The system releases it when the process ends, in whatever way."""
 
     descriptor: int
 
     def sign(self) -> None:
-        """Say for good that there is a store here: one that is gone later is then missed."""
+        """Note for good that there was a file here, so that a later start notices if it is lost."""
         os.pwrite(self.descriptor, _SERVED, _HOLDER)
 
     def release(self) -> None:
-        """Let another opener in. The lock file stays: to delete it would race with the next opener."""
+        """Release the lock. The lock file stays, because deleting it would race with the next opener."""
         os.close(self.descriptor)
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class OpenFile:
-    """A file that only we write, and the connection to do it with."""
+    """A file that only this process writes, with the connection for that."""
 
     path: Path
     lock: ServerLock
     db: sqlite3.Connection
 
     def close(self) -> None:
-        """Fold the write-ahead log into the file and let go."""
+        """Copy the write-ahead log into the file, close it, and release the lock."""
         self.db.close()
         self.lock.release()
 
 
 def open_for_writing(path: Path, page_limit: int | None) -> OpenFile | OpenRefused:
-    """Lock the file, make it if it is not there, and see that it is ours and whole enough to look rooms up."""
+    """Lock the file, create it if necessary, and check that it is ours and that rooms can be looked up in it."""
     lock = _lock(path)
     if not isinstance(lock, ServerLock):
         return lock
@@ -154,12 +154,12 @@ def open_for_writing(path: Path, page_limit: int | None) -> OpenFile | OpenRefus
 
 
 def open_for_reading(path: Path) -> sqlite3.Connection | OpenRefused:
-    """A connection that cannot write, beside a server or without one."""
+    """A connection that only reads. A server may have the file open at the same time."""
     return _refused_or(path, lambda: _reading_connection(path))
 
 
 def sync_folder(folder: Path) -> None:
-    """Make a new name in the folder durable: syncing the file alone does not."""
+    """Make a new file name in the folder durable. Syncing only the file does not do that."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)
@@ -168,7 +168,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def was_served(path: Path) -> bool:
-    """Whether a server had a store here once, also where the file is gone: the file of its lock stays."""
+    """Whether a server once had a file here. The lock file still tells so if the file itself is lost."""
     try:
         return _lock_file(path).read_bytes().endswith(_SERVED)
     except OSError:
@@ -187,7 +187,7 @@ def _lock(path: Path) -> ServerLock | OpenRefused:
     except OSError as error:
         return ReadOnly(path) if error.errno == errno.EROFS else OutOfReach(path, str(error.strerror))
     try:
-        # flock, not lockf: the latter would let a second opener in the same process pass.
+        # flock, not lockf, because lockf would let a second opener in the same process pass.
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         holder = os.pread(descriptor, _HOLDER, 0).decode(errors="replace").strip()
@@ -198,9 +198,9 @@ def _lock(path: Path) -> ServerLock | OpenRefused:
 
 
 def make_private(path: Path) -> None:
-    """Make an empty file that its owner alone can read, under any umask; SQLite gives what it makes beside the same rights.
+    """Create an empty file that only its owner can read, whatever the umask. SQLite's other files get the same mode.
 
-    `FileExistsError` where there is one: nobody else's rights are changed.
+    Raises `FileExistsError` if the file exists, so that the mode of an existing file is never changed.
     """
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
@@ -210,7 +210,7 @@ def make_private(path: Path) -> None:
 
 
 def _writing_connection(path: Path, page_limit: int | None) -> sqlite3.Connection | OpenRefused:
-    if path.exists() and not path.stat().st_mode & _ANY_WRITE:  # a deliberate mark, which root would not notice
+    if path.exists() and not path.stat().st_mode & _ANY_WRITE:  # the operator's wish: root could write it
         return ReadOnly(path)
     if path.exists() and 0 < path.stat().st_size < _SMALLEST:
         return NotAStore(path)
@@ -237,7 +237,7 @@ def _reading_connection(path: Path) -> sqlite3.Connection | OpenRefused:
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
-    # Handed from thread to thread, never used by two at once.
+    # The connection moves from thread to thread, but two threads never use it at once.
     db = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode={mode}", uri=True, isolation_level=None, check_same_thread=False
     )
@@ -246,7 +246,7 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
 
 
 def _text(raw: bytes) -> str | bytes:
-    """Text as it is stored; what is no UTF-8 as its bytes, which no row is mistaken for: it must not end a whole listing."""
+    """The stored text, or its bytes if they are not UTF-8. Then that row alone counts as damaged, not the whole list."""
     try:
         return raw.decode()
     except UnicodeDecodeError:
@@ -260,7 +260,7 @@ def _make(path: Path, db: sqlite3.Connection) -> None:
 
 
 def _foreign(path: Path, db: sqlite3.Connection) -> OpenRefused | None:
-    """Why the file is none of this program's, if it is not. Reads a page or two, however large the file is."""
+    """Why the file cannot be used; None if it can. It reads only a page or two of the file."""
     if schema.application(db) != schema.APPLICATION:
         return NotAStore(path)
     found = schema.version(db)
@@ -274,11 +274,11 @@ def _foreign(path: Path, db: sqlite3.Connection) -> OpenRefused | None:
 
 
 def _prepare(db: sqlite3.Connection, page_limit: int | None) -> None:
-    schema.touch(db)  # finds a read-only file now, not at the first command
+    schema.touch(db)  # notice a read-only file now, not at the first command
     db.execute("PRAGMA journal_mode = WAL")
     db.execute("PRAGMA synchronous = FULL")
-    # What a server before us wrote and failed to flush is read from the system's memory as if it were on the disk. Written
-    # into the file itself and flushed again, it is.
+    # Data that an earlier server wrote but failed to flush is read from the system's cache, as if it were on the disk.
+    # Writing it into the file and flushing again puts it there.
     db.execute("PRAGMA wal_checkpoint(PASSIVE)")
     if page_limit is not None:
         db.execute(f"PRAGMA max_page_count = {page_limit:d}")

@@ -1,4 +1,4 @@
-"""The tables, and how a file says that it is ours and which version of them it holds."""
+"""The tables of a file, and the marks that say that it is one of this program's and which schema it has."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from erqiwang_grpc.store.port import StoreId
 APPLICATION: Final = 0x45525157
 """SQLite's application_id: "ERQW"."""
 VERSION: Final = 3
-"""SQLite's user_version: the schema below. A change to it raises this and, from the first release on, brings a
-migration; `make store` makes a new stored example."""
+"""SQLite's user_version: the version of the schema below. Raise it with every change, and from the first release on add
+a migration. `make store` makes a new stored example."""
 
-# One row is one batch, so that half a batch cannot be stored. `feed` says whose feed tells of it.
-# AUTOINCREMENT: a position once seen by a reader is never used again, also after the newest room is deleted.
+# One row is one batch, so half a batch cannot be stored. `feed` names the feed that the batch appears in.
+# AUTOINCREMENT: a position is never used again, not even after the newest room is deleted. Readers' cursors rely on it.
 _BATCHES: Final = """CREATE TABLE batches (
   position INTEGER PRIMARY KEY AUTOINCREMENT,
   room TEXT NOT NULL,
@@ -36,8 +36,7 @@ _BY_COMMAND: Final = (
     "CREATE UNIQUE INDEX batches_by_command ON batches (room, actor, command) WHERE command IS NOT NULL"
 )
 _BY_FEED: Final = "CREATE INDEX batches_by_feed ON batches (feed, position) WHERE feed IS NOT NULL"
-# A room's head, apart from the batches, so that a batch that is gone leaves a head behind that says so; and its summary, which
-# `seal` binds to the head.
+# A room's head is stored apart from its batches, so that a lost batch is noticed. `seal` binds the summary to the head.
 _ROOMS: Final = """CREATE TABLE rooms (
   room TEXT PRIMARY KEY,
   version INTEGER NOT NULL,
@@ -48,7 +47,7 @@ _ROOMS: Final = """CREATE TABLE rooms (
   body BLOB NOT NULL,
   seal BLOB NOT NULL
 ) WITHOUT ROWID"""
-# The terms of all rooms, by which lists find them: made from the summaries, and made again from them if it is damaged.
+# The terms by which lists find rooms. They are made from the summaries, and made again from them after damage.
 _FOUND: Final = """CREATE TABLE found (
   key TEXT NOT NULL,
   value TEXT NOT NULL,
@@ -60,7 +59,7 @@ _FOUND: Final = """CREATE TABLE found (
 _FOUND_BY_END: Final = "CREATE INDEX found_by_end ON found (key, value, ended_ns, room) WHERE ended_ns IS NOT NULL"
 _FOUND_BY_ROOM: Final = "CREATE INDEX found_by_room ON found (room)"
 
-# One row: which store this is. A cursor names it, so that one of a copy or of its original is not taken for a place here.
+# One row: the identity of the store. Cursors name it, so that a cursor of a copy or of the original is refused here.
 _STORE: Final = "CREATE TABLE store (identity TEXT NOT NULL)"
 
 _ALL: Final = (_BATCHES, _BY_VERSION, _BY_COMMAND, _BY_FEED, _ROOMS, _FOUND, _FOUND_BY_END, _FOUND_BY_ROOM, _STORE)
@@ -69,16 +68,16 @@ _IDENTITY: Final = re.compile(r"[0-9a-f]{16}")
 
 
 class OutOfOrderError(sqlite3.DatabaseError):
-    """An index is out of order: a page of it would not stand behind the one before, and a loop over pages never end."""
+    """An index is out of order. A page of it might come before the last one, and a loop over pages would never end."""
 
 
 FileError: TypeAlias = sqlite3.DatabaseError | UnicodeDecodeError
 FILE_ERRORS: Final = (sqlite3.DatabaseError, UnicodeDecodeError)
-"""What a file throws that cannot be read or written; the second when SQLite's message quotes what is damaged."""
+"""The errors of a file that cannot be read or written. The second comes if SQLite's message quotes damaged text."""
 
 
 def create(db: sqlite3.Connection) -> None:
-    """Make the tables and sign the file, all or nothing."""
+    """Create the tables and mark the file, all or nothing."""
     db.execute("BEGIN IMMEDIATE")
     for statement in _ALL:
         db.execute(statement)
@@ -89,7 +88,7 @@ def create(db: sqlite3.Connection) -> None:
 
 
 def identity(db: sqlite3.Connection) -> StoreId | None:
-    """Which store it is; None where that cannot be read."""
+    """The identity of the store; None if it cannot be read."""
     match db.execute("SELECT identity FROM store").fetchall():
         case [(str(found),)] if _IDENTITY.fullmatch(found):
             return StoreId(found)
@@ -98,7 +97,7 @@ def identity(db: sqlite3.Connection) -> StoreId | None:
 
 
 def stamp(db: sqlite3.Connection) -> StoreId:
-    """Make it another store: every cursor that was given out before is refused from now on."""
+    """Give the store a new identity, so that every earlier cursor is refused; gives the identity."""
     fresh = _fresh_identity()
     db.execute("BEGIN IMMEDIATE")
     db.execute("DELETE FROM store")
@@ -112,39 +111,39 @@ def _fresh_identity() -> StoreId:
 
 
 def touch(db: sqlite3.Connection) -> None:
-    """Write and take back. `FileError` if the file may not be written: BEGIN IMMEDIATE alone would not say so."""
+    """Write and roll back. Raises `FileError` if the file is not writable: BEGIN IMMEDIATE alone would not notice."""
     db.execute("BEGIN IMMEDIATE")
     db.execute(f"PRAGMA user_version = {VERSION}")
     db.execute("ROLLBACK")
 
 
 def is_empty(db: sqlite3.Connection) -> bool:
-    """Whether nobody has made anything of the file yet."""
+    """Whether the file has no tables and no marks yet."""
     return application(db) == 0 and version(db) == 0 and not _definitions(db)
 
 
 def is_whole(db: sqlite3.Connection) -> bool:
-    """Whether the file's tables are those of the schema, to the letter."""
+    """Whether the tables of the file are exactly those of the schema."""
     return _definitions(db) == set(_ALL)
 
 
 def application(db: sqlite3.Connection) -> int:
-    """Whose file it is."""
+    """The application id in the file."""
     return _number(db, "PRAGMA application_id")
 
 
 def version(db: sqlite3.Connection) -> int:
-    """Which schema it holds."""
+    """The version of the schema in the file."""
     return _number(db, "PRAGMA user_version")
 
 
 def primary_code(error: FileError) -> int:
-    """SQLite's primary result code; SQLITE_ERROR for what Python itself found wrong, such as text that is no UTF-8."""
+    """SQLite's primary result code. SQLITE_ERROR if Python found the fault itself, such as text that is not UTF-8."""
     return extended_code(error) & 0xFF
 
 
 def extended_code(error: FileError) -> int:
-    """SQLite's extended result code, likewise."""
+    """SQLite's extended result code. SQLITE_ERROR if Python found the fault itself."""
     code: int = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
     return code
 

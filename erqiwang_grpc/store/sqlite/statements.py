@@ -1,7 +1,6 @@
-"""How a room is written and read: functions of a connection that is in a transaction.
+"""Statements: writes and reads one room. Every function needs a connection that is in a transaction.
 
-Every row that is read is matched by type, with a `case _` for what may come out of a damaged file: a flipped
-bit can turn a number into a text.
+Every row is matched by type, with a `case _` for rows of a damaged file: a flipped bit can turn a number into a text.
 A `FileError` from here means that the file itself could not be read or written.
 """
 
@@ -61,7 +60,7 @@ _DELETE_ROOM: Final = "DELETE FROM rooms WHERE room = ?"
 @final
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """An append with everything worked out that does not depend on what is in the file."""
+    """An append with everything computed that does not depend on the file."""
 
     room: RoomId
     expected: Version
@@ -77,7 +76,7 @@ class _Head:
     version: Version
     link: Link
     found: tuple[bytes, int, int | None] | None = None
-    """The terms and the moments by which lists find the room; None for a room that they do not find yet."""
+    """The terms and moments by which lists find the room; None if they do not find it yet."""
 
 
 @final
@@ -90,11 +89,11 @@ class _Stored:
 
 
 _NOT_KEPT: Final = Summary((), TimeNs(0), None, b"")
-"""In the place of the summary that a batch once brought: only a room's newest is kept."""
+"""Stands in place of the summary of an older batch, because only the newest summary of a room is kept."""
 
 
 def prepare(room: RoomId, expected: Version, batch: Batch) -> Prepared:
-    """Encode an append. `ValueError` or `OverflowError` for text or numbers that cannot be stored."""
+    """Encode an append. Raises `ValueError` or `OverflowError` for text or numbers that cannot be stored."""
     room.encode()
     return Prepared(
         room=room,
@@ -107,7 +106,7 @@ def prepare(room: RoomId, expected: Version, batch: Batch) -> Prepared:
 
 
 def append(db: sqlite3.Connection, wanted: Prepared) -> AppendAnswer:
-    """Write the batch if its command is new and its expected version is the head; otherwise write nothing."""
+    """Write the batch if its command is new and the room is at the expected version. Otherwise write nothing."""
     command = wanted.batch.command
     known = None if command is None else _find(db, wanted.room, wanted.batch.actor, command.id)
     if known is not None:
@@ -121,7 +120,7 @@ def append(db: sqlite3.Connection, wanted: Prepared) -> AppendAnswer:
 
 
 def read(db: sqlite3.Connection, room: RoomId, after: Version) -> tuple[Entry, ...] | Damaged:
-    """See `StoreReader.read`. Checks what it reads and that it ends at the head; costs what is read."""
+    """See `StoreReader.read`. It checks what it reads, and that this ends at the room's head."""
     end = _head(db, room)
     if isinstance(end, Damaged):
         return end
@@ -149,7 +148,7 @@ def first(db: sqlite3.Connection, room: RoomId) -> Entry | Damaged | None:
 
 
 def entries_at(db: sqlite3.Connection, room: RoomId, position: int) -> tuple[Entry, ...] | None:
-    """The payloads of the batch at a position; None where it does not follow from the batch before it."""
+    """The entries of the batch at a position; None if its link does not follow from the batch before it."""
     for row in _rows(db, _AT, position):
         stored = _stored(row)
         if stored is not None and _follows(_at(db, room, Version(stored.first - 1)), stored):
@@ -158,7 +157,7 @@ def entries_at(db: sqlite3.Connection, room: RoomId, position: int) -> tuple[Ent
 
 
 def head(db: sqlite3.Connection, room: RoomId) -> tuple[Version, Link] | Damaged:
-    """The room's version and the link of its newest batch; a room that is not there is at `NOTHING`."""
+    """The room's version and the link of its newest batch. A room that does not exist is at `NOTHING`."""
     found = _head(db, room)
     return found if isinstance(found, Damaged) else (found.version, found.link)
 
@@ -174,13 +173,13 @@ def summarise(
         db.execute(_UNFIND, (room,))
     if head.version != expected or head.version == NOTHING:
         return Conflict(head.version)
-    # What the lists hold of the room may be damaged as well, so it is all made anew.
+    # The room's terms may be damaged as well, so all of them are written again.
     _set_room(db, room, _Head(head.version, head.link), head.link, summary, chain.framed_terms(summary.terms))
     return Rewritten()
 
 
 def _find(db: sqlite3.Connection, room: RoomId, actor: Actor, command: CommandId) -> Duplicate | Damaged | None:
-    """Which payloads the command brought about, if it is stored."""
+    """The versions of the command's payloads; None if the command is not stored."""
     for row in _rows(db, _KNOWN, room, actor, command):
         match row:
             case (int(first), int(last), bytes(fingerprint)):
@@ -217,7 +216,7 @@ def _write(db: sqlite3.Connection, head: _Head, wanted: Prepared) -> Version:
 
 
 def _set_room(db: sqlite3.Connection, room: RoomId, head: _Head, link: Link, summary: Summary, terms: bytes) -> None:
-    """Write the room's new head and summary, and its terms where lists do not find it by them yet."""
+    """Write the room's new head and summary, and its terms if they have changed."""
     found = (terms, summary.created, summary.ended)
     db.execute(
         _SET_ROOM, (room, head.version, link, *found, summary.body, chain.seal(link, head.version, summary, terms))
@@ -228,13 +227,13 @@ def _set_room(db: sqlite3.Connection, room: RoomId, head: _Head, link: Link, sum
 
 
 def delete(db: sqlite3.Connection, room: RoomId) -> None:
-    """Delete a room whole."""
+    """Delete a room with everything that belongs to it."""
     for statement in (_UNFIND, _DELETE_BATCHES, _DELETE_ROOM):
         db.execute(statement, (room,))
 
 
 def _head(db: sqlite3.Connection, room: RoomId) -> _Head | Damaged:
-    """The room's head, if the last batch is the one it names. A room that is not there is at its origin."""
+    """The room's head; `Damaged` if the last batch does not agree with it. A room that does not exist is at its origin."""
     told = _rows(db, _HEAD, room)
     kept = _rows(db, _LAST, room, _HIGHEST)
     if told == kept == []:
@@ -248,7 +247,7 @@ def _head(db: sqlite3.Connection, room: RoomId) -> _Head | Damaged:
 
 
 def _found(terms: object, created: object, ended: object) -> tuple[bytes, int, int | None] | None:
-    """By what lists find the room; None where that is damaged: the next batch then makes it anew."""
+    """The terms and moments by which lists find the room; None if damaged, so that the next batch writes them again."""
     match terms, created, ended:
         case (bytes(terms), int(created), (int() | None) as ended):
             return terms, created, ended
@@ -265,13 +264,13 @@ def _first_missing(kept: list[tuple[object, ...]]) -> Version:
 
 
 def _at(db: sqlite3.Connection, room: RoomId, after: Version) -> _Head:
-    """Where the last batch ends that ends at `after` or before."""
+    """The end of the last batch that ends at version `after` or before."""
     for row in _rows(db, _LAST, room, after):
         match row:
             case (int(version), bytes(link)):
                 return _Head(Version(version), Link(link))
             case _:
-                break  # no link follows from an origin in the middle: the reader will find it broken
+                break  # begin at the origin: no link of a later batch follows from it, so the reader finds the damage
     return _Head(NOTHING, chain.origin(room))
 
 
@@ -296,7 +295,7 @@ def _entries(room: RoomId, stored: _Stored) -> Iterable[Entry]:
 
 
 def _stored(row: tuple[object, ...]) -> _Stored | None:
-    """The batch in a row of `_TAIL`, or None if there is none to be made out."""
+    """The batch in a row of `_TAIL`; None if the row is damaged."""
     match row:
         case (
             int(first),

@@ -1,6 +1,6 @@
-"""Read: from the messages that a seat is sent to the core's values, so that the core's players can act on them.
+"""Decode: from the messages that a client receives to values of the core, so that the core's players can use them.
 
-All of it raises `NotUnderstood` for what this version does not know: the server is newer, or it is no server of ours.
+Every function raises `NotUnderstood` for a value that this version does not know: the server is newer or different.
 """
 
 from erqiwang_grpc.rpc.wire.decode.known import NotUnderstood

@@ -19,7 +19,7 @@ from erqiwang_grpc.v1 import view_pb2
 
 
 def advice(message: view_pb2.AdvicePart) -> Advice:
-    """The advice; nothing where the seat is to wait."""
+    """The advice; it holds None while the seat has to wait."""
     return Advice(_choice(message))
 
 

@@ -1,4 +1,4 @@
-"""Cards on the table: calls, leads, tricks, and what is told when a seat is void of trump."""
+"""Decodes cards, calls, leads, tricks, and statements about trumps."""
 
 from collections.abc import Iterable, Sequence
 
@@ -15,14 +15,14 @@ from erqiwang_grpc.v1 import bidding_pb2, card_pb2, playing_pb2
 
 
 def cards(numbers: Sequence[int]) -> CardSet:
-    """A set of cards."""
+    """The set of cards with these ids."""
     if max(numbers, default=0) >= CARDS:
         raise NotUnderstood(f"{max(numbers)} is no card")
     return cards_of(CardId(number) for number in numbers)
 
 
 def seats(numbers: Iterable[int]) -> tuple[Seat, ...]:
-    """Seats, in their order."""
+    """The seats with these numbers, in the given order."""
     return tuple(Seat(number) for number in numbers)
 
 
@@ -50,7 +50,7 @@ def component(message: card_pb2.Component) -> Component:
 
 
 def lead(message: card_pb2.Lead) -> Lead:
-    """What is to be answered; several components are a throw."""
+    """The lead to follow. Several components make a throw."""
     parts = tuple(component(part) for part in message.components)
     return Lead(known(GROUPS, message.group), parts[0] if len(parts) == 1 else Throw(parts), message.count)
 
@@ -66,5 +66,5 @@ def trick(message: playing_pb2.Trick) -> Trick:
 
 
 def statements(messages: Iterable[playing_pb2.TrumpStatement]) -> tuple[Statement, ...]:
-    """What seats tell of their trumps."""
+    """What seats state about their trumps (part B)."""
     return tuple(Statement(Seat(told.seat), told.trumps, told.has_pair) for told in messages)

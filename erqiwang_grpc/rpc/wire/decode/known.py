@@ -1,4 +1,4 @@
-"""What is known here: the values that numbers on the wire stand for."""
+"""Looks up the core's values for numbers on the wire, and fails for unknown ones."""
 
 from collections.abc import Mapping
 from typing import Final, TypeVar
@@ -14,11 +14,11 @@ V = TypeVar("V")
 
 
 class NotUnderstood(ValueError):
-    """A message says something that this version has no value for."""
+    """A message holds a value that this version does not know."""
 
 
 def known(values: Mapping[N, V], number: N) -> V:
-    """The value with that number."""
+    """The value for `number`. Raises `NotUnderstood` if there is none."""
     if number not in values:
         raise NotUnderstood(f"{number} is none of {sorted(values)}")
     return values[number]

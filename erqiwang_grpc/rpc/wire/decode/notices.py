@@ -1,4 +1,4 @@
-"""Notices: what the seat is told of an event; and what is told to it alone and not stored."""
+"""Decodes notices of events, and replies that only one seat gets."""
 
 from erqiwang_core.bidding import DeclarerFound
 from erqiwang_core.calls import BidMade, BidPassed
@@ -17,7 +17,7 @@ from erqiwang_grpc.v1 import bidding_pb2, burying_pb2, playing_pb2, seat_service
 
 
 def notice(message: seat_service_pb2.Notice, options: RoomOptions) -> Notice:
-    """What the seat is told of an event in a room with those options; the changed parts in the order of their fields."""
+    """The notice of an event, in a room with these options. The changed parts are in the order of their fields."""
     return Notice(_cause(message), parts(message.changed, options))
 
 
@@ -92,7 +92,7 @@ def _taken(message: playing_pb2.TrickTaken) -> TrickTaken:
 
 
 def aside(message: playing_pb2.SignalReceived | playing_pb2.TrumpsShown, to: Seat) -> Reply:
-    """What is told to a seat and not stored; a signal as that addressee knows it."""
+    """A reply that is no event, to seat `to`. Of a signal's addressees it knows only itself."""
     if isinstance(message, playing_pb2.SignalReceived):
         return Signalled(Seat(message.seat), known(SIGNALS, message.signal), (to,))
     return TrumpsShown(to, tuple((Seat(held.seat), cards(held.cards)) for held in message.holdings))

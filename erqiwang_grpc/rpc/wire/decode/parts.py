@@ -1,4 +1,4 @@
-"""Parts: what a view is made of, and what a notice changes of it."""
+"""Decodes views, and the changed parts in a notice."""
 
 from collections.abc import Iterator
 
@@ -75,7 +75,7 @@ def _rules(options: RoomOptions) -> Rules:
 
 
 def parts(message: view_pb2.Parts, options: RoomOptions) -> tuple[Part, ...]:
-    """Those parts that are set, of a view of a room with those options."""
+    """The parts that are set in `message`, in a room with these options."""
     return tuple(_set(message, options))
 
 

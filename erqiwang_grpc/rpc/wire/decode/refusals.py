@@ -1,4 +1,4 @@
-"""Refusals: why a command may not stand."""
+"""Decodes refusals."""
 
 from erqiwang_core.kernel.following import (
     Breach,
@@ -59,7 +59,7 @@ from erqiwang_grpc.v1 import refusal_pb2
 
 
 def refusal(message: refusal_pb2.Refusal) -> Refused:
-    """Why a command may not stand."""
+    """The refusal in a message, of the core or of the service."""
     match message.WhichOneof("reason"):
         case "wrong_phase":
             return WrongPhase(known(PHASES, message.wrong_phase.phase))

@@ -1,4 +1,4 @@
-"""Settlements: how a deal ends, and a match."""
+"""Decodes the settlements of deals and matches."""
 
 from collections.abc import Iterable
 
@@ -18,7 +18,7 @@ from erqiwang_grpc.v1 import settlement_pb2
 
 
 def settlement(message: settlement_pb2.Settlement, rules: Rules) -> Settlement:
-    """A settled deal that was played by those rules."""
+    """The settlement of a deal played by these rules."""
     capture = message.kitty_capture
     return Settlement(
         outcome=_outcome(message),
@@ -63,7 +63,7 @@ def _seat_score(message: settlement_pb2.SeatScore) -> SeatScore:
 
 
 def disbanding(message: settlement_pb2.Disbanding) -> Disbanding:
-    """Who had a match disbanded, and why."""
+    """Who disbanded a match, and why."""
     return Disbanding(_asker(message), known(DISBAND_REASONS, message.reason), message.text)
 
 
@@ -80,7 +80,7 @@ def _asker(message: settlement_pb2.Disbanding) -> Asker:
 
 
 def account(message: settlement_pb2.Account) -> Account:
-    """How a match ended."""
+    """The settlement of a match, in chips."""
     return Account(
         disbanding=disbanding(message.disbanding) if message.HasField("disbanding") else None,
         deals=tuple(chips(deal.scores) for deal in message.deals),
@@ -89,5 +89,5 @@ def account(message: settlement_pb2.Account) -> Account:
 
 
 def chips(amounts: Iterable[int]) -> BySeat[Chips]:
-    """Every seat's chips."""
+    """The chips of each seat, seat 0 first."""
     return BySeat(tuple(Chips(amount) for amount in amounts))

@@ -1,4 +1,4 @@
-"""Encode: from the core's values to the messages of the wire. Total: every value has its message."""
+"""Encode: from values of the core to messages of the wire. It never fails, since every value has a message."""
 
 from erqiwang_grpc.rpc.wire.encode.notices import aside, beginning, missed, notice, put_notice, snapshot, trumps_shown
 from erqiwang_grpc.rpc.wire.encode.parts import parts, view

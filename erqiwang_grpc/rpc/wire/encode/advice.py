@@ -1,4 +1,4 @@
-"""Advice: what a seat may do now."""
+"""Encodes advice: what a seat may do now."""
 
 from erqiwang_core.bidding import Bid, Pass
 from erqiwang_core.kernel.hand import ids
@@ -9,7 +9,7 @@ from erqiwang_grpc.v1 import bidding_pb2, naming_pb2, view_pb2
 
 
 def put_advice(into: view_pb2.AdvicePart, part: Advice) -> None:
-    """Put the advice in; nothing where the seat is to wait."""
+    """Fill in the advice; leave it empty while the seat has to wait."""
     choice = part.choice
     match choice:
         case None:

@@ -1,7 +1,7 @@
-"""Cards on the table: calls, leads, tricks, and what is told when a seat is void of trump.
+"""Encodes calls, leads, tricks, and statements about trumps.
 
-Leads and tricks are in every notice of a play. They are put into the message that holds them, field by field: that costs
-half of what building them apart and copying them does.
+Every notice of a play holds a lead and a trick. They are filled in inside the message that holds them, field by field,
+which takes half the time of building them separately and copying them.
 """
 
 from collections.abc import Iterable
@@ -26,7 +26,7 @@ def call(called: Called) -> bidding_pb2.Call:
 
 
 def put_lead(into: card_pb2.Lead, lead: Lead) -> None:
-    """Put in what is to be answered; a throw is what has several components."""
+    """Fill in the lead to follow. Several components make a throw."""
     into.group = GROUPS[lead.group]
     into.count = lead.count
     for part in lead.shape.components if isinstance(lead.shape, Throw) else (lead.shape,):
@@ -47,7 +47,7 @@ def _put_component(into: card_pb2.Component, part: Component) -> None:
 
 
 def put_trick(into: playing_pb2.Trick, trick: Trick) -> None:
-    """Put in a trick, complete or not."""
+    """Fill in a trick, complete or not."""
     put_lead(into.lead, trick.lead)
     into.ahead = trick.ahead
     into.failed_throw = trick.failed_throw
@@ -59,5 +59,5 @@ def put_trick(into: playing_pb2.Trick, trick: Trick) -> None:
 
 
 def statements(told: Iterable[Statement]) -> list[playing_pb2.TrumpStatement]:
-    """What seats tell of their trumps."""
+    """What seats state about their trumps (part B)."""
     return [playing_pb2.TrumpStatement(seat=each.seat, trumps=each.trumps, has_pair=each.has_pair) for each in told]

@@ -1,4 +1,4 @@
-"""Commands: what a seat asks for, as a client sends it."""
+"""Encodes commands, as a client sends them."""
 
 from erqiwang_core.bidding import Bid, Pass
 from erqiwang_core.burying import Bury
@@ -18,7 +18,7 @@ from erqiwang_grpc.v1 import (
 
 
 def command(asked: Command | Request) -> seat_service_pb2.Command:
-    """What is asked for; its numbers are in the range that their fields hold, which is all that the wire asks of them."""
+    """The message of a command. Its numbers must fit their fields; the server checks everything else."""
     message = seat_service_pb2.Command
     match asked:
         case Bid(points):

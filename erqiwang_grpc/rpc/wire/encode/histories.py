@@ -1,7 +1,7 @@
-"""Histories: the finished tricks of a deal, which every trick makes one longer.
+"""Encodes histories: the complete tricks of a deal, one more after each trick.
 
-To encode them all again for each would be most of the work of telling a play. So the message of every deal in play is
-kept, and grows by the tricks that it does not hold yet.
+Encoding all of them again after each trick would be most of the work of telling a play. So the message of each deal in
+play is kept, and only new tricks are added to it.
 """
 
 from collections import OrderedDict
@@ -14,7 +14,7 @@ from erqiwang_grpc.rpc.wire.encode.cards import put_trick
 from erqiwang_grpc.v1 import view_pb2
 
 _DEALS: Final = 4096
-"""How many are kept, about 4 kB each; the one that was not asked for longest goes first."""
+"""Most messages kept, about 4 kB each. The one not asked for longest is dropped first."""
 
 
 @final
@@ -25,11 +25,11 @@ class _Kept:
 
 
 _kept: Final[OrderedDict[int, _Kept]] = OrderedDict()
-"""By the identity of a deal's first trick, which stays its own for as long as it is kept here."""
+"""Keyed by the identity of a deal's first trick. The trick is kept here too, so no other object gets its identity."""
 
 
 def history(tricks: tuple[Trick, ...]) -> view_pb2.HistoryPart:
-    """The finished tricks of a deal. The message is not the caller's: it is to be copied from, and not changed."""
+    """The complete tricks of a deal. The message is shared: copy from it, and never change it."""
     if not tricks:
         return view_pb2.HistoryPart()
     kept = _kept.get(id(tricks[0]))
@@ -47,7 +47,7 @@ def history(tricks: tuple[Trick, ...]) -> view_pb2.HistoryPart:
 def _bring_up(kept: _Kept, tricks: tuple[Trick, ...]) -> None:
     known = len(kept.tricks)
     if known > len(tricks) or (known and tricks[known - 1] is not kept.tricks[-1]):
-        # An earlier state of the deal, or another course of it, as in tests: nothing is known of that one.
+        # This is an earlier state of the deal or a different course of it, as in tests. Begin from nothing.
         kept.message, known = view_pb2.HistoryPart(), 0
     for played in tricks[known:]:
         put_trick(kept.message.tricks.add(), played)

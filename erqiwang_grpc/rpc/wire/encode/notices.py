@@ -1,4 +1,4 @@
-"""What a viewer is told: a beginning, a notice an event, and the asides."""
+"""Encodes what a viewer is told: the beginning of its stream, notices of events, and messages beside them."""
 
 from dataclasses import dataclass
 from typing import final
@@ -30,7 +30,7 @@ from erqiwang_grpc.v1 import (
 
 
 def notice(told: Notice, version: Version, time: TimeNs, began: TimeNs) -> seat_service_pb2.Notice:
-    """What a viewer is told of the event that brought `version` at `time`; the turn it leads to began at `began`."""
+    """The notice of the event that made the room's version `version`, at `time`. The present turn began at `began`."""
     message = missed(Missed(version, time, told.cause))
     message.changed.SetInParent()
     for part in told.changed:
@@ -39,7 +39,7 @@ def notice(told: Notice, version: Version, time: TimeNs, began: TimeNs) -> seat_
 
 
 def put_notice(into: seat_service_pb2.Notice, told: Told, seat: Seat) -> None:
-    """Put in what a seat is told of an event, as `notice` says it. What all are told alike is encoded once an event."""
+    """Fill in the notice of an event for a seat. The shared parts are encoded once for all seats."""
     shared = told.encoded
     if not isinstance(shared, _Shared):
         shared = told.encoded = _shared(told, seat)
@@ -54,7 +54,7 @@ def put_notice(into: seat_service_pb2.Notice, told: Told, seat: Seat) -> None:
 @final
 @dataclass(frozen=True, slots=True)
 class _Shared:
-    """What all listeners are told alike, with the cause as one of them may know it: most causes are the same for all."""
+    """The encoded shared parts, with the cause for one of the listeners: most causes are the same for all of them."""
 
     cause: Cause
     message: seat_service_pb2.Notice
@@ -66,7 +66,7 @@ def _shared(told: Told, seat: Seat) -> _Shared:
 
 
 def _put_other_cause(into: seat_service_pb2.Notice, cause: Cause) -> None:
-    """Put in a cause in place of the one that is there."""
+    """Replace the cause in a notice."""
     field = into.WhichOneof("cause")
     assert field is not None, "a notice has a cause"
     into.ClearField(field)
@@ -74,7 +74,7 @@ def _put_other_cause(into: seat_service_pb2.Notice, cause: Cause) -> None:
 
 
 def missed(told: Missed) -> seat_service_pb2.Notice:
-    """What has happened, to a viewer that was away: the cause alone, since its snapshot holds all that was changed."""
+    """The notice of an event that the viewer missed: only the cause, since the snapshot holds the changed parts."""
     message = seat_service_pb2.Notice(version=told.version)
     put_time(message.time, told.time)
     _put_cause(message, told.cause)
@@ -140,7 +140,7 @@ def _put_followed(into: playing_pb2.CardsFollowed, cause: CardsFollowed) -> None
 
 
 def snapshot(beginning: Beginning) -> seat_service_pb2.Snapshot:
-    """All that a viewer may see, and what it missed."""
+    """The viewer's view, and the events that it missed."""
     return seat_service_pb2.Snapshot(
         version=beginning.version,
         view=view(beginning.view, beginning.room, beginning.turn_began),
@@ -150,12 +150,12 @@ def snapshot(beginning: Beginning) -> seat_service_pb2.Snapshot:
 
 
 def beginning(begun: Beginning) -> tuple[seat_service_pb2.SeatMessage, ...]:
-    """What a stream begins with."""
+    """The messages that a stream begins with."""
     return seat_service_pb2.SeatMessage(snapshot=snapshot(begun)), aside(begun.presence)
 
 
 def aside(told: Aside | TrumpsShown) -> seat_service_pb2.SeatMessage:
-    """What is told beside the events, and not stored."""
+    """The message of something that is no event and is not stored."""
     match told:
         case Signalled(sender, signal):
             received = playing_pb2.SignalReceived(seat=sender, signal=SIGNALS[signal])
@@ -170,6 +170,6 @@ def aside(told: Aside | TrumpsShown) -> seat_service_pb2.SeatMessage:
 
 
 def trumps_shown(shown: TrumpsShown) -> playing_pb2.TrumpsShown:
-    """The trumps of the other seats, for the one that asked."""
+    """The trumps of the other seats, for the seat that asked."""
     holdings = [playing_pb2.TrumpsShown.Holding(seat=seat, cards=ids(cards)) for seat, cards in shown.trumps]
     return playing_pb2.TrumpsShown(holdings=holdings)

@@ -1,4 +1,4 @@
-"""Parts: what a view is made of, and a notice of what changed."""
+"""Encodes views, and the changed parts in a notice."""
 
 from collections.abc import Iterable
 
@@ -19,7 +19,7 @@ from erqiwang_grpc.v1 import burying_pb2, card_pb2, view_pb2
 
 
 def view(seen: View, room_id: str, began: TimeNs) -> view_pb2.View:
-    """A whole view, every part set; the turn began at `began`."""
+    """A whole view with every part set. The present turn began at `began`."""
     return view_pb2.View(
         room_id=room_id,
         seat=seen.seat,
@@ -53,7 +53,7 @@ def _all(seen: View) -> tuple[Part, ...]:
 
 
 def parts(changed: Iterable[Part], began: TimeNs) -> view_pb2.Parts:
-    """Those parts, each set even where it is empty; a turn in them began at `began`."""
+    """The message of these parts. Each is set, even if it is empty. A turn in them began at `began`."""
     message = view_pb2.Parts()
     for part in changed:
         put_part(message, part, began)
@@ -61,8 +61,8 @@ def parts(changed: Iterable[Part], began: TimeNs) -> view_pb2.Parts:
 
 
 def put_part(into: view_pb2.Parts, part: Part, began: TimeNs) -> None:
-    """Put one part in, as `parts` does."""
-    # What a play changes comes first: it is looked for most often.
+    """Fill in one part, as `parts` does."""
+    # The parts that a play changes come first, because they are the most frequent.
     match part:
         case core.Table():
             _put_table(into.table, part)
@@ -128,12 +128,12 @@ def _put_turn(into: view_pb2.TurnPart, part: core.Turn, began: TimeNs) -> None:
 
 
 def put_time(into: Timestamp, time: TimeNs) -> None:
-    """Put a moment in."""
+    """Fill in a time."""
     into.seconds, into.nanos = divmod(time, 1_000_000_000)
 
 
 def timestamp(time: TimeNs) -> Timestamp:
-    """A moment."""
+    """The message of a time."""
     seconds, nanos = divmod(time, 1_000_000_000)
     return Timestamp(seconds=seconds, nanos=nanos)
 

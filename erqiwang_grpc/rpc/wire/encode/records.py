@@ -1,4 +1,4 @@
-"""Records: matches and deals that have ended."""
+"""Encodes the records of matches and deals that have ended."""
 
 from erqiwang_core.kernel.hand import ids
 
@@ -11,14 +11,14 @@ from erqiwang_grpc.v1 import record_pb2
 
 
 def match_record(record: MatchRecord) -> record_pb2.MatchRecord:
-    """A match with its deals, as its platform is told of it."""
+    """A match with its deals, for its platform."""
     return record_pb2.MatchRecord(
         summary=platform_summary(record.summary), deals=[deal_record(deal) for deal in record.deals]
     )
 
 
 def match_summary(summary: MatchSummary) -> record_pb2.MatchSummary:
-    """A match without its deals, as a seat that played it may read it."""
+    """A match without its deals, for a seat that played it."""
     return record_pb2.MatchSummary(
         room_id=summary.room,
         owner=summary.opened.owner,
@@ -34,7 +34,7 @@ def match_summary(summary: MatchSummary) -> record_pb2.MatchSummary:
 
 
 def platform_summary(summary: MatchSummary) -> record_pb2.MatchSummary:
-    """A match without its deals, with what the platform alone knows of its room."""
+    """A match without its deals, for its platform: with the labels and reference of its room."""
     message = match_summary(summary)
     message.reference = summary.opened.reference
     message.labels.update(labels(summary.opened))
@@ -54,7 +54,7 @@ def read_record(summary: record_pb2.MatchSummary, deals: bytes) -> record_pb2.Ma
 
 
 def deal_record(deal: DealRecord) -> record_pb2.DealRecord:
-    """One deal that has ended."""
+    """The record of one deal that has ended."""
     dealt = deal.dealt
     return record_pb2.DealRecord(
         deal=dealt.number,

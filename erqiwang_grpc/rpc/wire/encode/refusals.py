@@ -1,4 +1,4 @@
-"""Refusals: the reason, and what the sender needs to know."""
+"""Encodes refusals: the reason, and what the sender needs to know."""
 
 from erqiwang_core.kernel.cards import CARDS
 from erqiwang_core.kernel.following import GroupNotFollowed, PairsNotPlayed, TractorNotPlayed, WholeGroupNotPlayed
@@ -59,7 +59,7 @@ _HIGHEST_UINT32 = 2**32 - 1
 
 
 def refusal(refused: Refused) -> refusal_pb2.Refusal:
-    """The refusal as its sender is told it."""
+    """The message of a refusal."""
     message = _told(refused)
     code = reason(refused).value.code
     assert code is not None, "a refusal has a code"
@@ -158,7 +158,7 @@ def _invalid_field(refused: InvalidField) -> refusal_pb2.Refusal.InvalidField:
 
 
 def _int32(number: int) -> int:
-    """A raw number as near as its field can hold it; what came over the wire fits."""
+    """The number, or the nearest that the field can hold. A number that came over the wire always fits."""
     return max(_LOWEST_INT32, min(number, _HIGHEST_INT32))
 
 

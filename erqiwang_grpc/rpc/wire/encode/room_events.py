@@ -1,4 +1,4 @@
-"""Room events: what a platform is told of its rooms."""
+"""Encodes the public events of rooms, for `WatchRooms`."""
 
 from erqiwang_core.match import DealStarted, MatchEnded, SeatLeft, SeatTaken
 from erqiwang_core.settlement import DealSettled
@@ -14,9 +14,9 @@ from erqiwang_grpc.v1 import room_pb2, room_service_pb2
 
 
 def room_event(entry: Entry, event: PublicEvent, opened: RoomOpened | None, cursor: str) -> room_service_pb2.RoomEvent:
-    """A public event, as a platform is told of it; `cursor` is where its watcher goes on.
+    """A public event, for the platform of its room. `cursor` is the place after it, where a watcher goes on.
 
-    `opened` is how its room was opened, None where that cannot be read any more.
+    `opened` is the opening of its room; None if that cannot be read any more.
     """
     message = room_service_pb2.RoomEvent(
         cursor=cursor,

@@ -1,4 +1,4 @@
-"""Rooms as their platform sees them."""
+"""Encodes rooms, as their platform sees them."""
 
 from dataclasses import dataclass
 from typing import Final, final
@@ -23,17 +23,17 @@ STATES: Final = {
 @final
 @dataclass(frozen=True, slots=True)
 class Live:
-    """What only the node knows that a room lives on."""
+    """What only the node that holds a room knows about it."""
 
     present: tuple[bool, ...]
-    """Whether each seat is there, seat 0 first; empty for a room that is not in memory."""
+    """Whether each seat is present, seat 0 first. Empty if the room is not in memory."""
     is_quarantined: bool
     deadline: TimeNs
-    """When the room expires if it is not full by then."""
+    """When the room expires unless its match has begun by then."""
 
 
 def room(summary: RoomSummary, live: Live) -> pb.Room:
-    """A room as its platform sees it: nothing that any seat hides."""
+    """The message of a room, for its platform. It holds no hidden card."""
     present = live.present or (False,) * len(summary.players)
     return pb.Room(
         room_id=summary.room,

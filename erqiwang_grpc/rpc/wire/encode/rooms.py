@@ -1,4 +1,4 @@
-"""Rooms: what was chosen and what it costs."""
+"""Encodes the options, labels and cost of a room."""
 
 from erqiwang_core.options import CardCost, FourPlayer, RoomOptions, ThreePlayer
 
@@ -8,7 +8,7 @@ from erqiwang_grpc.v1 import room_pb2
 
 
 def room_options(options: RoomOptions) -> room_pb2.RoomOptions:
-    """The options of a room, with every default spelt out."""
+    """The options of a room. Every default is filled in."""
     message = room_pb2.RoomOptions(
         deals=options.deals,
         payer=PAYERS[options.payer],
@@ -30,10 +30,10 @@ def room_options(options: RoomOptions) -> room_pb2.RoomOptions:
 
 
 def labels(opened: RoomOpened) -> dict[str, str]:
-    """The platform's words about a room, for the platform alone."""
+    """The platform's labels of a room. Only the platform is told them."""
     return {label.key: label.value for label in opened.labels}
 
 
 def card_cost(cost: CardCost) -> room_pb2.CardCost:
-    """What a room costs, in room cards."""
+    """The cost of a room, in room cards."""
     return room_pb2.CardCost(owner=cost.owner, joiner=cost.joiner)

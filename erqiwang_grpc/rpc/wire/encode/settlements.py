@@ -1,4 +1,4 @@
-"""Settlements: how a deal ends, and a match."""
+"""Encodes the settlements of deals and matches."""
 
 from erqiwang_core.kernel.hand import ids
 from erqiwang_core.match import Account, Disbanding, Outside
@@ -10,7 +10,7 @@ from erqiwang_grpc.v1 import settlement_pb2
 
 
 def settlement(settled: Settlement) -> settlement_pb2.Settlement:
-    """A settled deal, with every part of its sum."""
+    """The settlement of a deal, item by item."""
     message = settlement_pb2.Settlement(
         outcome=outcome(settled.outcome),
         trick_points=settled.trick_points,
@@ -50,7 +50,7 @@ def _seat_score(seat: SeatScore) -> settlement_pb2.SeatScore:
 
 
 def disbanding(asked: Disbanding | None) -> settlement_pb2.Disbanding | None:
-    """Who had a match disbanded, and why; None where nobody had."""
+    """Who disbanded a match, and why; None if it was not disbanded."""
     if asked is None:
         return None
     message = settlement_pb2.Disbanding(reason=DISBAND_REASONS[asked.reason], text=asked.text)
@@ -65,7 +65,7 @@ def disbanding(asked: Disbanding | None) -> settlement_pb2.Disbanding | None:
 
 
 def account(settled: Account) -> settlement_pb2.Account:
-    """How a match ended, in chips."""
+    """The settlement of a match, in chips."""
     return settlement_pb2.Account(
         disbanding=disbanding(settled.disbanding),
         deals=[settlement_pb2.DealScores(scores=scores.values) for scores in settled.deals],
