@@ -1,5 +1,5 @@
-"""Who may do what: platform keys, which own rooms, and seat tokens, which play one seat of one.
+"""Authentication: a platform key gives access to a platform's rooms, a seat token to one seat of one room.
 
-`keys` knows them, `files` keeps them, `tokens` makes and checks what a seat carries, `bearer` reads the header.
-Nothing here writes a secret to a log, to an error, or to the representation of a value.
+`keys` defines the keys, `files` stores them, `tokens` makes and checks seat tokens, `bearer` reads the header. Nothing
+here writes a secret to a log, an error, or the representation of a value.
 """

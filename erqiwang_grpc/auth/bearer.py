@@ -4,6 +4,6 @@ from __future__ import annotations
 
 
 def credential(authorization: str) -> str | None:
-    """What stands behind `Bearer`, in any case, and one space; None for a header of any other form."""
+    """The text after `Bearer` (in any case) and one space; None if the header has any other form."""
     scheme, _, presented = authorization.partition(" ")
     return presented if scheme.lower() == "bearer" and presented and presented == presented.strip() else None

@@ -1,4 +1,4 @@
-"""The two key files: made at the first start, read strictly, read again when the operator says so.
+"""The two key files: created at the first start, checked strictly, and read again when the operator asks for it.
 
 `platform-keys.json`:  {"platforms": {"NAME": ["SHA-256 of a key in hexadecimal digits", …], …}}
 `signing-keys.json`:   {"keys": [{"id": "NAME", "secret": "32 bytes in base64url"}, …]}, oldest first: the last signs
@@ -33,7 +33,7 @@ FIRST_KEY: Final = "platform-key.txt"
 @final
 @dataclass(frozen=True, slots=True)
 class KeyFileRefused:
-    """A key file cannot be used; `why` says what to do, and nothing of what the file holds."""
+    """A key file cannot be used. `why` says what to do, and reveals nothing of the file's content."""
 
     path: Path
     why: str
@@ -42,7 +42,7 @@ class KeyFileRefused:
 @final
 @dataclass(frozen=True, slots=True)
 class KeyPaths:
-    """Where the two files are."""
+    """The paths of the two files."""
 
     platforms: Path
     signing: Path
@@ -51,7 +51,7 @@ class KeyPaths:
 @final
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """What the two files say, of one moment."""
+    """The content of the two files at one moment."""
 
     platforms: PlatformKeys
     tokens: SeatTokens
@@ -59,7 +59,7 @@ class Keys:
 
 @final
 class KeyFiles:
-    """The keys in use. `reload` exchanges both at once, or neither."""
+    """The keys in use. `reload` replaces both kinds together, or neither."""
 
     def __init__(self, paths: KeyPaths, current: Keys) -> None:
         self._paths = paths
@@ -67,11 +67,11 @@ class KeyFiles:
 
     @property
     def current(self) -> Keys:
-        """To be asked for each use, so that a reload is seen."""
+        """The keys in use. Ask for them at each use, so that a reload takes effect."""
         return self._current
 
     def reload(self) -> KeyFileRefused | None:
-        """Read both files again. Where one is refused, the keys in use stay."""
+        """Read both files again. If one is refused, the keys in use stay."""
         read = _read(self._paths)
         if isinstance(read, KeyFileRefused):
             return read
@@ -82,14 +82,14 @@ class KeyFiles:
 @final
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """The keys, and the files that were made because there were none: to be told to the operator."""
+    """The keys, and the files that were created, which the operator should be told."""
 
     files: KeyFiles
     made: tuple[Path, ...]
 
 
 def open_key_files(folder: Path, platforms: Path | None, signing: Path | None) -> Opened | KeyFileRefused:
-    """Read the given files. One that is not given is looked for in `folder` and made there if it is not there."""
+    """Read the given files. A file that is not given is read from `folder`, and created there if it does not exist."""
     paths = KeyPaths(platforms or folder / PLATFORM_KEYS, signing or folder / SIGNING_KEYS)
     try:
         made = (_make_platform_keys(folder) if platforms is None else ()) + (
@@ -104,7 +104,7 @@ def open_key_files(folder: Path, platforms: Path | None, signing: Path | None) -
 
 
 def add_platform_key(path: Path, platform: PlatformId) -> str | KeyFileRefused:
-    """Give the platform one more key, which is returned and kept nowhere. A running server needs a reload."""
+    """Add a key for the platform and return it. Only its hash is stored. A running server needs a reload."""
     return _alone(path, lambda: _add_platform_key(path, platform))
 
 
@@ -117,7 +117,7 @@ def _add_platform_key(path: Path, platform: PlatformId) -> str | KeyFileRefused:
 
 
 def rotate_signing_key(path: Path, keep: int) -> KeyFileRefused | None:
-    """Sign with a fresh key from the next reload on; the last `keep` before it still verify."""
+    """Add a fresh key, which signs from the next reload on. The last `keep` keys before it still verify."""
     return _alone(path, lambda: _rotate_signing_key(path, keep))
 
 
@@ -129,9 +129,9 @@ def _rotate_signing_key(path: Path, keep: int) -> KeyFileRefused | None:
 
 
 def _alone(path: Path, work: Callable[[], T]) -> T | KeyFileRefused:
-    """Change a file of the folder while nobody else does: of two changes at once, one would be lost.
+    """Do `work` while no other process changes the file, because one of two changes at once would be lost.
 
-    The folder is locked, and not the file, which is exchanged for another.
+    The lock is on the folder and not on the file, because the file itself is replaced.
     """
     try:
         folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
@@ -140,7 +140,7 @@ def _alone(path: Path, work: Callable[[], T]) -> T | KeyFileRefused:
     try:
         fcntl.flock(folder, fcntl.LOCK_EX)
         done = work()
-        os.fsync(folder)  # a key that was handed out is there after a power cut
+        os.fsync(folder)  # so that a key that was handed out survives a power cut
         return done
     finally:
         os.close(folder)
@@ -187,7 +187,7 @@ def _read(paths: KeyPaths) -> Keys | KeyFileRefused:
 
 
 def _json(path: Path) -> object:
-    """What the file holds, or why it cannot be read. A name that stands twice in it is refused, not overwritten."""
+    """The JSON in the file. Raises if it cannot be read, or if a name occurs twice, of which Python would keep one."""
     try:
         return json.loads(path.read_bytes(), object_pairs_hook=_unique)
     except OSError as error:
@@ -204,7 +204,7 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _list(value: object) -> list[object]:
-    """The list, or for anything else one entry that cannot be a key."""
+    """The list; for anything else a list with one entry that is no key, so that it is refused."""
     return value if isinstance(value, list) and value else [None]
 
 
@@ -251,7 +251,7 @@ def _signing_text(known: SigningKeys) -> str:
 
 
 def _make_platform_keys(folder: Path) -> tuple[Path, ...]:
-    """The key comes first: a stop between the two leaves a key without its hash, which the next start finds."""
+    """Create the key file first. If the process stops in between, the next start finds a key without its hash."""
     path, first = folder / PLATFORM_KEYS, folder / FIRST_KEY
     if path.exists():
         return ()
@@ -273,7 +273,7 @@ def _make_signing_keys(folder: Path) -> tuple[Path, ...]:
 
 
 def _create(path: Path, text: str) -> None:
-    """Make the file, whole or not at all. `FileExistsError` rather than overwrite what somebody else made."""
+    """Create the file, whole or not at all. Raises `FileExistsError` if it exists, and never overwrites it."""
     written = _written_beside(path, text)
     try:
         path.hardlink_to(written)
@@ -282,7 +282,7 @@ def _create(path: Path, text: str) -> None:
 
 
 def _replace(path: Path, text: str) -> KeyFileRefused | None:
-    """Exchange the file for a new one, so that a reader finds the one or the other."""
+    """Replace the file, so that a reader finds either the old or the new content."""
     try:
         _written_beside(path, text).replace(path)
     except OSError as error:
@@ -291,7 +291,7 @@ def _replace(path: Path, text: str) -> KeyFileRefused | None:
 
 
 def _written_beside(path: Path, text: str) -> Path:
-    """A durable file in the same folder that only this user can read: mkstemp makes it with mode 0600."""
+    """A durable temporary file in the same folder. mkstemp gives it mode 0600, so that only this user can read it."""
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(descriptor, "w") as file:

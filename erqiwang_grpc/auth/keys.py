@@ -1,7 +1,7 @@
 """The keys of platforms, kept as hashes only, and the keys that sign seat tokens.
 
-A platform key is 256 random bits, made here and never chosen, so one SHA-256 is hash enough: there is
-nothing to guess. Both kinds come several at a time, so that they can be changed while the old ones still work.
+A platform key is 256 random bits made here, never chosen by a person. So it cannot be guessed, and one SHA-256 is
+enough. There may be several keys of each kind, so that a key can be replaced while the old one still works.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 from typing import Final, NewType, final
 
 PlatformId = NewType("PlatformId", str)
-"""A tenant, which owns rooms. Lower-case letters, digits and hyphens, at most 63."""
+"""A platform, which owns rooms. At most 63 lower-case letters, digits and hyphens."""
 KeyId = NewType("KeyId", str)
-"""Names a signing key in the tokens it signs. Letters, digits, hyphens and underscores, at most 32."""
+"""The name of a signing key, which is in its tokens. At most 32 letters, digits, hyphens and underscores."""
 
 SECRET_BYTES: Final = 32
-"""As many as HMAC-SHA-256 can use."""
+"""The bytes of a signing key: as many as HMAC-SHA-256 gives out."""
 
 _PLATFORM_KEY: Final = re.compile(r"erqk_[A-Za-z0-9_-]{43}")
 _PLATFORM_ID: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
@@ -38,12 +38,12 @@ class PlatformKey:
 @final
 @dataclass(frozen=True, slots=True)
 class PlatformKeys:
-    """Every key that is good now."""
+    """All valid platform keys."""
 
     keys: tuple[PlatformKey, ...]
 
     def platform(self, presented: str) -> PlatformId | None:
-        """Whose key was presented; None if nobody's. Takes as long whichever it is, and if it is none."""
+        """The platform whose key was presented; None if it is not valid. The time taken does not depend on the key."""
         asked = digest(presented)
         found: PlatformId | None = None
         for key in self.keys:
@@ -52,14 +52,14 @@ class PlatformKeys:
         return found
 
     def adding(self, platform: PlatformId, presented: str) -> PlatformKeys:
-        """These and one more; the platform's others stay good."""
+        """These keys and one more. The platform's other keys stay valid."""
         return PlatformKeys((*self.keys, PlatformKey(platform, digest(presented))))
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class SigningKey:
-    """A key that signs and verifies."""
+    """A key that signs and verifies seat tokens."""
 
     id: KeyId
     secret: bytes = field(repr=False)
@@ -68,46 +68,46 @@ class SigningKey:
 @final
 @dataclass(frozen=True, slots=True)
 class SigningKeys:
-    """The older keys, which verify, and the newest, which also signs."""
+    """The newest key, which signs and verifies, and the older ones, which only verify."""
 
     older: tuple[SigningKey, ...]
     newest: SigningKey
 
     @property
     def all(self) -> tuple[SigningKey, ...]:
-        """Oldest first."""
+        """All keys, oldest first."""
         return (*self.older, self.newest)
 
     def rotated(self, fresh: SigningKey, keep: int) -> SigningKeys:
-        """`fresh` signs from now on; the last `keep` keys before it still verify."""
+        """The keys with `fresh` as the signing key. The last `keep` keys before it still verify."""
         return SigningKeys(self.all[max(0, len(self.all) - keep) :], fresh)
 
 
 def new_platform_key() -> str:
-    """A fresh key to be given to a platform."""
+    """A fresh platform key, as text to give to the platform."""
     return f"erqk_{secrets.token_urlsafe(SECRET_BYTES)}"
 
 
 def new_signing_key() -> SigningKey:
-    """A fresh key to sign with."""
+    """A fresh signing key."""
     return SigningKey(KeyId(secrets.token_hex(8)), secrets.token_bytes(SECRET_BYTES))
 
 
 def digest(presented: str) -> bytes:
-    """What is kept of a platform key."""
+    """The hash of a platform key, which is all that is stored of it."""
     return hashlib.sha256(presented.encode(errors="surrogatepass")).digest()
 
 
 def is_platform_key(text: str) -> bool:
-    """Whether the text has the form of a key made here."""
+    """Whether the text has the form of a platform key."""
     return _PLATFORM_KEY.fullmatch(text) is not None
 
 
 def platform_id(text: str) -> PlatformId | None:
-    """The text as a platform's name, if it can be one."""
+    """The text as a platform's name; None if it cannot be one."""
     return PlatformId(text) if _PLATFORM_ID.fullmatch(text) else None
 
 
 def key_id(text: str) -> KeyId | None:
-    """The text as a signing key's name, if it can be one."""
+    """The text as a signing key's name; None if it cannot be one."""
     return KeyId(text) if _KEY_ID.fullmatch(text) else None

@@ -1,11 +1,11 @@
 """Seat tokens: each lets its bearer play one seat of one room, until it expires or the seat is taken again.
 
-They are JWTs with HS256. Only the nodes of one service make and check them and all read the same key file,
-so a public key would have no reader; an HMAC costs a tenth of a signature and needs nothing to be compiled.
+They are JWTs with HS256. Only the nodes of one service make and check them, and all of them read the same key file. So
+nobody would need a public key, and an HMAC costs a tenth of a signature.
 
-A token's header is compared, not interpreted: it must be, to the letter, the header that one of our keys
-writes. No algorithm, key location or extension named by a sender is ever looked at. So all that is left of JWT is
-one HMAC, which the standard library has: a library for the rest would be a sixth of what a server loads at its start.
+A token's header is compared, not interpreted: it must be exactly the header that one of our keys writes. An algorithm,
+key location or extension named by a sender is never used. What remains of JWT is one HMAC, which the standard library
+has. A JWT library would be a sixth of what a server loads at its start.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from erqiwang_grpc.auth.keys import PlatformId, SigningKey, SigningKeys
 from erqiwang_grpc.store.port import RoomId
 
 Epoch = NewType("Epoch", int)
-"""How many times a seat has been given out; a token of an earlier epoch is dead, which the room knows."""
+"""How often a seat has been taken or left. The room refuses a token of an earlier epoch."""
 UnixSeconds = NewType("UnixSeconds", int)
 """Seconds since 1970-01-01 UTC."""
 Seconds = NewType("Seconds", int)
 
 LIFETIME: Final = Seconds(24 * 60 * 60)
 LONGEST: Final = 4_096
-"""Characters of the longest token that is looked at, or made."""
+"""Most characters of a token that is made or checked."""
 
 _ISSUER: Final = "erqiwang/seat"
 _FORM: Final = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]{43}")
@@ -41,7 +41,7 @@ _FORM: Final = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]{43}")
 @final
 @dataclass(frozen=True, slots=True)
 class SeatClaims:
-    """What a token says. Whether `epoch` is still the seat's is for the room to say."""
+    """The claims of a token. Only the room knows whether `epoch` is still that of the seat."""
 
     platform: PlatformId
     room: RoomId
@@ -63,21 +63,21 @@ class Fault(Enum):
 @final
 @dataclass(frozen=True, slots=True)
 class TokenRefused:
-    """The token gives no right to anything."""
+    """The token is not valid."""
 
     fault: Fault
 
 
 @final
 class SeatTokens:
-    """Makes and checks tokens with one set of keys."""
+    """Makes and checks seat tokens with one set of keys."""
 
     def __init__(self, keys: SigningKeys) -> None:
         self._newest = keys.newest
         self._by_header = {_header(key): key for key in keys.all}
 
     def issue(self, claims: SeatClaims) -> str:
-        """The token that says `claims`. `ValueError` if it would be longer than is ever looked at."""
+        """A token with these claims. Raises `ValueError` if it would be longer than a token may be."""
         said = f"{_header(self._newest)}.{_base64(_payload(claims))}"
         token = f"{said}.{_signature(self._newest, said)}"
         if len(token) > LONGEST:
@@ -85,7 +85,7 @@ class SeatTokens:
         return token
 
     def verify(self, token: str, now: UnixSeconds) -> SeatClaims | TokenRefused:
-        """What the token says, if one of our keys signed it and `now` is before its end."""
+        """The claims of the token, if one of the keys signed it and it has not expired at `now`."""
         if len(token) > LONGEST or not _FORM.fullmatch(token):
             return TokenRefused(Fault.MALFORMED)
         said, _, signature = token.rpartition(".")
@@ -93,7 +93,7 @@ class SeatTokens:
         key = self._by_header.get(header)
         if key is None:
             return TokenRefused(Fault.UNKNOWN_KEY)
-        # As text: base64 leaves two bits that decoders do not look at, so several texts stand for one signature.
+        # Compare the text. Base64 has two bits that decoders ignore, so several texts decode to the same signature.
         if not hmac.compare_digest(signature, _signature(key, said)):
             return TokenRefused(Fault.FORGED)
         claims = _claims(_decoded(payload))
@@ -105,7 +105,7 @@ class SeatTokens:
 def claims_for(
     platform: PlatformId, room: RoomId, seat: Seat, player: Player, epoch: Epoch, now: UnixSeconds
 ) -> SeatClaims:
-    """The claims of a token given out `now`, with the usual lifetime."""
+    """The claims of a token that is made at `now`, with the usual lifetime."""
     return SeatClaims(platform, room, seat, player, epoch, UnixSeconds(now + LIFETIME))
 
 
@@ -122,7 +122,7 @@ def _base64(data: bytes) -> str:
 
 
 def _decoded(text: str) -> bytes:
-    """What we have encoded ourselves, so that it is sound."""
+    """The decoded text. Only for text that this module has encoded."""
     return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
 
 
@@ -140,7 +140,7 @@ def _payload(claims: SeatClaims) -> bytes:
 
 
 def _claims(payload: bytes) -> SeatClaims | None:
-    """What a payload says that we signed, or None if it is not a seat's: a key may sign other things one day."""
+    """The claims in a signed payload; None if it is no seat token, since a key may one day sign other things."""
     try:
         said: object = json.loads(payload)
     except ValueError:

@@ -1,4 +1,4 @@
-"""A small client: `Platform` opens rooms and seats players, `SeatClient` plays one seat and survives bad networks."""
+"""A small client: `Platform` creates rooms and seats players, `SeatClient` plays one seat over a bad network."""
 
 from erqiwang_grpc.client.advice import suggested
 from erqiwang_grpc.client.calls import CallRefused, refusal_of

@@ -1,18 +1,18 @@
-"""Advice taken: the command that a view suggests."""
+"""The command that a view's advice suggests."""
 
 from erqiwang_grpc.v1 import seat_service_pb2 as pb, view_pb2
 
 
 def suggested(view: view_pb2.View) -> pb.Command | None:
-    """The whole legal action that the view's advice holds; None where the seat is to wait.
+    """The legal command that the view's advice suggests; None while the seat has to wait.
 
-    A client that sends this whenever there is one, and nothing else, plays a match to its end.
+    A client that always sends this, and nothing else, plays a match to its end.
     """
     return suggestion(view.parts.advice)
 
 
 def suggestion(advice: view_pb2.AdvicePart) -> pb.Command | None:
-    """The whole legal action that an advice holds; None where the seat is to wait."""
+    """The legal command that an advice suggests; None while the seat has to wait."""
     match advice.WhichOneof("choice"):
         case "call":
             if advice.call.WhichOneof("suggestion") == "bid":

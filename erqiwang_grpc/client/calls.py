@@ -1,4 +1,4 @@
-"""How calls end: what a unary call was refused for, how a stream ended, and the credential that every call carries."""
+"""Calls: why a unary call was refused, how a stream ended, and the credential that every call carries."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from erqiwang_grpc.v1 import refusal_pb2
 DETAILS: Final = "grpc-status-details-bin"
 _IN_PLACE_OF_THE_STATUS: Final = "Internal error from Core"
 _STATUS_SECONDS: Final = 1.0
-"""How long a status may take that follows the last message at once."""
+"""Seconds to wait for the status of a stream, which should follow its last message at once."""
 
 Q = TypeVar("Q")
 R = TypeVar("R")
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 @final
 class CallRefused(Exception):
-    """A unary call was refused, or not answered."""
+    """A unary call was refused, or got no answer."""
 
     def __init__(
         self,
@@ -38,13 +38,13 @@ class CallRefused(Exception):
         super().__init__(f"{reason}: {message}" if reason else message)
         self.code = code
         self.reason = reason
-        """The reason in upper case, as in `ErrorInfo`; empty where the error is not the server's own."""
+        """The reason in upper case, as in `ErrorInfo`; empty if the error is not from the server itself."""
         self.refusal = refusal
-        """What is wrong, with its data; None where it is no refusal of a command."""
+        """The whole refusal with its fields; None if no command was refused."""
         self.command_id = command_id
-        """The id that the command had: call again with it, and it is the same command. Empty for a question."""
+        """The id of the command. Calling again with it repeats the same command. Empty if the call only reads."""
         self.retry_delay = retry_delay
-        """Seconds that the server asks to wait before calling again; None where it does not ask for any."""
+        """Seconds that the server asks the client to wait before it calls again; None if it names no time."""
 
 
 @final
@@ -55,21 +55,21 @@ class Ending:
     code: grpc.StatusCode
     why: str
     retry_delay: float | None
-    """Seconds that the server asks to wait before trying again."""
+    """Seconds that the server asks the client to wait before it tries again."""
 
 
 @final
 class Cancellation:
-    """Notices that the task was cancelled since this was made.
+    """Notices whether the task was cancelled since this was made.
 
-    Where a cancellation meets the end of a call, grpcio swallows it and raises the call's status in its place.
+    If a cancellation meets the end of a call, grpcio swallows it and raises the call's status instead.
     """
 
     def __init__(self) -> None:
         self._before = _cancellations()
 
     def heed(self) -> None:
-        """Raise `CancelledError` if the task was cancelled meanwhile."""
+        """Raise `CancelledError` if the task was cancelled since this was made."""
         if _cancellations() > self._before:
             raise asyncio.CancelledError
 
@@ -85,7 +85,7 @@ def bearer(credential: str) -> tuple[tuple[str, str], ...]:
 
 
 def rich_status(error: grpc.aio.AioRpcError) -> status_pb2.Status:
-    """The status with its details; without any where the server sent none."""
+    """The status with its details, if the server sent any."""
     return _status(error.details() or "", error.trailing_metadata())
 
 
@@ -97,7 +97,7 @@ def _status(message: str, trailing: grpc.aio.Metadata | None) -> status_pb2.Stat
 
 
 def refusal_of(error: grpc.aio.AioRpcError, command_id: str = "") -> CallRefused:
-    """What a failed unary call was refused for."""
+    """The refusal of a unary call that failed."""
     status = rich_status(error)
     info = error_details_pb2.ErrorInfo()
     refusal = refusal_pb2.Refusal()
@@ -118,10 +118,10 @@ def _delay(status: status_pb2.Status) -> float | None:
 
 @final
 class Status:
-    """The status that the server ends a stream with. Listen before anything is written.
+    """The status with which the server ends a stream. Create it before anything is written to the stream.
 
-    Where a write meets the end of the call, grpcio puts INTERNAL in the place of the status: before the status has come,
-    which then replaces it, or after, and then the status is lost. It calls back each time; what it made up is passed over.
+    If a write meets the end of the call, grpcio sets the status INTERNAL. If that happens after the server's own status
+    has arrived, that one is lost. grpcio calls back each time, so this keeps the server's status and ignores INTERNAL.
     """
 
     def __init__(self, call: grpc.aio.StreamStreamCall[Q, R]) -> None:
@@ -129,7 +129,7 @@ class Status:
         call.add_done_callback(lambda _: self._look(call))
 
     async def ending(self) -> Ending:
-        """How the stream ended, once it was read to its end."""
+        """How the stream ended. Call it after the stream was read to its end."""
         try:
             async with asyncio.timeout(_STATUS_SECONDS):
                 return await asyncio.shield(self._heard)
@@ -146,7 +146,7 @@ class Status:
 
 
 def _at_once(answer: Coroutine[object, None, T]) -> T:
-    """What a coroutine gives that has nothing to wait for."""
+    """The result of a coroutine that never waits."""
     try:
         answer.send(None)
     except StopIteration as done:

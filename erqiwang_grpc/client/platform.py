@@ -1,4 +1,4 @@
-"""The platform's side: rooms and seats."""
+"""The client of a platform: creates rooms, seats players, watches, and reads records."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ T = TypeVar("T")
 
 DEADLINE_SECONDS: Final = 10.0
 _ELSEWHERE: Final = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED)
-"""The server cannot be reached, is leaving, or does not answer: another may."""
+"""The server cannot be reached, is shutting down, or does not answer. Another server may."""
 _UNKNOWN: Final = Reason.OUTCOME_UNKNOWN.name
 _LOST: Final = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED, grpc.StatusCode.UNKNOWN)
-"""A stream was lost for no fault of the call: the same call may go on."""
+"""The stream was lost, but the call was correct: the same call may be made again."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Created:
-    """A room that was opened."""
+    """A room that was created."""
 
     room: pb.Room
     cost: room_pb2.CardCost
-    """What the platform charges for it."""
+    """The cost of the room in room cards."""
     command_id: str
-    """The id of the command: called with it again, it gives the same room."""
+    """The id of the command. Calling again with it gives the same room."""
 
     @property
     def room_id(self) -> str:
-        """The room's id."""
+        """The id of the room."""
         return self.room.room_id
 
 
@@ -50,25 +50,25 @@ class Seated:
     """A seat that was taken."""
 
     room: pb.Room
-    """The room as it stands."""
+    """The room now."""
     seat: int
     token: str = field(repr=False)
-    """Opens the seat's stream: for the player's client and nobody else."""
+    """Opens the seat's stream. Give it only to the player's client."""
     token_expires: Timestamp
-    """When the token ends. A stream that is open by then goes on."""
+    """When the token expires. A stream that is open then goes on."""
     last_version: int
-    """The version before the seat was taken: for the player's client too, which is then told of a deal that began meanwhile."""
+    """The version before the seat was taken. Give it to the player's client, which is then told what happened since."""
     command_id: str
-    """The id of the command: called with it again, it does not make the token void that it gave."""
+    """The id of the command. Calling again with it does not invalidate the token that it gave."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class FreshToken:
-    """A token for a seat that is taken already."""
+    """A fresh token for a seat that is taken already."""
 
     token: str = field(repr=False)
-    """As in `Seated`. Older tokens of the seat stay valid until their own end."""
+    """When the token expires. Older tokens of the seat stay valid until they expire."""
     token_expires: Timestamp
 
 
@@ -76,14 +76,13 @@ class FreshToken:
 class Platform:
     """`RoomService` with one platform's key, on the first of `addresses` that can be reached.
 
-    All addresses must lead to the same store: a command that one server did not answer is sent to the next under the same id,
-    and only the store where the first may have kept it knows that it is the same command. Two stores would both carry it out.
+    All addresses must lead to the same store. If one server does not answer a command, it is sent to the next with the
+    same id. Only the same store knows whether the command was carried out before; two stores would carry it out twice.
 
-    Every call raises `CallRefused` where it is refused, or is not answered within `deadline` seconds by any of the servers.
-    A command has an id, the caller's or a fresh one: that makes it safe to send it to the next server too, and for the
-    caller to call again with the id that `CallRefused` names. Where a server answers that the outcome of a command is
-    unknown, the command is sent again under its id, for `deadline` seconds at most: the server is then starting anew.
-    `close` it, or use it with `async with`.
+    Every call raises `CallRefused` if it is refused, or if no server answers within `deadline` seconds. A command has
+    an id, given by the caller or made here. So it is safe to call again with the id that `CallRefused` names. If a
+    server answers that the outcome of a command is unknown, it is restarting, and the command is sent again with its
+    id, for at most `deadline` seconds. Call `close` at the end, or use `async with`.
     """
 
     def __init__(
@@ -114,7 +113,7 @@ class Platform:
         await self._servers.close()
 
     async def server_info(self) -> pb.GetServerInfoResponse:
-        """What the server is: its version, its games, what it can do and what it takes."""
+        """The server's versions, games, features and limits."""
         request = pb.GetServerInfoRequest()
         return await self._answer(
             lambda rooms: rooms.GetServerInfo(request, metadata=self._metadata, timeout=self._deadline)
@@ -130,10 +129,10 @@ class Platform:
         reference: str = "",
         labels: Mapping[str, str] | None = None,
     ) -> Created:
-        """Open a room, with typed options or a `roomtype`; the same `command_id` again gives the same room.
+        """Create a room, with typed options or a `roomtype`. The same `command_id` again gives the same room.
 
-        `reference` and `labels` are the platform's own: they come back with the room, its events and its record, and are told
-        to no seat.
+        `reference` and `labels` are for the platform: they come back with the room, its events and its record. Seats
+        are never told them.
         """
         choice = pb.RoomChoice(roomtype=roomtype) if roomtype is not None else pb.RoomChoice(options=options)
         request = pb.CreateRoomRequest(
@@ -147,7 +146,7 @@ class Platform:
     async def take_seat(
         self, room_id: str, player: str, seat: int | None = None, command_id: str | None = None
     ) -> Seated:
-        """Seat a player; without a seat, on the first that is free."""
+        """Seat a player on `seat`, or on the first free seat if None."""
         request = pb.TakeSeatRequest(room_id=room_id, player=player, seat=seat, command_id=command_id or uuid4().hex)
         taken = await self._answer(
             lambda rooms: rooms.TakeSeat(request, metadata=self._metadata, timeout=self._deadline), request.command_id
@@ -162,7 +161,7 @@ class Platform:
         )
 
     async def refresh_seat_token(self, room_id: str, seat: int, player: str) -> FreshToken:
-        """A fresh token for the player on a seat, whose stream goes on: `SeatClient.renew` takes it."""
+        """A fresh token for the player on a seat. The seat's stream goes on; give the token to `SeatClient.renew`."""
         request = pb.RefreshSeatTokenRequest(room_id=room_id, seat=seat, player=player)
         given = await self._answer(
             lambda rooms: rooms.RefreshSeatToken(request, metadata=self._metadata, timeout=self._deadline)
@@ -178,7 +177,7 @@ class Platform:
         return left.room
 
     async def start_match(self, room_id: str, command_id: str | None = None) -> pb.Room:
-        """Start the match of a full room that was created with `START_PLATFORM`."""
+        """Start the match of a full room that was created with `START_PLATFORM` (rules §13)."""
         request = pb.StartMatchRequest(room_id=room_id, command_id=command_id or uuid4().hex)
         started = await self._answer(
             lambda rooms: rooms.StartMatch(request, metadata=self._metadata, timeout=self._deadline), request.command_id
@@ -194,7 +193,7 @@ class Platform:
         reason: settlement_pb2.DisbandReason.ValueType = settlement_pb2.DISBAND_REASON_UNSPECIFIED,
         text: str = "",
     ) -> pb.DisbandRoomResponse:
-        """End the match now. Every seat is told the `seat` whose player asked for it, the `reason` and the `text`."""
+        """Disband the match now. Every seat is told which `seat` asked for it, the `reason` and the `text`."""
         request = pb.DisbandRoomRequest(
             room_id=room_id, command_id=command_id or uuid4().hex, seat=seat, reason=reason, text=text
         )
@@ -204,7 +203,7 @@ class Platform:
         )
 
     async def room(self, room_id: str) -> pb.Room:
-        """Look at a room."""
+        """The room now."""
         request = pb.GetRoomRequest(room_id=room_id)
         found = await self._answer(
             lambda rooms: rooms.GetRoom(request, metadata=self._metadata, timeout=self._deadline)
@@ -219,7 +218,7 @@ class Platform:
         reference: str = "",
         labels: Mapping[str, str] | None = None,
     ) -> list[pb.Room]:
-        """All the platform's rooms, or those in a state, of a player, with a reference and with labels, the newest first."""
+        """The platform's rooms, newest first. Each argument that is given selects: state, player, reference, labels."""
         found: list[pb.Room] = []
         request = pb.ListRoomsRequest(page_size=200, state=state, player=player, reference=reference, labels=labels)
         while True:
@@ -232,7 +231,7 @@ class Platform:
                 return found
 
     async def record(self, room_id: str) -> record_pb2.MatchRecord:
-        """What was played in a room, as far as its deals are settled."""
+        """The record of a room's match, as far as its deals are settled."""
         request = pb.GetMatchRecordRequest(room_id=room_id)
         found = await self._answer(
             lambda rooms: rooms.GetMatchRecord(request, metadata=self._metadata, timeout=self._deadline)
@@ -248,9 +247,9 @@ class Platform:
         reference: str = "",
         labels: Mapping[str, str] | None = None,
     ) -> AsyncIterator[record_pb2.MatchSummary]:
-        """The platform's matches that ended from `since` up to `until`, the last one first.
+        """The platform's matches that ended from `since` up to but not including `until`, last to end first.
 
-        Only those of a player, and of rooms with a reference and with labels, where these are given.
+        Each argument that is given selects: matches of the player, of rooms with the reference and the labels.
         """
         request = pb.ListMatchRecordsRequest(
             page_size=200, player=player, since=since, until=until, reference=reference, labels=labels
@@ -266,14 +265,14 @@ class Platform:
                 return
 
     async def quote(self, choice: pb.RoomChoice) -> pb.QuoteRoomResponse:
-        """What a room would cost."""
+        """The cost of a room, without creating it."""
         request = pb.QuoteRoomRequest(choice=choice)
         return await self._answer(
             lambda rooms: rooms.QuoteRoom(request, metadata=self._metadata, timeout=self._deadline)
         )
 
     async def cursor_now(self) -> str:
-        """The cursor of this moment: watched from it, `watch` tells what happens after."""
+        """The cursor of this moment. Given to `watch`, it tells what happens from now on."""
         return await self._answer(self._first_cursor)
 
     async def _first_cursor(self, rooms: rpc.RoomServiceStub) -> str:
@@ -286,11 +285,11 @@ class Platform:
         return response.cursor
 
     async def watch(self, cursor: str = "") -> AsyncGenerator[pb.RoomEvent, None]:
-        """Public events of all the platform's rooms, without an end; each carries the cursor to go on from.
+        """The public events of all the platform's rooms, without end. Each carries the cursor to go on from.
 
-        They begin behind a cursor (`cursor_now` gives that of this moment); without one, with the first room that there was.
-        A lost connection is opened again, on the next server where this one is gone, after the last event that was given:
-        none is missed and none comes twice. Raises `CallRefused` where the server refuses to be watched.
+        They begin after `cursor` (see `cursor_now`), or with the first room ever if it is empty. A lost connection is
+        opened again, if necessary on the next server, after the last event that was given: no event is missed or given
+        twice. Raises `CallRefused` if the server refuses the call.
         """
         back_off = BackOff(self._timing)
         while True:
@@ -313,20 +312,20 @@ class Platform:
                 heard = heard and refused.reason != Reason.DRAINING.name
                 delay = refused.retry_delay
             finally:
-                # The caller may have closed this generator: nothing else ends a stream that nobody reads any more.
+                # The caller may have closed this generator. Nothing else ends a stream that is not read any more.
                 call.cancel()
             if not heard:
                 self._servers.leave(address)
             await self._timing.sleep(back_off.wait(delay))
 
     async def _answer(self, ask: Callable[[rpc.RoomServiceStub], Awaitable[T]], command_id: str = "") -> T:
-        """The answer of the first server that has one; where it is that the outcome is unknown, the one that tells."""
+        """The answer of the first server that gives one. While that is an unknown outcome, ask again."""
         began, back_off, unknown = self._timing.now(), BackOff(self._timing), None
         while True:
             try:
                 return await self._ask(ask, command_id)
             except CallRefused as refused:
-                # After that answer the server leaves: until it is back, it cannot be reached.
+                # A server that answers so is restarting, and cannot be reached until it is back.
                 unknown = refused if refused.reason == _UNKNOWN else unknown
                 if unknown is None or refused.code not in _ELSEWHERE:
                     raise
@@ -336,7 +335,7 @@ class Platform:
             await self._timing.sleep(wait)
 
     async def _ask(self, ask: Callable[[rpc.RoomServiceStub], Awaitable[T]], command_id: str) -> T:
-        """The answer of the first server that has one."""
+        """The answer of the first server that gives one."""
         cancellation = Cancellation()
         for left in reversed(range(len(self._servers))):
             address = self._servers.address
@@ -352,7 +351,7 @@ class Platform:
         raise AssertionError("the last server's answer is returned or raised")
 
     async def _page(self, ask: Callable[[rpc.RoomServiceStub], Awaitable[T]]) -> T:
-        """A page of a list. Lists may be longer than the platform's allowance, so it waits as long as the server asks it to."""
+        """A page of a list. A long list may exceed the platform's allowance, so wait as long as the server asks."""
         while True:
             try:
                 return await self._answer(ask)

@@ -1,4 +1,4 @@
-"""One seat over its stream: the view kept up to date, commands with ids of their own, and reconnecting."""
+"""The client of one seat: keeps its view up to date, sends commands with ids, and reconnects."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from erqiwang_grpc.v1 import playing_pb2, seat_service_pb2 as pb, seat_service_p
 _PARTING_SECONDS: Final = 5.0
 _ATTACH_SECONDS: Final = 10.0
 _TRIES: Final = 5
-"""How often a command is said whose outcome the server does not know, before its caller is told."""
+"""Most times that a command is sent whose outcome the server does not know. Then the caller is told so."""
 _UNKNOWN_SECONDS: Final = 2.0
-"""How long at least until it is said again, as `OUTCOME_UNKNOWN` asks."""
+"""Least seconds until such a command is sent again, as `OUTCOME_UNKNOWN` asks."""
 _FOR_GOOD: Final = (
     grpc.StatusCode.ABORTED,
     grpc.StatusCode.UNAUTHENTICATED,
@@ -34,7 +34,7 @@ _FOR_GOOD: Final = (
     grpc.StatusCode.NOT_FOUND,
     grpc.StatusCode.UNIMPLEMENTED,
 )
-"""Displaced by a newer stream, no good token, or a client that speaks wrongly: reconnecting would not help."""
+"""Reasons for which reconnecting would not help: displaced by a newer stream, a bad token, or a faulty client."""
 
 Answer: TypeAlias = pb.Accepted | pb.Refused | playing_pb2.TrumpsShown
 _Call: TypeAlias = "grpc.aio.StreamStreamCall[pb.PlayRequest, pb.PlayResponse]"
@@ -62,18 +62,18 @@ class NotAttached(Exception):
 @final
 @dataclass(frozen=True, slots=True)
 class _Lost:
-    """One connection was lost; the seat is to be attached again."""
+    """The connection was lost, and the seat must be attached again."""
 
     elsewhere: bool
-    """Whether to try the next server: this one cannot be reached, or is leaving."""
+    """Whether to try the next server, because this one cannot be reached or is shutting down."""
     retry_delay: float | None
-    """Seconds that the server asks to wait."""
+    """Seconds that the server asks the client to wait."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class _Clock:
-    """What the server's clock showed, and when that was on ours, which never steps back."""
+    """A time on the server's clock, and the time of our monotonic clock when it arrived."""
 
     server_ns: int = 0
     heard: float = 0.0
@@ -82,7 +82,7 @@ class _Clock:
 @final
 @dataclass(frozen=True, slots=True)
 class _Dropped:
-    """The connection was given up on purpose: attach again at once."""
+    """The connection was closed on purpose. Attach again at once."""
 
 
 _DROPPED: Final = _Dropped()
@@ -93,11 +93,13 @@ _LEFT: Final = Ended(grpc.StatusCode.CANCELLED, "left")
 class SeatClient:
     """A seat's stream. `async with SeatClient(addresses, token) as seat:` attaches and, at the end, detaches.
 
-    `seat.view` is the seat's view and `seat.version` the version it stands at. If messages are lost, the client
-    reconnects, to the next of `addresses` where a server is gone, and sends its unanswered commands again under the ids
-    they had. All addresses must lead to the same store: another would not know those ids. Give the `last_version` that came with the token (`Seated.last_version`), or, in a program that was restarted,
-    the one that it had seen: the first snapshot then tells in `missed` what has happened since, such as the beginning of
-    the deal that this seat began by filling the room.
+    `seat.view` is the seat's view, and `seat.version` is its version. If the connection is lost, the client reconnects,
+    to the next of `addresses` if the server is gone, and sends its unanswered commands again with their ids. All
+    addresses must lead to the same store, because another store would not know those ids.
+
+    `last_version` is `Seated.last_version`, which comes with the token; a program that was restarted gives the last
+    version that it saw. The first snapshot then tells in `missed` what has happened since, for example the start of the
+    deal that began when this seat filled the room.
     """
 
     def __init__(
@@ -122,7 +124,7 @@ class SeatClient:
         self._unanswered: dict[str, pb.PlayRequest] = {}
         self._answers: dict[str, asyncio.Future[Answer | Ended]] = {}
         self._unknown: dict[str, tuple[int, BackOff]] = {}
-        """How often a command was answered that its outcome is unknown, and its waits."""
+        """For each command how often its outcome was unknown, and the tasks that wait to send it again."""
         self._saying_again: set[asyncio.Task[None]] = set()
         self._outgoing: asyncio.Queue[pb.PlayRequest] = asyncio.Queue()
         self._incoming: asyncio.Queue[pb.SeatMessage | Ended] = asyncio.Queue()
@@ -132,11 +134,11 @@ class SeatClient:
         self.view = view_pb2.View()
         self.version = 0
         self.present: tuple[bool, ...] = ()
-        """Which seats are there, seat 0 first."""
+        """Whether each seat is present, seat 0 first."""
         self.connections = 0
-        """How often a stream has begun with a snapshot."""
+        """The number of streams that have begun with a snapshot."""
         self.connected = False
-        """Whether a stream has begun and was not lost since."""
+        """Whether a stream has begun and was not lost."""
         self._clock = _Clock()
         self.ended: Ended | None = None
         """How the stream ended for good; None while it has not."""
@@ -146,7 +148,7 @@ class SeatClient:
         try:
             await asyncio.wait_for(self.until(lambda: self.version > 0), self._attach_seconds)
         except BaseException as error:
-            # Nobody will leave what was never entered.
+            # `__aexit__` is not called if `__aenter__` fails, so end the task here.
             await self._close(self._running)
             if isinstance(error, TimeoutError):
                 raise NotAttached(self._attach_seconds) from None
@@ -167,7 +169,7 @@ class SeatClient:
             await self._close(self._running)
 
     async def _close(self, running: asyncio.Task[None]) -> None:
-        """End the task. Waiting for it does not take a cancellation of the caller for the task's own."""
+        """Cancel the task and wait for it, without mistaking a cancellation of the caller for that of the task."""
         running.cancel()
         try:
             await asyncio.wait([running])
@@ -181,8 +183,9 @@ class SeatClient:
     ) -> Answer | Ended:
         """Send a command and wait for its answer, however often the stream is lost meanwhile. Not for signals.
 
-        Where the server says that the outcome is unknown, since its disk failed, the command is sent again under its id, on this
-        stream and on the next. Only after the fifth such answer in a row is it the answer here. A caller that gave up waiting may ask again with the `command_id` that it gave: it is then the same command.
+        If the server answers that the outcome is unknown, because its disk failed, the command is sent again with its
+        id. Only the fifth such answer in a row is given to the caller. A caller that gave up waiting may call again
+        with the same `command_id`: it is then the same command. Gives `Ended` if the stream has ended for good.
         """
         if self.ended is not None:
             return self.ended
@@ -196,15 +199,16 @@ class SeatClient:
         return await asyncio.shield(answer)
 
     def signal(self, kind: playing_pb2.SignalKind.ValueType) -> None:
-        """Signal the other defenders. There is no receipt; a refusal comes among the messages."""
+        """Signal the other defenders. There is no receipt; a refusal comes in `messages`."""
         command = pb.Command(signal=playing_pb2.Signal(signal=kind))
         self._outgoing.put_nowait(pb.PlayRequest(command=command))
 
     @property
     def server_time_ns(self) -> int:
-        """The server's clock now, by which turns begin and events have their times; this machine's own need not be right.
+        """The time now on the server's clock, in nanoseconds since 1970. Turns and events have their times from it.
 
-        In nanoseconds since 1970. It lags by what the last message that told it was under way.
+        This machine's clock need not be right. The result lags by the time that the server's last message was under
+        way.
         """
         return self._clock.server_ns + int((self._timing.now() - self._clock.heard) * 1e9)
 
@@ -214,9 +218,9 @@ class SeatClient:
             await self._changed.wait_for(lambda: condition() or self.ended is not None)
 
     async def messages(self) -> AsyncIterator[pb.SeatMessage]:
-        """Everything the server says, in order, each already folded into the view; ends with the stream.
+        """The messages of the server, in order, until the stream ends. The view includes each one before it is given.
 
-        Left out are the answers that the outcome of a command is unknown which the client still means to find out.
+        Answers that the outcome of a command is unknown are left out while the client still tries to find it out.
         """
         while True:
             message = await self._incoming.get()
@@ -225,17 +229,17 @@ class SeatClient:
             yield message
 
     def renew(self, token: str) -> None:
-        """Use a fresh token of the same seat from the next connection on. The stream that is open goes on under the old one."""
+        """Use a fresh token of the same seat from the next connection on. The open stream keeps the old one."""
         self._metadata = bearer(token)
 
     def drop(self) -> None:
-        """Lose the connection on purpose, as a bad network would. The client comes back by itself."""
+        """Close the connection as a bad network would, for tests. The client reconnects by itself."""
         if self._call is not None:
             self._dropping = True
             self._call.cancel()
 
     async def _run(self) -> None:
-        """Converse, and come back after every loss, until it is over for good."""
+        """Keep a stream open, and reconnect after each loss, until the stream ends for good."""
         back_off = BackOff(self._timing)
         cancellation = Cancellation()
         last = _LEFT
@@ -261,7 +265,7 @@ class SeatClient:
             await self._end(last)
 
     async def _connection(self) -> Ended | _Lost | _Dropped:
-        """One stream from its first to its last message."""
+        """Run one stream from its first to its last message; gives how it ended."""
         call = rpc.SeatServiceStub(self._servers.channel()).Play(metadata=self._metadata)
         status = Status(call)
         self._call, self._dropping = call, False
@@ -283,7 +287,7 @@ class SeatClient:
             await asyncio.wait(talking)
 
     async def _read(self, call: _Call, status: Status) -> Ended | _Lost:
-        """Hear everything, and only then believe how the call ended: what was received says more than its status."""
+        """Read all messages, and only then look at the status, because a goodbye tells more than the status."""
         try:
             async for response in call:
                 for message in response.messages:
@@ -291,7 +295,7 @@ class SeatClient:
                     if message.HasField("goodbye"):
                         return _parted(message.goodbye)
         except grpc.aio.AioRpcError:
-            # Where a write met the end of the call, this is not the server's status.
+            # If a write met the end of the call, this error is not the server's status.
             pass
         how = await status.ending()
         if self._leaving or how.code in _FOR_GOOD:
@@ -299,9 +303,9 @@ class SeatClient:
         return _Lost(elsewhere=False, retry_delay=how.retry_delay)
 
     async def _write(self, call: _Call, heart: Heart) -> None:
-        """Say `Attach`; once it is answered, everything that is to be said."""
+        """Send `Attach`, and when it is answered, all further requests."""
         attach = pb.Attach(last_version=self.version or self._last_version)
-        # A stream that ends while something is written says why to the reader; what was not answered is said again.
+        # If the stream ends during a write, the reader learns why, and unanswered commands are sent again.
         with contextlib.suppress(asyncio.InvalidStateError, grpc.aio.AioRpcError):
             await call.write(pb.PlayRequest(attach=attach))
             await self._attached.wait()
@@ -311,7 +315,7 @@ class SeatClient:
                 await call.write(request)
 
     async def _beat(self, heart: Heart) -> None:
-        """Say a heartbeat whenever nothing else was said for long."""
+        """Send a heartbeat whenever nothing else was sent for a while."""
         await self._attached.wait()
         while True:
             await heart.due()
@@ -319,7 +323,7 @@ class SeatClient:
             self._outgoing.put_nowait(pb.PlayRequest(heartbeat=pb.Heartbeat()))
 
     async def _hear(self, message: pb.SeatMessage) -> None:
-        """Fold one message into the view, and wake the calls that wait for it."""
+        """Fold one message into the view, and wake the callers that wait for it."""
         match message.WhichOneof("message"):
             case "snapshot":
                 self._begin_again(message.snapshot)
@@ -345,7 +349,7 @@ class SeatClient:
             self._changed.notify_all()
 
     def _begin_again(self, snapshot: pb.Snapshot) -> None:
-        """Take a snapshot. An answer may have been lost with the old stream, so send every unanswered command again, once."""
+        """Take a snapshot, and send each unanswered command again: its answer may be lost with the old stream."""
         self.version = snapshot.version
         self._set_clock(snapshot.server_time)
         self.view.CopyFrom(snapshot.view)
@@ -361,7 +365,7 @@ class SeatClient:
         self._clock = _Clock(told.ToNanoseconds(), self._timing.now())
 
     def _goes_on(self, refused: pb.Refused) -> bool:
-        """Whether the command of a refusal is to be said again: it may stand, and under its id only it can tell."""
+        """Whether to send the refused command again. If its outcome is unknown, only its id can tell."""
         command_id = refused.command_id
         if not refused.refusal.HasField("outcome_unknown") or command_id not in self._unanswered:
             return False
@@ -375,7 +379,7 @@ class SeatClient:
         return True
 
     async def _say_again(self, command_id: str, wait: float) -> None:
-        """Say it on this stream, if it lasts so long; a new one begins with all that is not answered."""
+        """Send the command again on this stream after `wait` seconds. A new stream sends it anyway."""
         await self._timing.sleep(wait)
         if command_id in self._unanswered:
             self._outgoing.put_nowait(self._unanswered[command_id])
@@ -406,7 +410,7 @@ class SeatClient:
 
 
 def _parted(goodbye: pb.Goodbye) -> Ended | _Lost:
-    """What a goodbye means. It takes precedence over the status of the call."""
+    """What a goodbye means for the client. It takes precedence over the status of the call."""
     match goodbye.reason:
         case pb.Goodbye.REASON_DISPLACED:
             return _ended(Reason.DISPLACED)
@@ -416,7 +420,7 @@ def _parted(goodbye: pb.Goodbye) -> Ended | _Lost:
             return _Lost(elsewhere=True, retry_delay=_asked_delay(goodbye))
         case pb.Goodbye.REASON_TOO_MANY_COMMANDS:
             return _Lost(elsewhere=False, retry_delay=_asked_delay(goodbye))
-        case unknown:  # of a newer server: its delay says whether to come back
+        case unknown:  # from a newer server: reconnect if it names a delay
             delay = _asked_delay(goodbye)
             if delay is None:
                 why = f"the server ended the stream for a reason that this client does not know ({unknown}), and named no delay"
@@ -430,5 +434,5 @@ def _ended(why: Reason) -> Ended:
 
 
 def _asked_delay(goodbye: pb.Goodbye) -> float | None:
-    """Seconds that the server asks to wait before coming back; None where it names no delay."""
+    """Seconds that the server asks the client to wait before it reconnects; None if it names no delay."""
     return goodbye.retry_delay.ToMilliseconds() / 1000 if goodbye.HasField("retry_delay") else None

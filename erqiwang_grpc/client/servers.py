@@ -1,4 +1,4 @@
-"""The servers a client may speak to: one at a time, and the next where that one cannot be reached or is leaving."""
+"""The servers of a client: it uses one at a time, and the next if that one cannot be reached or is shutting down."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import grpc
 Options: TypeAlias = Sequence[tuple[str, int | str]]
 
 _OPTIONS: Final[Options] = (
-    # By default a channel that failed waits for up to two minutes, and an attempt to connect takes 20 seconds to fail:
-    # a client that has its own waits would come back long after the server did.
+    # By default a failed channel waits for up to two minutes, and an attempt to connect takes 20 seconds to fail. This
+    # client has its own waits, and with the defaults it would reconnect long after the server is back.
     ("grpc.initial_reconnect_backoff_ms", 100),
     ("grpc.min_reconnect_backoff_ms", 5_000),
     ("grpc.max_reconnect_backoff_ms", 5_000),
@@ -20,10 +20,10 @@ _OPTIONS: Final[Options] = (
 
 @final
 class Servers:
-    """A list of addresses, tried in order and round again. A channel is opened when it is first spoken on.
+    """A list of addresses, tried in order and again from the start. A channel is opened when it is first used.
 
-    Any server of the list serves any room: all must lead to the same store. Channels with the same address and options share one connection, so that many
-    clients in one process need no channel to share: give `grpc.use_local_subchannel_pool` for a connection of its own.
+    All addresses must lead to the same store, so that any server serves any room. Channels with the same address and
+    options share one connection. For a separate connection, give the option `grpc.use_local_subchannel_pool`.
     """
 
     def __init__(
@@ -42,11 +42,11 @@ class Servers:
 
     @property
     def address(self) -> str:
-        """Where the client speaks to now."""
+        """The address in use."""
         return self._addresses[self._place]
 
     def channel(self) -> grpc.aio.Channel:
-        """The channel to speak on now."""
+        """The channel to the address in use."""
         address = self.address
         if address not in self._channels:
             self._channels[address] = (
@@ -57,12 +57,12 @@ class Servers:
         return self._channels[address]
 
     def leave(self, address: str) -> None:
-        """Go on to the next address; nothing where another call has left this one already."""
+        """Go on to the next address. Does nothing if another call has left `address` already."""
         if address == self.address:
             self._place = (self._place + 1) % len(self._addresses)
 
     async def close(self) -> None:
-        """Close every channel, and with it what is under way."""
+        """Close every channel, with the calls on it."""
         channels, self._channels = self._channels, {}
         for channel in channels.values():
             await channel.close()

@@ -1,8 +1,8 @@
 """The subcommands of `erqiwang`: a table of their names, and the modules of those that run a service.
 
-A subcommand's module is loaded only when the subcommand is asked for: a server loads no tool and no library of one.
-The module has `add_arguments(parser)`, which sets the parser's default for `run`; `run` takes what was parsed and
-returns the exit status.
+A subcommand's module is loaded only when the subcommand is asked for, so that a server loads no tools. The module has
+`add_arguments(parser)`, which sets the parser's default for `run`. `run` takes the parsed arguments and returns the
+exit status.
 """
 
 import importlib
@@ -16,20 +16,20 @@ _LIBRARIES_OF_TOOLS: Final = frozenset({"psutil", "rich"})
 
 
 class ToolsMissing(Exception):
-    """A tool needs a library that is not installed, in words for whoever typed the command."""
+    """A tool needs a library that is not installed. The text is for the user."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Subcommand:
-    """One line of `erqiwang --help`, and where the rest is."""
+    """One line of `erqiwang --help`, and the module of the subcommand."""
 
     name: str
     help: str
     module: str
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Load the module and have it fill the subcommand's parser. Raises `ToolsMissing`."""
+        """Load the module and let it add the subcommand's arguments. Raises `ToolsMissing`."""
         try:
             module = importlib.import_module(self.module)
         except ModuleNotFoundError as missing:

@@ -1,7 +1,7 @@
-"""What a platform kept of `WatchRooms`, held against a store: the only witness that is not in the hands of who wrote the file.
+"""Compares a store with the events that a platform kept from `WatchRooms`.
 
-The checksums of a room are chained, but nothing in the file is secret: who can write it can make a whole new chain that says
-something else. What the platform was told when it happened, that cannot be changed afterwards.
+The checksums of a room are chained, but nothing in the file is secret: whoever can write the file can make a new chain
+with other events. The platform's copy is outside their reach, so it is the only proof against forgery.
 """
 
 import json
@@ -27,7 +27,7 @@ _NOTHING: Final = "nothing"
 @final
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """An event that the platform was told, and the line of the file that it stands in."""
+    """An event that the platform was told, and its line number in the platform's file."""
 
     line: int
     event: pb.RoomEvent
@@ -36,14 +36,14 @@ class Kept:
 @final
 @dataclass(slots=True)
 class Testimony:
-    """All that was kept, by room and version, and what is wrong with the file itself."""
+    """All kept events by room and version, and the faults of the file itself."""
 
     rooms: dict[RoomId, dict[int, Kept]] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
 
 
 def read(path: Path) -> Testimony:
-    """The file: one `RoomEvent` a line, as proto JSON; in any order, and an event that stands twice counts once."""
+    """The events in a file: one `RoomEvent` a line as proto JSON, in any order. A repeated event counts once."""
     found = Testimony()
     for number, line in enumerate(path.read_bytes().splitlines(), start=1):
         if not line.strip():
@@ -53,7 +53,7 @@ def read(path: Path) -> Testimony:
         except (ValueError, ParseError, RecursionError):
             found.faults.append(f"line {number} is no RoomEvent")
             continue
-        event.ClearField("cursor")  # a place in a store, which changes with it
+        event.ClearField("cursor")  # it differs between stores
         known = found.rooms.setdefault(RoomId(event.room_id), {}).setdefault(event.version, Kept(number, event))
         if known.event != event:
             found.faults.append(f"lines {known.line} and {number} contradict one another")
@@ -61,9 +61,10 @@ def read(path: Path) -> Testimony:
 
 
 def contradictions(kept: dict[int, Kept], entries: tuple[Entry, ...], platform: str | None) -> Iterator[str]:
-    """What the store says otherwise of a room than the platform was told, and whether the room is that platform's, if one is named.
+    """The differences between a room in the store and what its platform was told. A named platform must own the room.
 
-    `WatchRooms` tells events in order and leaves none out, so one that stands between two that were kept was kept too.
+    `WatchRooms` tells all events in order, so the platform must also have kept every public event between two kept
+    ones.
     """
     told = dict(_told(entries))
     opened = stored.read(entries[0].body, entries[0].rules_version)
@@ -94,7 +95,7 @@ def _fields(event: pb.RoomEvent) -> object:
 
 
 def _differences(kept: object, stored: object, name: str) -> Iterator[str]:
-    """Every field in which the two differ, with what was told and what is stored."""
+    """Each field in which the two differ, with the kept value and the stored value."""
     match kept, stored:
         case dict(), dict():
             for key in dict.fromkeys(chain(kept, stored)):

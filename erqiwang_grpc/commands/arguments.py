@@ -1,4 +1,4 @@
-"""Arguments of several subcommands: numbers within bounds, and what is said where arguments do not fit."""
+"""Arguments of several subcommands: numbers within bounds, and the error for arguments that do not fit together."""
 
 from argparse import ArgumentTypeError
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from typing import Final
 
 
 class BadArguments(Exception):
-    """Arguments that do not fit together, in words for whoever typed them."""
+    """Arguments that do not fit together. The text is for the user."""
 
 
 def between(low: int, high: int) -> Callable[[str], int]:
@@ -43,4 +43,4 @@ def not_negative(text: str) -> float:
 
 
 port: Final = between(0, 65535)
-"""A parser of ports. gRPC takes a larger number for another port, without a word."""
+"""A parser of ports. It is needed because gRPC silently takes a larger number for a different port."""

@@ -1,4 +1,4 @@
-"""`erqiwang backup`: a copy of a data folder of one moment, also while a server writes it."""
+"""`erqiwang backup`: copies a data folder as it is at one moment, even while a server writes it."""
 
 import fcntl
 import os
@@ -31,7 +31,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Copy, and say what; 2 where that cannot be done, with what to do on standard error. Nothing is overwritten."""
+    """Copy, and print what was copied. Gives 2 if that fails, with advice on standard error. Overwrites nothing."""
     try:
         print(_backup(arguments.data, arguments.target))
     except (NoStore, OSError) as error:
@@ -41,7 +41,7 @@ def run(arguments: Namespace) -> int:
 
 
 def _backup(folder: Path, target: Path) -> str:
-    """Made beside the target and named at the end, so that half a backup is never taken for one."""
+    """Make the backup beside the target and rename it at the end: half a backup must not look like a whole one."""
     interrupts.run(data_folder.check(folder))
     if target.exists():
         raise NoStore(f"{target} exists already and was left alone: name another folder")
@@ -58,10 +58,10 @@ def _backup(folder: Path, target: Path) -> str:
 
 @contextmanager
 def _begun(beside: Path) -> Iterator[None]:
-    """The folder of a backup that is being made, held by this process alone and gone if it fails.
+    """The folder of an unfinished backup, locked by this process, and removed if the backup fails.
 
-    What a killed backup left there is taken away: nobody holds it any more. `NoStore` where somebody does, or where it holds
-    what no backup makes.
+    What a killed backup left there is removed first. Raises `NoStore` if another process holds the lock, or if the
+    folder has files that no backup makes.
     """
     beside.mkdir(mode=0o700, exist_ok=True)
     descriptor = os.open(beside, os.O_RDONLY | os.O_DIRECTORY)
@@ -96,7 +96,7 @@ _OURS: Final = frozenset(
     {PLATFORM_KEYS, SIGNING_KEYS}
     | {STORE_FILE + copied + beside for copied in ("", ".partial") for beside in ("", "-wal", "-shm", "-journal")}
 )
-"""Every name that half a backup may hold."""
+"""Every file name that may be in an unfinished backup."""
 
 
 def _copy(folder: Path, target: Path) -> None:
@@ -109,7 +109,7 @@ def _copy(folder: Path, target: Path) -> None:
 
 
 def _copy_secret(source: Path, target: Path) -> None:
-    """A copy that only this user can read, whoever can read the original."""
+    """Make a copy that only this user can read, whatever the mode of the original."""
     make_private(target)
     with target.open("wb") as copy:
         copy.write(source.read_bytes())

@@ -1,4 +1,4 @@
-"""`erqiwang compact`: give the space of deleted rooms back to the disk."""
+"""`erqiwang compact`: gives the space of deleted rooms back to the disk."""
 
 import sys
 from argparse import ArgumentParser, Namespace
@@ -26,7 +26,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Compact the store and say what was gained; 2 where that cannot be done, with what to do on standard error."""
+    """Compact the store and print the space gained. Gives 2 if that fails, with advice on standard error."""
     try:
         print(interrupts.run(_compact(arguments)))
     except NoStore as refused:

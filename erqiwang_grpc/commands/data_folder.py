@@ -1,4 +1,4 @@
-"""The data folder: the store in it, what is said where it cannot be opened, and who else can look into it."""
+"""The data folder: opens its store, and checks whether it is lost and whether other users can read it."""
 
 from argparse import ArgumentParser
 from collections.abc import Iterable, Iterator
@@ -17,7 +17,7 @@ SECRETS: Final = (*STORE_FILES, PLATFORM_KEYS, SIGNING_KEYS, FIRST_KEY)
 
 
 class NoStore(Exception):
-    """The store cannot be opened, in words for the operator that say what to do."""
+    """The store cannot be opened. The text tells the operator what to do."""
 
 
 def add_data_option(parser: ArgumentParser) -> None:
@@ -26,7 +26,7 @@ def add_data_option(parser: ArgumentParser) -> None:
 
 
 async def reader(folder: Path) -> SqliteReader:
-    """The store of a data folder for reading, also beside its server. Raises `NoStore`."""
+    """The store of a data folder, only for reading. Its server may be running. Raises `NoStore`."""
     opened = await open_reader(existing(folder))
     if isinstance(opened, SqliteReader):
         return opened
@@ -34,7 +34,7 @@ async def reader(folder: Path) -> SqliteReader:
 
 
 async def writer(folder: Path) -> SqliteStore:
-    """The store of a data folder for writing, made where there is none; there is none beside its server. Raises `NoStore`."""
+    """The store of a data folder for writing, created if necessary. Raises `NoStore`, also if its server is running."""
     opened = await open_store(folder / STORE_FILE)
     if isinstance(opened, SqliteStore):
         return opened
@@ -42,7 +42,7 @@ async def writer(folder: Path) -> SqliteStore:
 
 
 def existing(folder: Path) -> Path:
-    """The file of the store that is there. Raises `NoStore` where there is none: only a server makes one."""
+    """The path of the store. Raises `NoStore` if there is none, because only a server creates one."""
     path = folder / STORE_FILE
     if not path.exists():
         raise NoStore(f"{path} is not there: name the data folder of a server with --data")
@@ -50,14 +50,14 @@ def existing(folder: Path) -> Path:
 
 
 async def check(folder: Path) -> None:
-    """See that there is a store that can be read. Raises `NoStore`."""
+    """Check that there is a store that can be read. Raises `NoStore` if not."""
     await (await reader(folder)).close()
 
 
 def loss(folder: Path) -> str | None:
-    """What is wrong with a folder that was served, and whose store is gone; None where nothing is missed.
+    """What is wrong if the folder was served before but its store is missing; None if nothing is missing.
 
-    A fresh store made in its place would begin without a room, and nobody would be told.
+    A server would otherwise create an empty store there, and nobody would notice the loss.
     """
     path = folder / STORE_FILE
     if path.exists() and path.stat().st_size:
@@ -75,7 +75,7 @@ def loss(folder: Path) -> str | None:
 
 
 def open_to_others(folder: Path, secrets: Iterable[Path]) -> Iterator[Path]:
-    """The folder and the files with secrets, in it or elsewhere, that others than their owner may read or write."""
+    """Of the folder and the files with secrets, in it or elsewhere, those that other users may read or write."""
     for path in dict.fromkeys((folder, *(folder / name for name in SECRETS), *secrets)):
         if path.exists() and path.stat().st_mode & 0o077:
             yield path

@@ -1,4 +1,4 @@
-"""`erqiwang export`: the records of matches as lines of JSON, checked against the core where that is asked for."""
+"""`erqiwang export`: writes the records of matches as lines of JSON and, if asked, checks them against the core."""
 
 import json
 import sys
@@ -52,21 +52,21 @@ def add_arguments(parser: ArgumentParser) -> None:
 @final
 @dataclass(slots=True)
 class Tally:
-    """What was written, and what was found faulty."""
+    """The numbers of matches written and verified, and of faults found."""
 
     written: int = 0
     verified: int = 0
     faulty: int = 0
 
     def fault(self, *what: str) -> None:
-        """One more room, or what else it is, that is faulty; what is wrong with it, a line each."""
+        """Count one faulty room or file, and print what is wrong with it, one line for each fault."""
         self.faulty += 1
         for each in what:
             print(printable(each), file=sys.stderr)
 
 
 def run(arguments: Namespace) -> int:
-    """Write to standard output; 1 where a room is damaged, unreadable or verified wrong, 2 where there is no store."""
+    """Write the records. Gives 1 if a room is damaged, unreadable or fails verification, 2 if there is no store."""
     tally = Tally()
     try:
         testimony = None if arguments.against is None else against.read(arguments.against)
@@ -82,7 +82,7 @@ def run(arguments: Namespace) -> int:
 
 @contextmanager
 def _output(path: Path | None) -> Iterator[TextIO]:
-    """Where the records go. A file is made, for its owner's eyes alone; one that exists is an `OSError`."""
+    """The output for the records. A new file is readable only by its owner. Raises `OSError` if the file exists."""
     if path is None:
         yield sys.stdout
         return
@@ -117,20 +117,20 @@ async def _export(arguments: Namespace, testimony: Testimony | None, tally: Tall
 
 
 async def _faults_of_summary(reader: StoreReader, room: RoomId, entries: tuple[Entry, ...]) -> tuple[str, ...]:
-    """Whether lists say of a room what its events say. One that nothing can be said of is faulty by itself, or is played now."""
+    """The faults of a room's summary. Empty too if it cannot be checked: the room is faulty then, or being played."""
     found = await checked(reader, room, entries)
     return (f"{found.why}: `erqiwang store rebuild` makes it anew",) if isinstance(found, Contradicted) else ()
 
 
 async def _look_at_the_file(reader: SqliteReader, tally: Tally) -> None:
-    """See whether SQLite finds its own file whole: an index may be wrong where every room is right."""
+    """Check the file itself, because an index may be damaged even if every room is sound."""
     found = await reader.faults()
     for fault in (found.why,) if isinstance(found, Unavailable) else found:
         tally.fault(f"the file: {fault}")
 
 
 async def every_room(reader: StoreReader, named: Sequence[str], page: int = _PAGE) -> AsyncIterator[RoomId]:
-    """The rooms that are named, or else all there are. Raises `NoStore` where they cannot be listed."""
+    """The named rooms, or all rooms if none is named. Raises `NoStore` if they cannot be listed."""
     for name in named:
         yield RoomId(name)
     last = RoomId("")
@@ -146,7 +146,7 @@ async def every_room(reader: StoreReader, named: Sequence[str], page: int = _PAG
 
 
 def _write(arguments: Namespace, entries: tuple[Entry, ...] | Damaged, tally: Tally, out: TextIO) -> Iterator[str]:
-    """Write the match of a room, if it is one that is asked for; what is wrong with the room, if anything is."""
+    """Write the match of a room, if it was asked for; gives the faults of the room."""
     if isinstance(entries, Damaged):
         yield f"from event {entries.version} on {entries.why}"
         return
@@ -170,10 +170,10 @@ def _write(arguments: Namespace, entries: tuple[Entry, ...] | Damaged, tally: Ta
 
 
 def line(record: MatchRecord) -> str:
-    """A record as one line of JSON, its fields named as in `record.proto`."""
+    """A record as one line of JSON. The field names are those of `record.proto`."""
     fields = MessageToDict(
         encode.match_record(record), preserving_proto_field_name=True, always_print_fields_with_no_presence=True
     )
-    # A map comes in any order, another in each process: the same record is to be the same line.
+    # The order of a map differs from process to process, but the same record must give the same line.
     fields["summary"]["labels"] = dict(sorted(fields["summary"]["labels"].items()))
     return printable_json(json.dumps(fields, ensure_ascii=False, separators=(",", ":")))

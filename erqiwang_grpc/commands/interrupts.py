@@ -12,11 +12,11 @@ T = TypeVar("T")
 
 
 def run(work: Coroutine[object, object, T], loop: Callable[[], AbstractEventLoop] | None = None) -> T:
-    """Run it as `asyncio.run` does, on the loop that `loop` makes. Raises `KeyboardInterrupt` after Ctrl-C.
+    """Run `work` as `asyncio.run` does, on the loop that `loop` makes. Raises `KeyboardInterrupt` after Ctrl-C.
 
-    The first Ctrl-C cancels the work, which cleans up. A second one leaves at once: raised in the middle of the loop,
-    as Python does it, it would print whatever it broke. Once interrupted, nothing else is told: what fails then,
-    a child that the same Ctrl-C has ended perhaps, fails because of it.
+    The first Ctrl-C cancels the work, so that it cleans up. A second one ends the process at once; Python would raise
+    it in the middle of the loop, and print errors. After Ctrl-C other errors are not raised, because they are its
+    result: for example, a child process may have been ended by the same Ctrl-C.
     """
     interrupted = False
 
@@ -50,5 +50,5 @@ def run(work: Coroutine[object, object, T], loop: Callable[[], AbstractEventLoop
 
 
 def _takes_signals() -> bool:
-    """Whether this thread hears of signals, and Ctrl-C is not for others alone, as it is for a shell's background job."""
+    """Whether this thread handles signals and Ctrl-C is not ignored, as it is for a background job of a shell."""
     return threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) != signal.SIG_IGN

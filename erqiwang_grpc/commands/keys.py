@@ -1,4 +1,4 @@
-"""`erqiwang keys`: a key for a platform, and a fresh key to sign seat tokens with."""
+"""`erqiwang keys`: makes a key for a platform, or a fresh key that signs seat tokens."""
 
 import sys
 from argparse import ArgumentParser, Namespace
@@ -37,7 +37,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def add_platform(arguments: Namespace) -> int:
-    """Print a fresh key; 2 where there can be none."""
+    """Print a fresh key for a platform. Gives 2 if that fails, with advice on standard error."""
     platform = platform_id(arguments.platform)
     if platform is None:
         return _refused(f"{arguments.platform!r} is no platform's name: small letters, digits and hyphens, at most 63")
@@ -50,7 +50,7 @@ def add_platform(arguments: Namespace) -> int:
 
 
 def rotate_signing(arguments: Namespace) -> int:
-    """Put a fresh signing key into the file; 2 where that cannot be done."""
+    """Add a fresh signing key to the file. Gives 2 if that fails, with advice on standard error."""
     if arguments.keep < 0:
         return _refused("--keep takes no negative number")
     path = arguments.signing_keys or arguments.data / SIGNING_KEYS

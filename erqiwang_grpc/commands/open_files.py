@@ -1,4 +1,4 @@
-"""How many files the process may have open: each connection is one."""
+"""The limit of open files. Each connection is an open file."""
 
 import logging
 import resource
@@ -7,13 +7,14 @@ from typing import Final
 log = logging.getLogger(__name__)
 
 _OTHERS: Final = 100
-"""Files that are no connections: the store's, the log's, the ports, the event loop's; rather more than there are."""
+"""Open files that are no connections: the store, the log, ports, the event loop. A generous number."""
 
 
 def allow(connections: int) -> None:
-    """Raise the soft limit as far as so many connections need; a line in the log where the hard one is lower than that.
+    """Raise the soft limit so that it allows `connections`. Log a line if the hard limit is too low for that.
 
-    Without enough of them new connections are not taken, and the store's files cannot be opened, without an answer to anybody.
+    Without enough open files, new connections are not accepted and the store's files cannot be opened, and no client
+    gets an answer.
     """
     needed = connections + _OTHERS
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -23,7 +24,7 @@ def allow(connections: int) -> None:
     try:
         resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
     except (OSError, ValueError):
-        # A hard limit without an end is not the whole truth on every system: macOS has one of its own behind it.
+        # An infinite hard limit is not always true: macOS has a lower limit of its own.
         allowed = soft
     if allowed < needed:
         why = f"--connections {connections} needs {needed} open files, and the system allows {allowed}: raise its hard limit, or give fewer"

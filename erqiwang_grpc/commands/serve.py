@@ -1,4 +1,4 @@
-"""`erqiwang serve`: the server, until it is told to go."""
+"""`erqiwang serve`: runs the server until it is stopped."""
 
 import asyncio
 import logging
@@ -30,7 +30,7 @@ PORT: Final = 50051
 CANNOT_START: Final = 2
 FLUSH_FAILED: Final = 3
 _LAST_WORDS: Final = 1.0
-"""Seconds to answer what is under way once a flush has failed."""
+"""Seconds to answer the calls in progress after a flush has failed."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -87,7 +87,7 @@ _QUOTA_FLAGS: Final = {
     "platform_streams": ("seat streams of one platform at once", "streams"),
     "platform_watchers": ("WatchRooms streams of one platform at once", "watchers"),
 }
-"""Each with the total of which a platform may have half where nothing else is said."""
+"""Each quota of a platform, with the limit of the whole server. Half of that limit is the default."""
 
 
 def _add_limits(parser: ArgumentParser) -> None:
@@ -102,9 +102,9 @@ def _add_limits(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Serve until SIGTERM, or until SIGINT, which gives 130; 2 where the server cannot start, with what to do on standard error.
+    """Serve until SIGTERM, which gives 0, or SIGINT, which gives 130. Gives 2, with advice, if the server cannot start.
 
-    Ends the process with 3 once a flush has failed.
+    Ends the process with status 3 if a flush fails.
     """
     write_to_standard_error()
     prepared = _prepare(arguments)
@@ -117,7 +117,7 @@ def run(arguments: Namespace) -> int:
 @final
 @dataclass(frozen=True, slots=True)
 class CannotStart:
-    """Why there is no server; says what to do."""
+    """Why the server cannot start, and what to do."""
 
     why: str
 
@@ -125,7 +125,7 @@ class CannotStart:
 @final
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What is needed before the store is opened."""
+    """What is prepared before the store is opened."""
 
     tls: Tls | None
     limits: Limits
@@ -133,7 +133,7 @@ class Prepared:
 
 def _prepare(arguments: Namespace) -> Prepared | CannotStart:
     try:
-        # The store holds cards in hand: what is made is this user's alone, as the keys are and a backup is.
+        # The store holds the cards in hand, so only this user may read the folder.
         arguments.data.mkdir(mode=0o700, parents=True, exist_ok=True)
         tls = _tls(arguments)
     except FileExistsError:
@@ -153,7 +153,7 @@ def _tls(arguments: Namespace) -> Tls | CannotStart | None:
     given = (arguments.tls_cert, arguments.tls_key, arguments.client_ca)
     if given == (None, None, None):
         return None
-    # It takes a tenth of a start to load what reads certificates.
+    # Imported here, because the library that reads certificates takes a tenth of the start.
     from erqiwang_grpc.commands import tls_files  # noqa: PLC0415  # see above
 
     tls = tls_files.read(*given)
@@ -172,7 +172,7 @@ async def _open(arguments: Namespace) -> Store | CannotStart:
 
 
 def _open_keys(arguments: Namespace) -> KeyFiles | CannotStart:
-    """The keys. After the store: key files without a store are the sign that a store was lost."""
+    """Open the keys. Do it after the store, because key files without a store are the sign of a lost store."""
     opened = open_key_files(arguments.data, arguments.platform_keys, arguments.signing_keys)
     if isinstance(opened, KeyFileRefused):
         return CannotStart(f"{opened.path}: {opened.why}")
@@ -219,7 +219,7 @@ async def _serve_rooms(arguments: Namespace, prepared: Prepared, keys: KeyFiles,
     try:
         await server.start()
     except RuntimeError:
-        # gRPC has said on standard error what exactly it was.
+        # gRPC has printed the exact error on standard error.
         fit = "" if prepared.tls is None else ", or see whether --tls-cert, --tls-key and --client-ca are PEM and fit"
         address = f"{arguments.host}:{arguments.port}"
         print(f"erqiwang serve: {address} cannot be listened on: choose another --host or --port{fit}", file=sys.stderr)
@@ -241,7 +241,7 @@ async def _serve_rooms(arguments: Namespace, prepared: Prepared, keys: KeyFiles,
 
 
 async def _flush_fails(store: Store) -> None:
-    """Return once a flush of the store has failed; a store in memory has none."""
+    """Return when a flush of the store has failed. For a store in memory it never returns."""
     if isinstance(store, SqliteStore):
         await store.lost()
     else:
@@ -249,9 +249,9 @@ async def _flush_fails(store: Store) -> None:
 
 
 async def _give_up(server: Server) -> Never:
-    """Answer what is under way, then end the process without touching the store again: only a fresh opening shows what is in it.
+    """Answer the calls in progress, then end the process without touching the store. Reopening shows what it holds.
 
-    Not by returning: whoever closes the file writes to it.
+    It does not return, because the caller would close the file, and closing writes to it.
     """
     why = "what the disk did not take may seem stored: see to the disk, then start again"
     log.critical("flush failed", extra={"why": why})
@@ -272,7 +272,7 @@ def _on_signals(stopping: asyncio.Future[signal.Signals], reload: Callable[[], N
 
 
 def _reload(keys: KeyFiles) -> None:
-    """Read the key files again; where one is refused, the keys in use stay."""
+    """Read the key files again. If one is refused, the keys in use stay."""
     refused = keys.reload()
     if refused is None:
         log.info("key files reloaded")

@@ -1,4 +1,4 @@
-"""`erqiwang store`: which store a data folder holds, to make it another one, and to make its summaries anew."""
+"""`erqiwang store`: prints or renews the identity of a store, or rebuilds its summaries."""
 
 import sys
 from argparse import ArgumentParser, Namespace
@@ -39,7 +39,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(work: Callable[[Path], Awaitable[str]], arguments: Namespace) -> int:
-    """Print what the action says; 2 where it cannot be done, with what to do on standard error."""
+    """Do the action and print its result. Gives 2 if it fails, with advice on standard error."""
     try:
         print(interrupts.run(_done(work(arguments.data))))
     except NoStore as refused:

@@ -1,4 +1,4 @@
-"""The files of TLS, read and looked into at the start: gRPC would serve with an empty one, and refuse every client."""
+"""Reads and checks the TLS files at the start, because gRPC would serve with an empty file and refuse every client."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,13 +17,13 @@ T = TypeVar("T")
 @final
 @dataclass(frozen=True, slots=True)
 class TlsRefused:
-    """Why TLS cannot be served with these files; says what to do, and nothing of what a file holds."""
+    """Why these TLS files cannot be used, and what to do. It reveals nothing of their content."""
 
     why: str
 
 
 def read(certificate: Path | None, key: Path | None, authority: Path | None) -> Tls | TlsRefused:
-    """The files named by `--tls-cert`, `--tls-key` and `--client-ca`, of which one is named. `OSError` for one out of reach."""
+    """The files of `--tls-cert`, `--tls-key` and `--client-ca`, at least one given. Raises `OSError` if unreadable."""
     if certificate is None and key is None:
         return TlsRefused("--client-ca goes with --tls-cert and --tls-key")
     if certificate is None or key is None:

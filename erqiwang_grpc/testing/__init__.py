@@ -1,8 +1,8 @@
-"""A served, seated table, for tests: a real server on a free port, a room whose seats are all taken, a client on each seat.
+"""A seated table for tests: a real server on a free port, a room with all seats taken, and a client on each seat.
 
-`docs/testing.md` shows how a test uses it. To read: `table` puts it together, `served` has the servers (in this process or in
-one of its own), `rooms` opens a room and seats everyone, `playing` plays seats, `decks` chooses who holds what. Nothing here
-needs a test framework.
+`docs/testing.md` shows how to use it. `table` puts it together, `served` starts servers (in this process or in a
+separate one), `rooms` creates a room and seats everyone, `playing` plays seats, and `decks` chooses who holds what. It
+needs no test framework.
 """
 
 from erqiwang_grpc.client.advice import suggested

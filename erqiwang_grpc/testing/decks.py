@@ -1,4 +1,4 @@
-"""Decks for tests: who holds what. Only a server in the test's own process takes one; `erqiwang serve` shuffles fairly, always."""
+"""Decks for tests, with chosen hands. Only a server in the test's process accepts one; `erqiwang serve` never does."""
 
 from collections.abc import Collection, Mapping
 from random import Random
@@ -11,10 +11,10 @@ from erqiwang_grpc.shuffling import SALT_BYTES, Shuffler, commitment
 
 
 def holding(hands: Mapping[int, Collection[int]], *, seed: int = 0) -> Shuffler:
-    """Shuffles in which each seat named holds at least those cards, in every deal; the rest lies as the seed says.
+    """A shuffler that deals each seat at least the given cards, in every deal. `seed` decides all other cards.
 
-    Cards are ids, as in docs/cards.json. The shuffle raises `ValueError` where the game has no such seat or card, where a
-    card is given twice, or more cards to a seat than a hand has.
+    Cards are ids, as in docs/cards.json. A shuffle raises `ValueError` if the game has no such seat or card, if a card
+    is given twice, or if a seat is given more cards than a hand has.
     """
     random = Random(seed)
 

@@ -1,4 +1,4 @@
-"""Playing: seats that do what their advice suggests, or what a test chooses."""
+"""Playing: seats that follow the suggestions of their advice, or do what a test chooses."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from erqiwang_grpc.rpc.wire.encode.commands import command
 from erqiwang_grpc.v1 import seat_service_pb2 as pb, view_pb2
 
 Chooser: TypeAlias = Callable[[view_pb2.View], pb.Command | None]
-"""What a seat does in a view; None where it has nothing to do."""
+"""Gives the command of a seat for its view; None if it has nothing to do."""
 Condition: TypeAlias = Callable[[view_pb2.View], bool]
 
 
@@ -27,12 +27,12 @@ def is_over(view: view_pb2.View) -> bool:
 
 
 def in_phase(phase: view_pb2.Phase.ValueType, deal: int = 1) -> Condition:
-    """Whether a deal, counted from 1, has come to a phase, or past it."""
+    """A condition: deal number `deal`, from 1, has reached this phase or a later one."""
     return lambda view: (view.parts.progress.deal, view.parts.progress.phase) >= (deal, phase)
 
 
 def policy(player: Policy, random: Random) -> Chooser:
-    """A player of the core, who knows the wire's view and nothing else."""
+    """A chooser that plays as a policy of the core, which sees only the seat's view."""
 
     def choose(view: view_pb2.View) -> pb.Command | None:
         chosen = player.act(decode.view(view), random)
@@ -42,7 +42,7 @@ def policy(player: Policy, random: Random) -> Chooser:
 
 
 def accepted(answer: Answer | Ended) -> pb.Accepted:
-    """The answer to a command that must be accepted; fails the test where it is not."""
+    """The answer to a command that must be accepted. Fails the test if it is not."""
     assert isinstance(answer, pb.Accepted), f"the command was not accepted: {answer}"
     return answer
 
@@ -54,9 +54,9 @@ async def play(
     until: Condition = is_over,
     before: Callable[[], None] = lambda: None,
 ) -> None:
-    """Play a seat until its view is as wanted, calling `before` ahead of every command.
+    """Play a seat until its view fulfils `until`, calling `before` before each command.
 
-    Fails where a command is refused, or the stream has ended for good.
+    Fails the test if a command is refused, or if the stream ends for good.
     """
     turns = _Turns(seat, choose, until)
     while True:
@@ -70,13 +70,13 @@ async def play(
 
 
 async def play_all(seats: Iterable[SeatClient], choose: Chooser = suggested, *, until: Condition = is_over) -> None:
-    """Play all these seats at once, each until its own view is as wanted."""
+    """Play these seats at the same time, each until its own view fulfils `until`."""
     await asyncio.gather(*(play(seat, choose, until=until) for seat in seats))
 
 
 @final
 class _Turns:
-    """What a seat has to do, each thing once."""
+    """The things that a seat has to do, each of them once."""
 
     def __init__(self, seat: SeatClient, choose: Chooser, until: Condition) -> None:
         self._seat = seat
@@ -86,7 +86,7 @@ class _Turns:
         self._command: pb.Command | None = None
 
     def is_next(self) -> bool:
-        """Whether there is something to do, or nothing more."""
+        """Whether the seat has something to do now, or is done."""
         if self._until(self._seat.view):
             return True
         self._command = self._choose(self._seat.view) if self._seat.version > self._acted else None

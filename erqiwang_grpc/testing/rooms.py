@@ -1,4 +1,4 @@
-"""Rooms: one is opened, and every seat of it taken."""
+"""Rooms for tests: creates a room and takes every seat."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class Table:
 
     room_id: str
     tokens: tuple[str, ...]
-    """What opens the stream of each seat, seat 0 first."""
+    """The token of each seat, seat 0 first."""
     seats: tuple[Seated, ...] = field(default=(), repr=False)
-    """What the platform was answered for each seat; empty where the tokens were come by otherwise."""
+    """The platform's answer for each seat; empty if the tokens come from somewhere else."""
 
     def metadata(self, seat: int) -> tuple[tuple[str, str], ...]:
-        """What a call of a seat carries to say whose it is, for generated stubs."""
+        """The metadata with a seat's token, for calls by generated stubs."""
         return bearer(self.tokens[seat])
 
 
@@ -42,9 +42,9 @@ async def seated(
     players: Sequence[str] = PLAYERS,
     command_id: str | None = None,
 ) -> Table:
-    """Open a room and take every seat, so that its first deal is dealt; with the default options where none are given.
+    """Create a room and take every seat, so that the first deal is dealt. Without options the defaults apply.
 
-    `players` has as many names as the room has seats, or more: the first ones sit down, and the first owns the room.
+    `players` must have at least as many names as the room has seats. The first name is the owner.
     """
     asked = encode.room_options(options) if isinstance(options, RoomOptions) else options
     room = (await platform.create_room(players[0], asked, roomtype=roomtype, command_id=command_id)).room
@@ -57,7 +57,7 @@ async def seated(
 
 @asynccontextmanager
 async def attached(service: Served, table: Table) -> AsyncIterator[list[SeatClient]]:
-    """A client on every seat."""
+    """An attached client on every seat, detached when the context is left."""
     async with AsyncExitStack() as stack:
         versions = [seat.last_version for seat in table.seats] if table.seats else [None for _ in table.tokens]
         clients = (service.client(*each) for each in zip(table.tokens, versions, strict=True))

@@ -1,4 +1,4 @@
-"""Servers for tests: in this process, where a test can look into them, or in one of their own, which it can kill."""
+"""Servers for tests: in this process, where a test can inspect them, or in a separate one, which a test can kill."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.v1 import room_service_pb2_grpc, seat_service_pb2_grpc
 
 ROOMY: Final = Limits(commands_per_second=100_000, platform_calls_per_second=100_000)
-"""For tests, which play faster than people do."""
+"""Limits for tests, which play faster than people."""
 _GRACE: Final = 0.2
 _START_SECONDS: Final = 30.0
 _LEAVE_SECONDS: Final = 20.0
 
 
 class NotStarted(Exception):
-    """A server in a process of its own did not start, in words for whoever started it."""
+    """A server in a separate process did not start. The text says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """What it takes to speak to a server: a connection and a platform's key."""
+    """What a test needs to call a server: its address, a channel, and a platform's key."""
 
     channel: grpc.aio.Channel
     address: str
@@ -55,11 +55,11 @@ class Served:
 
     @property
     def platform(self) -> Platform:
-        """A client for the platform, to be closed or used with `async with`."""
+        """A client for the platform. Close it, or use it with `async with`."""
         return Platform([self.address], self.key, credentials=self.credentials, options=self.options)
 
     def client(self, token: str, last_version: int | None = None) -> SeatClient:
-        """A client for a seat, not attached yet; `last_version` is what the platform was given with the token."""
+        """A client for a seat, not attached yet. `last_version` is the one that came with the token."""
         return SeatClient(
             [self.address], token, credentials=self.credentials, options=self.options, last_version=last_version
         )
@@ -78,30 +78,30 @@ class Served:
 @final
 @dataclass(frozen=True, slots=True)
 class Service(Served):
-    """A server that runs in this process, and can be looked at from inside."""
+    """A server in this process, whose inside a test can inspect."""
 
     server: Server
     store: Store
     keys: KeyFiles
     folder: Path
-    """Where its key files are."""
+    """The folder of its key files."""
 
     @property
     def kept(self) -> Rooms:
-        """The rooms of the server, looked at from inside."""
+        """The rooms of the server, as objects."""
         return self.server.rooms
 
     @property
     def store_id(self) -> StoreId:
-        """Which store it serves."""
+        """The identity of its store."""
         return self.store.identity
 
     def room(self, room_id: str) -> Room:
-        """A room that is in memory, looked at from inside."""
+        """A room in memory, as an object."""
         return next(room for room in self.kept.live if room.id == room_id)
 
     def tenant(self, name: str) -> str:
-        """The key of another platform."""
+        """A key of another platform, which is added to the server."""
         key = add_platform_key(self.folder / PLATFORM_KEYS, PlatformId(name))
         assert isinstance(key, str), key
         assert self.keys.reload() is None
@@ -122,8 +122,8 @@ async def served(
 ) -> AsyncIterator[Service]:
     """A server in this process, on a free port of 127.0.0.1, until the context is left.
 
-    Its key files are in `folder`, or in a temporary one; its rooms in `store`, or in memory. `now` is the wall clock, in
-    nanoseconds since 1970; `monotonic` the clock of allowances, timeouts and idleness.
+    Its key files are in `folder`, or in a temporary folder. Its rooms are in `store`, or in memory. `now` is the wall
+    clock in nanoseconds since 1970, and `monotonic` is the clock of allowances, timeouts and idleness.
     """
     with ExitStack() as stack:
         if folder is None:
@@ -156,7 +156,7 @@ async def served(
 
 @final
 class ServerProcess:
-    """One run of `erqiwang serve`, as an operator starts it, on a data folder."""
+    """One run of `erqiwang serve` on a data folder, as an operator would start it."""
 
     def __init__(self, process: Process, folder: Path, port: int, log_file: Path | None = None) -> None:
         self.process = process
@@ -168,10 +168,10 @@ class ServerProcess:
     async def start(
         cls, folder: Path, *flags: str, port: int = 0, log: Path | None = None, before: Sequence[str] = ()
     ) -> ServerProcess:
-        """Start it, and wait until it serves. Raises `NotStarted`.
+        """Start the server, and wait until it serves. Raises `NotStarted`.
 
-        `flags` go to `erqiwang serve`; `log` is a file that its standard error is added to; `before` stands before the
-        command, as `nice` would.
+        `flags` are arguments of `erqiwang serve`. Its standard error is appended to the file `log`. `before` is a
+        command to run it with, such as `nice`.
         """
         command = (*before, sys.executable, "-m", "erqiwang_grpc", "serve", "--port", str(port), "--data", str(folder))
         with ExitStack() as stack:
@@ -185,7 +185,7 @@ class ServerProcess:
 
     @property
     def address(self) -> str:
-        """Where it listens."""
+        """The address that it serves on."""
         return f"127.0.0.1:{self.port}"
 
     @property
@@ -194,29 +194,29 @@ class ServerProcess:
         return (self.folder / FIRST_KEY).read_text().strip()
 
     def speaking(self, channel: grpc.aio.Channel) -> Served:
-        """What it takes to speak to it, on that channel."""
+        """The server as a `Served`, called on this channel."""
         return Served(channel, self.address, self.key)
 
     def log(self) -> str:
-        """Everything that it has written to standard error so far; it was started with a `log`."""
+        """All that it has written to standard error so far. It must have been started with a `log`."""
         assert self._log_file is not None, "it was started without a log"
         return self._log_file.read_text()
 
     def lines(self) -> list[dict[str, object]]:
-        """The log, line by line: each is JSON, with a `message`."""
+        """The lines of the log. Each is a JSON object with a `message`."""
         return [json.loads(line) for line in self.log().splitlines()]
 
     def said(self, message: str) -> int:
-        """How often the log says so."""
+        """The number of log lines with this message."""
         return sum(line["message"] == message for line in self.lines())
 
     async def stop(self) -> int:
-        """Tell it to go, with SIGTERM; its exit status. `TimeoutError` where it has not gone after 20 seconds."""
+        """Stop it with SIGTERM; gives its exit status. Raises `TimeoutError` if it runs on for 20 seconds."""
         self.process.send_signal(signal.SIGTERM)
         return await asyncio.wait_for(self.process.wait(), _LEAVE_SECONDS)
 
     async def kill(self) -> None:
-        """Kill it, whatever it is doing; nothing where it has ended."""
+        """Kill it, whatever it is doing. Does nothing if it has ended."""
         await _killed(self.process)
 
 
@@ -224,7 +224,7 @@ class ServerProcess:
 async def served_apart(
     folder: Path, *flags: str, port: int = 0, log: Path | None = None, before: Sequence[str] = ()
 ) -> AsyncIterator[ServerProcess]:
-    """A server in a process of its own, ready, and gone when the context is left. As `ServerProcess.start`."""
+    """A server in a separate process, killed when the context is left. Arguments as for `ServerProcess.start`."""
     server = await ServerProcess.start(folder, *flags, port=port, log=log, before=before)
     try:
         yield server
@@ -233,7 +233,7 @@ async def served_apart(
 
 
 async def _port(process: Process) -> int:
-    """The port in the line that says that it serves."""
+    """The port in the line in which the server says that it serves."""
     assert process.stdout is not None, "standard output is a pipe"
     async with asyncio.timeout(_START_SECONDS):
         line = await process.stdout.readline()

@@ -1,4 +1,4 @@
-"""The seated table: a server, a room with its first deal dealt, and a client on each seat, in one context."""
+"""The seated table: one context with a server, a room whose first deal is dealt, and a client on each seat."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from erqiwang_grpc.v1 import room_pb2, seat_service_pb2 as pb
 T = TypeVar("T")
 
 PATIENCE: Final = 20.0
-"""Seconds that a turn may take to come, on a busy machine, before a test fails."""
+"""Seconds that a test waits for a turn, on a busy machine, before it fails."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class SeatedTable:
-    """A room in which every seat is taken and the first deal dealt."""
+    """A room with all seats taken and the first deal dealt."""
 
     service: Served
     """The server: its address, a platform key, and stubs."""
@@ -38,11 +38,11 @@ class SeatedTable:
     """The platform that opened the room."""
     table: Table
     seats: dict[int, SeatClient]
-    """A client, attached, on every seat that the test does not keep for a client of its own."""
+    """An attached client for each seat, except the seats in `own`."""
 
     @property
     def address(self) -> str:
-        """Where the server listens."""
+        """The address that the server serves on."""
         return self.service.address
 
     @property
@@ -52,24 +52,24 @@ class SeatedTable:
 
     @property
     def tokens(self) -> tuple[str, ...]:
-        """What opens the stream of each seat, seat 0 first."""
+        """The token of each seat, seat 0 first."""
         return self.table.tokens
 
     @property
     def turn(self) -> int:
-        """The lowest of `seats` that has something to do now, as it sees it; fails where all of them wait."""
+        """The lowest of `seats` that has something to do by its own view. Fails if none has."""
         acting = next((number for number, seat in self.seats.items() if suggested(seat.view) is not None), None)
         assert acting is not None, "all seats wait"
         return acting
 
     async def until(self, condition: Callable[[], bool]) -> None:
-        """Wait until a condition on the views of `seats` holds. `TimeoutError` after 20 seconds without."""
+        """Wait until a condition on the views of `seats` holds. Raises `TimeoutError` after 20 seconds."""
         await self._until(lambda: condition() or None)
 
     async def step(self, choose: Chooser = suggested) -> pb.Accepted:
-        """Wait until one of `seats` is to act, have it do what `choose` says, and let all hear what came of it.
+        """Wait until one of `seats` must act, let it do what `choose` says, and wait until all have been told.
 
-        `TimeoutError` after 20 seconds in which nobody is to act. Fails where the command is refused.
+        Raises `TimeoutError` if no seat must act for 20 seconds. Fails if the command is refused.
         """
         seat, command = await self._until(lambda: self._next(choose))
         answer = accepted(await seat.act(command))
@@ -77,12 +77,12 @@ class SeatedTable:
         return answer
 
     async def play(self, choose: Chooser = suggested, *, until: Condition = is_over) -> None:
-        """Play all of `seats` at once, each until its own view is as wanted: to the end of the match if nothing is said."""
+        """Play all of `seats` at the same time, each until its view fulfils `until` (default: match over)."""
         await play_all(self.seats.values(), choose, until=until)
 
     @asynccontextmanager
     async def playing(self, choose: Chooser = suggested) -> AsyncIterator[None]:
-        """Have `seats` played while the test does something else; what fails in it fails the test at the end."""
+        """Play `seats` while the context runs. An error in playing fails the test when the context is left."""
         task = asyncio.create_task(self.play(choose))
         try:
             yield
@@ -93,7 +93,7 @@ class SeatedTable:
             task.result()
 
     async def _until(self, ask: Callable[[], T | None]) -> T:
-        """Ask again whenever anything changes for one of `seats`, until there is an answer."""
+        """Call `ask` whenever something changes for one of `seats`, until it gives an answer."""
         found: list[T] = []
 
         def is_answered() -> bool:
@@ -127,7 +127,7 @@ class SeatedTable:
 
 @final
 class _Noticed:
-    """A shuffle whose error is kept: the server only says that the room is set apart."""
+    """A shuffler that keeps its error, because the server only says that the room is quarantined."""
 
     def __init__(self, shuffle: Shuffler) -> None:
         self._shuffle = shuffle
@@ -151,12 +151,12 @@ async def seated_table(
     shuffle: Shuffler = shuffling.shuffle,
     on: Served | None = None,
 ) -> AsyncIterator[SeatedTable]:
-    """A table with its first deal dealt, and with everything gone when the context is left.
+    """A table with its first deal dealt. Everything is stopped when the context is left.
 
-    The room has the options given, typed or as a `roomtype`; three players play six deals if nothing is said. The seats in
-    `own` get no client here: the test attaches its own, with `tokens`. `shuffle` deals: `seeded(7)` the same cards each
-    time, `holding(...)` cards of the test's choice; without it nobody can foresee them. `on` is a server that is there
-    already and deals as it was started; otherwise one is started in this process, with its rooms in memory.
+    The options are typed or a `roomtype`; by default three players play six deals. The seats in `own` get no client
+    here: the test attaches its own with `tokens`. `shuffle` chooses the cards: `seeded(7)` deals the same cards each
+    time, `holding(...)` deals cards of the test's choice, and by default nobody can predict them. `on` is a running
+    server, which shuffles as it was started; without it a server is started in this process, with its rooms in memory.
     """
     async with AsyncExitStack() as stack:
         noticed = _Noticed(shuffle)

@@ -1,1 +1,1 @@
-"""Programs around the service: each is loaded by the command that needs it."""
+"""Programs around the service. Each is loaded only by the command that needs it."""

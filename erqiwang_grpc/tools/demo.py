@@ -1,4 +1,4 @@
-"""`erqiwang demo`: a server on a free port, sensible players on real streams, and the match in the terminal."""
+"""`erqiwang demo`: starts a server, lets sensible players play on real streams, and shows the match in the terminal."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from erqiwang_grpc.v1 import seat_service_pb2 as pb
 
 _PAUSE: Final = 0.3
 _LONG_PAUSES: Final = {Dealt: 2.0, BuriedBy: 1.5, DealEnded: 3.0}
-"""Seconds after each event, for whoever watches."""
+"""Seconds to pause after each event, so that a person can follow."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -46,7 +46,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Show the match; 2 where the arguments do not fit together."""
+    """Show the match. Gives 2 if the arguments do not fit together."""
     try:
         options = room_options(arguments)
     except BadArguments as bad:
@@ -71,11 +71,11 @@ class Show:
 
     console: Console
     deals: int
-    """After how many the match is disbanded, if it is not over by then."""
+    """The number of deals after which the match is disbanded, if it is not over."""
     fast: bool
 
     async def run(self, room: Hosted, random: Random) -> None:
-        """Play the match from its first deal to its account."""
+        """Play the match from its first deal to its end."""
         async with AsyncExitStack() as stack:
             seats = range(len(room.table.tokens))
             clients = [await stack.enter_async_context(room.client(seat)) for seat in seats]
@@ -92,7 +92,7 @@ class Show:
 
 @final
 class Table:
-    """Every seat of a room, played by one hand that also tells the match: so one seed always brings the same lines."""
+    """Plays all seats of a room and tells the match step by step, so that the same seed prints the same lines."""
 
     def __init__(self, seats: Sequence[Hearing], teller: Teller, fast: bool, random: Random) -> None:
         self._seats = seats
@@ -104,23 +104,23 @@ class Table:
 
     @property
     def view(self) -> View:
-        """What seat 0 sees."""
+        """The view of seat 0."""
         return self._seats[0].view
 
     @property
     def version(self) -> int:
-        """The version up to which all was told."""
+        """The version up to which everything was told."""
         return self._seats[0].version
 
     async def begin(self) -> None:
-        """Hear what every seat is told first, and tell it."""
+        """Wait for the first message to each seat, and tell where the match stands."""
         for seat in self._seats:
             while not isinstance(await seat.next(), Attached):
                 pass
         self._teller.begin(self._views())
 
     async def turn(self) -> None:
-        """Signals first; then one command of the seat that is to act, and all that it brings."""
+        """Send the signals, then one command of the seat that must act, and tell all its events."""
         for seat, signalling in zip(self._seats, self._signalling, strict=True):
             await self._signal(seat, signalling)
         acting, chosen = next(
@@ -132,9 +132,9 @@ class Table:
             await self.hear(version)
 
     async def hear(self, version: int) -> None:
-        """Hear on every stream what brought that version, and tell it."""
+        """Wait for the event of that version on every stream, and tell it."""
         causes = [await seat.until_version(version) for seat in self._seats]
-        # The thrower's cause says more than the others': which throw has failed.
+        # Tell the thrower's cause if there is one: it alone holds the cards of the failed throw.
         self._teller.tell(max(causes, key=_fullness), self._views())
         await self._pause(causes[0])
 

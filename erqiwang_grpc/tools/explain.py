@@ -1,4 +1,4 @@
-"""`erqiwang explain`: for a hand, a trump and a lead, which plays are legal and why."""
+"""`erqiwang explain`: tells which plays are legal for a hand, a trump and a lead, and why."""
 
 import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
@@ -33,7 +33,7 @@ ILLEGAL: Final = 1
 NOT_UNDERSTOOD: Final = 2
 
 _MOST_TRIED: Final = 20_000
-"""Of how many sets of cards each is tried; more plays than that are not written down one by one."""
+"""Most sets of cards that are tried. With more of them, the legal plays are not listed one by one."""
 _MOST_SHOWN: Final = 12
 
 
@@ -47,7 +47,7 @@ Exit status: 0, 1 where --play is illegal, 2 where a text is not understood."""
 
 
 class BadText(Exception):
-    """What was typed is no question, in words for whoever typed it."""
+    """The text cannot be understood. The message is for the user."""
 
 
 @final
@@ -64,7 +64,7 @@ class Question:
 @final
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether a play may be played, and why or why not."""
+    """Whether a play is legal, and why."""
 
     is_legal: bool
     why: str
@@ -76,7 +76,7 @@ class Verdict:
 @final
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What is printed, and the verdict on the play, if one was asked about."""
+    """The lines to print, and the verdict on the play, if one was given."""
 
     lines: tuple[str, ...]
     verdict: Verdict | None
@@ -94,7 +94,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Print the explanation; 1 where a play that is to be judged is illegal, 2 where the text cannot be understood."""
+    """Print the explanation. Gives 1 if the given play is illegal, 2 if the text cannot be understood."""
     try:
         explained = _explained(arguments)
     except BadText as bad:
@@ -142,7 +142,7 @@ def _check_copies(hand: CardSet, led: CardSet) -> None:
 
 
 def explain_lead(tables: Order, hand: CardSet, play: CardSet | None) -> Explanation:
-    """What `hand` may lead, and whether it may lead `play`."""
+    """The explanation of what `hand` may lead, and whether it may lead `play` (rules §6)."""
     verdict = None if play is None else _judged_lead(tables, hand, play)
     return Explanation((*_lead_rows(tables, hand), *_verdict_row(tables, play, verdict)), verdict)
 
@@ -173,7 +173,7 @@ def _judged_lead(tables: Order, hand: CardSet, play: CardSet) -> Verdict:
 
 
 def explain_follow(question: Question, play: CardSet | None) -> Explanation:
-    """Which plays follow the lead and why, and whether `play` does."""
+    """The explanation of which plays follow the lead, and whether `play` does (rules §7)."""
     verdict = None if play is None else _judged_follow(question, play)
     return Explanation((*_follow_rows(question), *_verdict_row(question.order, play, verdict)), verdict)
 
@@ -196,7 +196,7 @@ def _row(title: str, text: str) -> Iterator[str]:
 
 
 def wanted(question: Question) -> str:
-    """What the answer has to contain, in words."""
+    """What a play must contain, in words."""
     tables, lead = question.order, question.lead
     led = wording.group(lead.group)
     held = shared(question.hand, tables.cards[lead.group])
@@ -222,7 +222,7 @@ def _legal(question: Question) -> str:
 
 
 def legal_plays(question: Question) -> tuple[str, ...] | None:
-    """Every legal play as text, copies of a card not told apart; None where there are too many to try."""
+    """Every legal play as text, without telling copies of a card apart; None if there are too many to try."""
     tables, hand, lead = question.order, question.hand, question.lead
     fixed = must(tables, lead, hand)
     free = in_order(tables, without(may(tables, lead, hand), fixed))
@@ -245,7 +245,7 @@ def _judged_follow(question: Question, play: CardSet) -> Verdict:
 
 
 def _not_held(hand: CardSet, play: CardSet) -> Verdict | None:
-    """What of a play is not in the hand; None where all is. Both are texts, which name the first deck's copies first."""
+    """A verdict if the play has cards that are not in the hand; None otherwise."""
     missing = ids(without(play, hand))
     if not missing:
         return None

@@ -1,4 +1,4 @@
-"""`erqiwang play`: a person at the terminal, against sensible players or in a seat of any server."""
+"""`erqiwang play`: lets a person play in the terminal, against sensible players or on a seat of any server."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from erqiwang_grpc.tools.terminal.hosting import PLAYERS, hosted, play_along
 from erqiwang_grpc.tools.terminal.person import Ending, Person
 
 _PAUSE: Final = 0.8
-"""Seconds that the other players seem to think."""
+"""Seconds that the other players wait before they act, so that a person can follow."""
 _REACHED_SECONDS: Final = 5.0
 _GUEST: Final = "Guest"
 _TOKEN: Final = re.compile(r"[\w.-]+", re.ASCII)
@@ -53,7 +53,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Play; 1 where the server ended the stream for good, 2 where the arguments do not fit or no server answers."""
+    """Play. Gives 1 if the server ended the stream for good, 2 if the arguments do not fit or no server answers."""
     try:
         options = _checked(arguments)
         ending = interrupts.run(_play(arguments, options))
@@ -111,7 +111,7 @@ async def _elsewhere(arguments: Namespace) -> AsyncIterator[SeatClient]:
 
 
 async def _reached(address: str, credentials: grpc.ChannelCredentials | None) -> None:
-    """Wait until a server answers. Later on the client comes back by itself; but nobody should wait at a wrong address."""
+    """Wait until a server answers, so that a wrong address is noticed now. Later the client reconnects without end."""
     if credentials is None:
         channel = grpc.aio.insecure_channel(address)
     else:
@@ -132,7 +132,7 @@ def _read(path: Path) -> bytes:
 
 @contextlib.asynccontextmanager
 async def _at_home(arguments: Namespace, options: RoomOptions) -> AsyncIterator[SeatClient]:
-    """A server of our own, and sensible players in all other seats."""
+    """Start a server here, with sensible players on all other seats; gives the person's seat."""
     own = arguments.seat or 0
     seed = secrets.randbelow(2**31) if arguments.seed is None else arguments.seed
     players = (*PLAYERS[:own], _name(arguments), *PLAYERS[own:])

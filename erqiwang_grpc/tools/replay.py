@@ -1,4 +1,4 @@
-"""`erqiwang replay`: a stored match step by step, as an auditor or as one seat saw it."""
+"""`erqiwang replay`: tells a stored match step by step, with all cards or as one seat saw it."""
 
 import sys
 from argparse import ArgumentParser, Namespace
@@ -34,7 +34,7 @@ NOT_FOUND: Final = 2
 
 
 class NothingToTell(Exception):
-    """There is no such room, deal or seat, in words for whoever asked."""
+    """There is no such room, deal or seat. The text is for the user."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -50,7 +50,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Tell the match; 1 where its log is damaged or cannot be followed to its end, 2 where there is nothing to tell."""
+    """Tell the match. Gives 1 if its events are damaged or cannot all be followed, 2 if there is nothing to tell."""
     try:
         history = interrupts.run(_history(arguments))
         if isinstance(history, UnreadableEntry):
@@ -86,23 +86,23 @@ async def _history(arguments: Namespace) -> RoomHistory | UnreadableEntry:
 @final
 @dataclass(frozen=True, slots=True)
 class Onlookers:
-    """Whoever the match is told to."""
+    """Whom the match is told to, and what they may see."""
 
     seat: Seat | None
-    """Whose eyes it is seen with; None for an auditor, who sees with all."""
+    """The seat or the public; None for an auditor, who sees all hands."""
     ended: frozenset[int]
-    """The deals that have ended: what was hidden in them is open."""
+    """The numbers of the deals that have ended, in which nothing is hidden any more."""
     sees_all: bool
-    """Whether what is hidden in a deal in progress is shown, too."""
+    """Whether the hidden cards of a deal in progress are shown too."""
 
     def views(self, match: Match) -> tuple[Seen, ...]:
-        """What the onlookers may see of a match."""
+        """The views of a match that the onlookers may see."""
         if not self._is_open(match):
             return (views.view(match, PUBLIC),)
         return tuple(views.view(match, seat) for seat in self._seats(match))
 
     def cause(self, before: Match, event: Event, after: Match) -> Cause:
-        """The event as the onlookers may know it; an auditor knows what a failed throw held, as its thrower does."""
+        """The event as the onlookers may know it. An auditor also knows the cards of a failed throw."""
         if not self._is_open(after):
             return notices.cause(before, event, PUBLIC)
         if isinstance(event, CardsLed) and self.seat is None:
@@ -117,7 +117,7 @@ class Onlookers:
 
 
 def _tell(arguments: Namespace, history: RoomHistory) -> UnreadableEntry | None:
-    """Tell the match, or one deal of it; where it cannot be followed to its end, from where on and why."""
+    """Tell the match, or one deal of it; gives the first event that cannot be followed, if there is one."""
     match = matches.begin(history.opened.options)
     onlookers = _onlookers(arguments, history, match)
     teller = Teller(console())
@@ -150,7 +150,7 @@ def _onlookers(arguments: Namespace, history: RoomHistory, match: Match) -> Onlo
 
 
 def _deals(events: Iterable[Event]) -> tuple[list[int], list[int]]:
-    """Which deals were dealt, and which of them have ended."""
+    """The numbers of the deals that were dealt, and of those that have ended."""
     started: list[int] = []
     ended: list[int] = []
     for event in events:
@@ -162,7 +162,7 @@ def _deals(events: Iterable[Event]) -> tuple[list[int], list[int]]:
 
 
 def _pause(teller: Teller, seen: Sequence[Seen]) -> None:
-    """Say who is to act, with their cards where they may be seen, and wait for Enter."""
+    """Print who must act, with their cards if they may be seen, and wait for Enter."""
     turn = seen[0].turn.seat
     if turn is not None:
         held = next((view.hand.cards for view in seen if isinstance(view, View) and view.seat == turn), EMPTY)

@@ -1,4 +1,4 @@
-"""`erqiwang simulate`: whole matches between policies, and what happened in them."""
+"""`erqiwang simulate`: plays whole matches between policies, and counts what happened."""
 
 import json
 import sys
@@ -46,7 +46,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Play, and print what happened; 2 where the arguments do not fit together."""
+    """Play, and print the counts. Gives 2 if the arguments do not fit together."""
     try:
         options = room_options(arguments)
         names = names_by_seat(arguments.policy, options)
@@ -69,35 +69,35 @@ def run(arguments: Namespace) -> int:
 @final
 @dataclass(frozen=True, slots=True)
 class Simulation:
-    """What is to be played."""
+    """The matches to play."""
 
     options: RoomOptions
     names: BySeat[str]
-    """The policy of every seat, in the first rotation."""
+    """The policy of each seat, in the first rotation."""
     seed: str
     deals: int
-    """At least so many; matches are played to their end."""
+    """The least number of deals. Every match is played to its end."""
     rotate: bool
 
     @property
     def matches(self) -> int:
-        """How many matches are played."""
+        """The number of matches."""
         tables = len(self.names) if self.rotate else 1
         return tables * -(-self.deals // (self.options.deals * tables))
 
     def seating(self, number: int) -> BySeat[str]:
-        """Who sits where in a match, numbered from 0."""
+        """The policy on each seat in match `number`, counted from 0."""
         if not self.rotate:
             return self.names
         seats = len(self.names)
         return by_seat(seats, lambda seat: self.names.values[(seat + number) % seats])
 
     def decks(self, number: int) -> Random:
-        """Where a match's decks come from; one table's decks are those of the next, where seats rotate."""
+        """The random source of a match's decks. If seats rotate, each rotation gets the same decks."""
         return Random(f"{self.seed}/{number // len(self.names) if self.rotate else number}/decks")
 
     def luck(self, number: int) -> Random:
-        """What the players of a match draw from."""
+        """The random source of the players in a match."""
         return Random(f"{self.seed}/{number}/players")
 
 
@@ -128,7 +128,7 @@ def _outcomes(tally: Tally) -> Table:
 
 
 def _outcome_column(name: str) -> Column:
-    """As wide as the longest word of its name: all of them fit into a terminal of 80 columns."""
+    """A column as wide as the longest word of its name, so that all of them fit into 80 columns."""
     return Column(name, justify="right", width=max(len(word) for word in name.split()))
 
 

@@ -1,4 +1,4 @@
-"""Arguments of several tools: which game is played under which options, and who plays it."""
+"""Arguments of several tools: the game, its options, and its players."""
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from typing import Final
@@ -11,7 +11,7 @@ from erqiwang_core.seats import BySeat, by_seat
 from erqiwang_grpc.commands.arguments import BadArguments
 
 POLICIES: Final[dict[str, Policy]] = {"sensible": Sensible(), "random": RandomLegal()}
-"""The players there are, by the name they are asked for by."""
+"""The policies by name."""
 
 
 def add_room_options(parser: ArgumentParser) -> None:
@@ -26,7 +26,7 @@ def add_room_options(parser: ArgumentParser) -> None:
 
 
 def room_options(arguments: Namespace) -> RoomOptions:
-    """The room that was asked for; raises `BadArguments` where an option belongs to the other game."""
+    """The room options in the arguments. Raises `BadArguments` if an option belongs to the other game."""
     return RoomOptions(game=_game(arguments), length=Length(arguments.length), review=not arguments.no_review)
 
 
@@ -41,7 +41,7 @@ def _game(arguments: Namespace) -> Game:
 
 
 def policy_names(text: str) -> tuple[str, ...]:
-    """The names in a comma-separated list of policies, each of which there is."""
+    """The names in a comma-separated list of policies. Each must be a known policy."""
     names = tuple(name.strip() for name in text.split(","))
     for name in names:
         if name not in POLICIES:
@@ -50,7 +50,7 @@ def policy_names(text: str) -> tuple[str, ...]:
 
 
 def names_by_seat(names: tuple[str, ...], options: RoomOptions) -> BySeat[str]:
-    """A policy's name for every seat, from one for all or one for each; raises `BadArguments` for another number."""
+    """The policy of each seat, from one name for all or one for each. Raises `BadArguments` for any other number."""
     seats = game_rules(options.game, options.review).seats
     if len(names) not in (1, seats):
         raise BadArguments(f"--policy takes one name, or one for each of {seats} seats: {len(names)} were given")

@@ -1,4 +1,4 @@
-"""What happened in many deals, counted."""
+"""Counts what happened in many deals."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -14,13 +14,13 @@ from erqiwang_core.settlement import DealSettled, Settlement
 from erqiwang_core.units import CardSet
 
 OUTCOMES: Final = ("shutout", "near shutout", "made", "upgrade 1", "upgrade 2", "upgrade 3+", "surrender")
-"""How a deal may end, best for the declarer first."""
+"""The outcomes of a deal, best for the declarer first."""
 
 Json: TypeAlias = "int | float | str | dict[str, Json]"
 
 
 def outcome_name(outcome: Outcome) -> str:
-    """Which of `OUTCOMES` that is; a disbanded deal is none of them and just called so."""
+    """The name of an outcome. A disbanded deal has a name too, but is not in `OUTCOMES`."""
     match outcome:
         case Shutout():
             return "shutout"
@@ -38,7 +38,7 @@ def outcome_name(outcome: Outcome) -> str:
 
 @dataclass
 class Tally:
-    """Counters of what happened; a step is added at a time."""
+    """The counts. Steps are added one at a time."""
 
     deals: int = 0
     tricks: int = 0
@@ -46,18 +46,18 @@ class Tally:
     failed_throws: int = 0
     ruffs: int = 0
     captured: int = 0
-    """Points captured in tricks and with the kitty, over all deals."""
+    """The points captured in tricks and by kitty captures, over all deals."""
     outcomes: Counter[tuple[int, str]] = field(default_factory=Counter)
-    """By bid and outcome."""
+    """The number of deals by bid and outcome."""
     kitty_captures: Counter[int] = field(default_factory=Counter)
-    """By multiplier."""
+    """The number of kitty captures by multiplier."""
     chips: Counter[str] = field(default_factory=Counter)
-    """By policy."""
+    """The chips won by each policy."""
     seats: Counter[str] = field(default_factory=Counter)
-    """Deals that each policy took part in, one for every seat it had."""
+    """The number of deals of each policy, counted once for each seat that it had."""
 
     def add(self, step: Step, names: tuple[str, ...]) -> None:
-        """Count what a step brought about; `names` are the policies of the seats, seat 0 first."""
+        """Count the events of a step. `names` are the policies of the seats, seat 0 first."""
         for event in step.events:
             if isinstance(event, CardsLed):
                 self.throws += isinstance(event.lead.shape, Throw)
@@ -84,11 +84,11 @@ class Tally:
         return tuple(sorted({bid for bid, _ in self.outcomes}, reverse=True))
 
     def chips_per_deal(self, name: str) -> float:
-        """What a seat of that policy won in a deal, on average."""
+        """The average chips that a seat of this policy won in a deal."""
         return self.chips[name] / self.seats[name]
 
     def json(self) -> dict[str, Json]:
-        """The same as JSON, which depends on what was played and on nothing else."""
+        """The counts as JSON. They depend only on what was played."""
         return {
             "deals": self.deals,
             "outcomes": {str(bid): self._by_outcome(bid) for bid in self.bids()},

@@ -1,4 +1,4 @@
-"""`erqiwang verify`: whether the deck of a deal is the one that was committed to before its first bid."""
+"""`erqiwang verify`: checks that the deck of a deal matches the commitment given before its first bid."""
 
 import base64
 import json
@@ -28,7 +28,7 @@ _DECKS: Final = {SHORT_DECK: "short deck", FULL_DECK: "full deck"}
 @final
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What was published of a deal: its commitment before the first bid, salt and order after the last card."""
+    """What was published of a deal: the commitment before the first bid, and salt and order after the last card."""
 
     commitment: bytes
     salt: bytes
@@ -37,18 +37,18 @@ class Claim:
 
     @property
     def computed(self) -> bytes:
-        """The commitment that salt and order give."""
+        """The commitment computed from salt and order."""
         return commitment(self.salt, self.order)
 
     @property
     def deck(self) -> str | None:
-        """Which deck the order is a permutation of; None for no deck of the game."""
+        """The deck that the order is a permutation of; None if it is none of the game's decks."""
         in_order = tuple(sorted(self.order))
         return next((name for deck, name in _DECKS.items() if deck == in_order), None)
 
     @property
     def holds(self) -> bool:
-        """Whether salt and order open the commitment, and are a whole deck."""
+        """Whether salt and order open the commitment, and the order is a whole deck."""
         return self.computed == self.commitment and self.deck is not None
 
 
@@ -69,7 +69,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Say of every deal what was computed and whether it agrees; the exit status is the worst of them."""
+    """Print for each deal what was computed and whether it agrees. Gives the worst exit status of them."""
     try:
         claims = _claims(arguments)
     except BadArguments as bad:
@@ -83,7 +83,7 @@ def run(arguments: Namespace) -> int:
 
 
 def report(claim: Claim) -> Iterator[str]:
-    """What was computed and what it was held against, line by line."""
+    """The lines of a report: what was computed, and what it was compared with."""
     yield f"salt        {claim.salt.hex()} ({len(claim.salt)} bytes)"
     yield f"order       {' '.join(str(card) for card in claim.order)}"
     yield f"            {len(claim.order)} bytes, one a card: {claim.deck or 'no deck of this game'}"
@@ -126,7 +126,7 @@ def _json(file: str) -> Json:
 
 
 def claims_in(value: Json) -> Iterator[Claim]:
-    """Every claim in a JSON value, in its order; raises `BadArguments` for one that cannot be read."""
+    """The claims in a JSON value, in order. Raises `BadArguments` for one that cannot be read."""
     if isinstance(value, list):
         for each in value:
             yield from claims_in(each)
@@ -140,7 +140,7 @@ def claims_in(value: Json) -> Iterator[Claim]:
 
 
 def _claim_of(value: dict[str, Json]) -> Claim | None:
-    """The claim an object makes by itself, or as the parts of a view."""
+    """The claim in an object, either directly or in the parts of a view; None if it has none."""
     match value:
         case {"commitment": str(committed), "salt": str(salt), "order": list(order) | str(order)}:
             return claim(committed, salt, order)
@@ -153,12 +153,12 @@ def _claim_of(value: dict[str, Json]) -> Claim | None:
 
 
 def claim(committed: str, salt: str, order: Sequence[Json] | str) -> Claim:
-    """A claim from its texts; raises `BadArguments` for what is no digest, salt or order."""
+    """A claim from its texts. Raises `BadArguments` for a text that is no digest, salt or order."""
     return Claim(_bytes("commitment", committed, _DIGEST_BYTES), _bytes("salt", salt, SALT_BYTES), _order(order))
 
 
 def _bytes(name: str, text: str, length: int) -> bytes:
-    """The bytes of a text, hexadecimal or base64: one of the two has the right length."""
+    """The bytes of a text in hexadecimal or base64, whichever gives the right length."""
     found = b""
     with suppress(ValueError):
         found = bytes.fromhex(text) if len(text) == 2 * length else base64.b64decode(text, validate=True)
@@ -168,7 +168,7 @@ def _bytes(name: str, text: str, length: int) -> bytes:
 
 
 def _order(order: Sequence[Json] | str) -> tuple[int, ...]:
-    """Card ids from numbers or their texts, or from one text of a byte a card in base64."""
+    """Card ids from a list of numbers or texts, or from one base64 text with a byte for each card."""
     if isinstance(order, str):
         try:
             return tuple(base64.b64decode(order, validate=True))

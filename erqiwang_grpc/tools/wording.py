@@ -1,4 +1,4 @@
-"""What the rules' values are called in a sentence."""
+"""Words for values of the core, to be used in sentences."""
 
 from collections.abc import Iterable
 
@@ -27,12 +27,12 @@ def listed(parts: Iterable[str]) -> str:
 
 
 def group(of: Group) -> str:
-    """A group by the plural of its cards."""
+    """The plural noun for the cards of a group."""
     return of.name.lower()
 
 
 def shape(of: Shape) -> str:
-    """A shape with its article."""
+    """The noun for a shape, with its article."""
     match of:
         case Single():
             return "a single"
@@ -67,7 +67,7 @@ def breach(of: Breach) -> str:
 
 
 def called(led: Shape, answer: Answer, led_group: Group) -> str:
-    """What an answer to `led` has to contain where enough cards of the led group are held."""
+    """What a play must contain to follow `led`, for a hand with enough cards of the led group."""
     runs, pairs = _pairs_called(led, answer)
     wanted = [f"a tractor of {length} pairs" for length in runs]
     if pairs:
@@ -82,7 +82,7 @@ def called(led: Shape, answer: Answer, led_group: Group) -> str:
 
 
 def _pairs_called(led: Shape, answer: Answer) -> tuple[list[int], int]:
-    """The tractors that are called for, and how many pairs beside them."""
+    """The lengths of the tractors that must be played, and the number of other pairs."""
     match led:
         case Single():
             return [], 0
@@ -94,7 +94,7 @@ def _pairs_called(led: Shape, answer: Answer) -> tuple[list[int], int]:
 
 
 def unreadable(fault: UnreadableCard | ThirdCopy | UnreadableTrump) -> str:
-    """Why a text was not understood."""
+    """Why a text cannot be read."""
     match fault:
         case UnreadableCard(word):
             return f"{word!r} is no card: write ♠7 or s7, h10, dK, and BJ or SJ for the big and the small joker"

@@ -217,7 +217,7 @@ class SqliteStore(SqliteReader):
         return await self._write(lambda: self._committer.transact(work))
 
     async def compact(self) -> Compacted | Unavailable:
-        """Give the space of deleted rooms back to the disk. Appends wait meanwhile. It needs as much space as the file."""
+        """Give the space of deleted rooms back to the disk. Appends wait. It needs free space as large as the file."""
         return await self._write(lambda: self._committer.outside(partial(_compact, self._file.path)))
 
     async def backup(self, target: Path) -> Unavailable | None:

@@ -246,7 +246,7 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
 
 
 def _text(raw: bytes) -> str | bytes:
-    """The stored text, or its bytes if they are not UTF-8. Then that row alone counts as damaged, not the whole list."""
+    """The stored text, or its bytes if they are not UTF-8. Then only that row is damaged, not the whole list."""
     try:
         return raw.decode()
     except UnicodeDecodeError:

@@ -233,7 +233,7 @@ def delete(db: sqlite3.Connection, room: RoomId) -> None:
 
 
 def _head(db: sqlite3.Connection, room: RoomId) -> _Head | Damaged:
-    """The room's head; `Damaged` if the last batch does not agree with it. A room that does not exist is at its origin."""
+    """The room's head; `Damaged` if the last batch does not agree with it. A missing room is at its origin."""
     told = _rows(db, _HEAD, room)
     kept = _rows(db, _LAST, room, _HIGHEST)
     if told == kept == []:
