@@ -39,14 +39,14 @@ FAILED_THROW: Final = " (a failed throw 甩错)"
 
 @final
 class Teller:
-    """Tells a match on a console, as far as the views that it is handed show it; the first view is whose story it is."""
+    """Tells a match on a console, as far as the given views show it. The first view is the one it is told from."""
 
     def __init__(self, console: Console) -> None:
         self.console = console
         self._lines = Lines(console)
 
     def begin(self, views: Sequence[Seen]) -> None:
-        """Where the match stands, to whoever comes in."""
+        """Print where the match stands, for somebody who joins it."""
         view = views[0]
         if view.progress.phase is Phase.OPEN:
             self.say("Waiting for the other seats to be taken.")
@@ -92,7 +92,7 @@ class Teller:
                 self.say(f"{name(view, seat)} passes 不叫")
 
     def tell(self, cause: Cause, views: Sequence[Seen]) -> None:
-        """What has happened; the views are those after it."""
+        """Print what has happened. The views are those after the event."""
         view = views[0]
         match cause:
             case SeatTaken(seat, player):

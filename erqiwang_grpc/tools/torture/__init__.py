@@ -1,5 +1,5 @@
-"""Torture: a server that is killed again and again under load, and the proof that nothing it said was lost.
+"""Torture: kills a server again and again under load, and proves that nothing it told its clients was lost.
 
-`victim` is the server in a child process, `tables` plays on it, `transcript` keeps what each client was told, `checking`
-holds that against the store that is left at the end.
+`victim` is the server in a child process, `tables` plays on it, `transcript` keeps what each client was told, and
+`checking` compares that with the store at the end.
 """

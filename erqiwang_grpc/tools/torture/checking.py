@@ -1,4 +1,4 @@
-"""Checking: a room's log against what its clients were told, event for event."""
+"""Checking: compares a room's stored events with what its clients were told."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from erqiwang_grpc.tools.torture.transcript import CommandAnswer, RoomTranscript
 
 
 def faults(transcript: RoomTranscript, entries: tuple[Entry, ...] | Damaged) -> Iterator[str]:
-    """Everything in which a room's whole log is not what its clients were told; nothing where all is well."""
+    """The differences between a room's entries and what its clients were told; none if all is well."""
     yield from transcript.faults
     for seat, heard in enumerate(transcript.seats):
         yield from (f"seat {seat} {fault}" for fault in heard.faults)
@@ -41,7 +41,7 @@ def faults(transcript: RoomTranscript, entries: tuple[Entry, ...] | Damaged) -> 
 
 
 def _faulty_commands(transcript: RoomTranscript, entries: tuple[Entry, ...]) -> Iterator[str]:
-    """Whether the log holds what was sent and accepted, all of it once, and nothing else."""
+    """The faults if the entries are not exactly the accepted commands, each of them once."""
     answers = {
         (stored(SeatActor(Seat(seat), Player(transcript.players[seat]))), answer.command_id): answer
         for seat, sent in transcript.answers.items()
@@ -69,7 +69,7 @@ def _is_told(answer: CommandAnswer, first: int, last: int, fingerprint: bytes) -
 
 
 def _faulty_seat(history: RoomHistory, seat: Seat, heard: SeatTranscript) -> Iterator[str]:
-    """Whether a seat was told what the log says, each version of it that it was told."""
+    """The versions at which a seat was told something other than the stored event."""
     last = history.opening.version
     for step in steps(history):
         assert not isinstance(step, UnreadableEntry), "every decision in it was made again"

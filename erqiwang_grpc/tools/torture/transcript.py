@@ -12,7 +12,7 @@ from erqiwang_grpc.store import RoomId
 from erqiwang_grpc.v1 import seat_service_pb2 as pb
 
 Digest = NewType("Digest", bytes)
-"""Stands for a whole message: there are too many to keep."""
+"""The hash of a message, kept instead of the message because there are too many of them."""
 
 
 def digest(message: Message) -> Digest:
@@ -30,7 +30,7 @@ class SeatTranscript:
     snapshots: dict[int, Digest] = field(default_factory=dict)
     """The whole view, by the version that it was sent at."""
     faults: list[str] = field(default_factory=list)
-    """What no server may say, however often it dies."""
+    """Faults: messages that no server may send, however often it is killed."""
     connections: int = 0
     _version: int = 0
 

@@ -12,7 +12,7 @@ from erqiwang_grpc.store.sqlite import STORE_FILE
 from erqiwang_grpc.testing import NotStarted, ServerProcess
 
 _FLAGS: Final = (
-    # People are slower than this load, and the limits are not what is tried here.
+    # This load is faster than people, and the limits are not under test here.
     *("--commands-per-second", "100000"),
     *("--platform-calls-per-second", "100000"),
     *("--idle-minutes", "1"),
@@ -20,7 +20,7 @@ _FLAGS: Final = (
 
 
 class VictimFailed(Exception):
-    """The server did not start, in words for whoever tortures it."""
+    """The server did not start. The text says why."""
 
 
 @final
@@ -67,7 +67,7 @@ class Victim:
         return was_writing
 
     async def stop(self) -> int:
-        """Ask it to leave, and wait until it has; its exit status."""
+        """Stop the server and wait for its end; gives its exit status."""
         return await self._running().stop()
 
     def _running(self) -> ServerProcess:
