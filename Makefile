@@ -107,11 +107,13 @@ ifneq ($(wildcard proto/erqiwang/*/*.proto),)
 		git archive $(BASE) buf.yaml proto | $(BIN)/buf breaking --against '-#format=tar'; fi
 	$(BIN)/python proto/generate.py --check
 	$(BIN)/python scripts/cards.py --check
+	$(BIN)/python scripts/errors.py --check
 endif
 
-generate: setup  ## Generate Python from the schemas in proto/, and docs/cards.json from the core
+generate: setup  ## Generate Python from the schemas in proto/, and docs/cards.json and docs/errors.md from the code
 	$(BIN)/python proto/generate.py
 	$(BIN)/python scripts/cards.py
+	$(BIN)/python scripts/errors.py
 
 store: setup  ## Make the stored example anew that must always open: only with a change of what is on disk, knowingly
 	$(BIN)/python -m tests.formats.write

@@ -1,5 +1,7 @@
 """Every refusal has its row and its message, and comes over the wire unchanged."""
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -69,7 +71,7 @@ from erqiwang_grpc.rooms.refusals import (
     reason,
     sentence,
 )
-from erqiwang_grpc.rpc.wire import decode as read, encode, errors_doc
+from erqiwang_grpc.rpc.wire import decode as read, encode
 from erqiwang_grpc.rpc.wire.status import DOMAIN, refused_status
 from erqiwang_grpc.store.port import Version
 from erqiwang_grpc.v1 import refusal_pb2
@@ -164,6 +166,7 @@ def test_a_status_says_all_that_the_refusal_does(refused: Refused) -> None:
     assert more == [RetryInfo.DESCRIPTOR.full_name] * isinstance(refused, RETRIED)
 
 
+REPOSITORY: Final = Path(__file__).parents[2]
 PARAMETERS: Final[dict[str, Callable[[int], Refused]]] = {
     "bid": lambda number: NotABid(number, (Points(70), Points(65))),
     "trump": lambda number: NotATrump(number, (1, 2, 3, 4)),
@@ -249,5 +252,7 @@ def test_the_sentence_names_the_field_and_what_it_can_have(bounds: Bounds, said:
 
 
 def test_the_page_of_errors_is_up_to_date() -> None:
-    page = Path(__file__).parents[2] / "docs" / "errors.md"
-    assert page.read_text(encoding="utf-8") == errors_doc.page(), "python -m erqiwang_grpc.rpc.wire.errors_doc"
+    done = subprocess.run(
+        [sys.executable, "scripts/errors.py", "--check"], cwd=REPOSITORY, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr

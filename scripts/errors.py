@@ -1,6 +1,8 @@
-"""The page of all errors, from the table of reasons: `python -m erqiwang_grpc.rpc.wire.errors_doc > docs/errors.md`."""
+"""Write docs/errors.md from the table of reasons; `--check` only compares."""
 
+import argparse
 import sys
+from pathlib import Path
 from typing import Final
 
 from erqiwang_core.refusals import Code
@@ -13,10 +15,11 @@ from erqiwang_grpc.rooms.refusals import sentence
 from erqiwang_grpc.rpc.wire.status import DOMAIN
 from erqiwang_grpc.v1 import refusal_pb2
 
+PAGE: Final = Path(__file__).parents[1] / "docs" / "errors.md"
 _EXAMPLE: Final = choice_fault("choice.options.deals", 7, (0, 6, 12))
 _INTRODUCTION: Final = f"""# Errors
 
-Made from `erqiwang_grpc/reasons.py` by `python -m erqiwang_grpc.rpc.wire.errors_doc`; a test compares.
+Made from `erqiwang_grpc/reasons.py` by `make generate`, and compared by `make lint`.
 
 Whatever this server answers in place of what was asked for has one of the reasons below. A status tells it in
 `google.rpc.ErrorInfo`: `reason` is the name below, `domain` is `{DOMAIN}`. Where a delay stands below, the status has
@@ -98,5 +101,16 @@ def _says(why: Reason) -> list[str]:
     return [each.name for each in field.message_type.fields]
 
 
+def main() -> None:
+    """Write the page, or with `--check` say whether it is out of date."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing, fail when the page is out of date")
+    check: bool = parser.parse_args().check
+    if not check:
+        PAGE.write_text(page(), encoding="utf-8")
+    elif PAGE.read_text(encoding="utf-8") != page():
+        sys.exit("docs/errors.md is out of date (make generate)")
+
+
 if __name__ == "__main__":
-    sys.stdout.write(page())
+    main()
