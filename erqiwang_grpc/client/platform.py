@@ -20,8 +20,8 @@ from erqiwang_grpc.v1 import record_pb2, room_pb2, room_service_pb2 as pb, room_
 T = TypeVar("T")
 
 DEADLINE_SECONDS: Final = 10.0
-_ELSEWHERE: Final = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED)
-"""The server cannot be reached, is shutting down, or does not answer. Another server may."""
+_ELSEWHERE: Final = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.CANCELLED)
+"""The server cannot be reached, is shutting down, does not answer, or ended with the call under way. Another server may."""
 _UNKNOWN: Final = Reason.OUTCOME_UNKNOWN.name
 _LOST: Final = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED, grpc.StatusCode.UNKNOWN)
 """The stream was lost, but the call was correct: the same call may be made again."""
@@ -326,7 +326,9 @@ class Platform:
                 return await self._ask(ask, command_id)
             except CallRefused as refused:
                 # A server that answers so is restarting, and cannot be reached until it is back.
-                unknown = refused if refused.reason == _UNKNOWN else unknown
+                # One that ends with the call under way says no more than that.
+                is_unknown = refused.reason == _UNKNOWN or refused.code is grpc.StatusCode.CANCELLED
+                unknown = refused if is_unknown else unknown
                 if unknown is None or refused.code not in _ELSEWHERE:
                     raise
                 wait = back_off.wait(refused.retry_delay)

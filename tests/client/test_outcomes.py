@@ -148,6 +148,22 @@ async def test_a_platforms_command_of_unknown_outcome_is_sent_again_until_the_se
     assert clock.slept == [3.0, 0.2, 0.4]
 
 
+async def test_a_platforms_command_whose_server_ended_meanwhile_is_sent_again() -> None:
+    """Of a process that ends with the call under way, the client is told CANCELLED and no more."""
+    rooms, clock = Rooms(grpc.StatusCode.CANCELLED, grpc.StatusCode.UNAVAILABLE, OPENED), Clock()
+    async with (
+        answering(rooms.answer) as address,
+        Platform([address], "key", timing=clock.timing) as platform,
+        asyncio.timeout(PATIENCE),
+    ):
+        opening = asyncio.create_task(platform.create_room("alice", command_id="mine"))
+        for waits in range(1, 3):
+            await clock.asked_for(waits)
+            clock.turn(clock.slept[-1])
+        assert (await opening).command_id == "mine"
+    assert rooms.ids == ["mine"] * 3
+
+
 async def test_a_platform_is_told_in_the_end_that_the_outcome_is_unknown() -> None:
     rooms, clock = Rooms(OutcomeUnknown(), grpc.StatusCode.UNAVAILABLE), Clock()
     async with (

@@ -50,7 +50,7 @@ def test_what_a_person_types_is_answered() -> None:
             ("surrender", "Not now: the bidding is on."),
             ("投降", "Not now: the bidding is on."),
             ("no trump", "Not now: the bidding is on."),
-            ("7", "There is no bid of 7."),
+            ("7", "There is no bid of 7: bids are 70, 65,"),
             ("pass", "Whoever opens the bidding has to bid: 70 or lower."),
             ("signal 1", "Not now: the bidding is on."),
             ("trumps", "Not now: the bidding is on."),
