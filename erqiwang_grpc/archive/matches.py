@@ -139,5 +139,5 @@ class Archive:
         found = [(listed.room, summaries.read(listed)) for listed in page.rooms]
         for room in (*page.doubtful, *(room for room, summary in found if isinstance(summary, Unreadable))):
             log.error("list contradicted", extra={"room": room})
-            await mended(self._store, room, anyway=True)
+            await mended(self._store, room)
         return ListedRooms(tuple(summary for _, summary in found if isinstance(summary, RoomSummary)), page.next)

@@ -89,10 +89,10 @@ def _made(entries: tuple[Entry, ...]) -> Summary | UnreadableEntry:
     return SummaryWriter().write(standing)
 
 
-async def mended(store: Store, room: RoomId, *, anyway: bool = False) -> Sound | Contradicted | Unknown:
+async def mended(store: Store, room: RoomId) -> Sound | Contradicted | Unknown:
     """Check the room's summary, rebuild it if its events contradict it, and give what the check found.
 
-    With `anyway` a sound summary is rebuilt too, because a list may have it in the wrong place.
+    If there is no such room, it is removed from all lists.
     """
     entries = await store.read(room)
     if isinstance(entries, Damaged):
@@ -102,13 +102,12 @@ async def mended(store: Store, room: RoomId, *, anyway: bool = False) -> Sound |
         await store.summarise(room, NOTHING, _NO_ROOM)
         return Unknown("there is no such room")
     found = await checked(store, room, entries)
-    if isinstance(found, Contradicted) or (isinstance(found, Sound) and anyway):
+    if isinstance(found, Contradicted):
         written = await store.summarise(room, entries[-1].version, found.made)
         if isinstance(written, Conflict):
             return Unknown("it has changed meanwhile")
         if isinstance(written, Damaged | Unavailable):
             return Unknown(written.why)
-    if isinstance(found, Contradicted):
         log.error("summary made anew", extra={"room": room, "version": entries[-1].version, "why": found.why})
     return found
 

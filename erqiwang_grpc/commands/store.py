@@ -74,7 +74,7 @@ async def _rebuild(folder: Path) -> str:
     unknown: list[str] = []
     try:
         async for room in every_room(store, ()):
-            match await mended(store, room, anyway=True):
+            match await mended(store, room):
                 case Sound():
                     sound += 1
                 case Contradicted():

@@ -224,6 +224,11 @@ UNSEEN = [
         "the table of terms does not fit",
         id="an index entry too many",
     ),
+    pytest.param(
+        "INSERT INTO found SELECT 'state', 'open', created_ns, 'nowhere', NULL FROM rooms WHERE room = ?",
+        "the table of terms does not fit",
+        id="an index entry of a room that is not there",
+    ),
 ]
 
 

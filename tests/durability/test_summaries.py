@@ -201,6 +201,22 @@ async def test_a_room_whose_summary_is_in_doubt_expires_all_the_same(tmp_path: P
     await store.close()
 
 
+async def test_a_rebuild_takes_a_room_that_is_not_there_out_of_the_lists(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = await open_store(tmp_path / STORE_FILE)
+    assert isinstance(store, SqliteStore)
+    await seated(Rooms(node_on(store)))
+    db = sqlite3.connect(tmp_path / STORE_FILE, isolation_level=None)
+    db.execute("INSERT INTO found SELECT key, value, created_ns, 'nowhere', NULL FROM found")
+    db.close()
+    assert await store.faults() != ()
+    await store.close()
+    assert await asyncio.to_thread(main, ["store", "rebuild", "--data", str(tmp_path)]) == DONE
+    assert "room nowhere: there is no such room" in capsys.readouterr().out
+    assert await asyncio.to_thread(main, ["export", "--verify", "--data", str(tmp_path)]) == export.DONE
+
+
 class Unread(PassingOn):
     """A store whose rooms' events nobody may read."""
 

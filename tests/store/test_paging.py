@@ -109,8 +109,8 @@ async def test_rows_that_cannot_be_read_end_no_list(tmp_path: Path, loop: Loop, 
     spoilt = (1, 2, 6)
     db = sqlite3.connect(tmp_path / "rooms.db", isolation_level=None)
     for number, value in zip(spoilt, ("x'ff'", "CAST(x'ff' AS TEXT)", "CAST(x'80' AS TEXT)"), strict=True):
-        db.execute(f"UPDATE batches SET room = {value} WHERE room = 'room {number}'")
-        db.execute(f"UPDATE rooms SET room = {value} WHERE room = 'room {number}'")
+        for table in ("batches", "rooms", "found"):
+            db.execute(f"UPDATE {table} SET room = {value} WHERE room = 'room {number}'")
     db.close()
     assert await loop(log, page) == [f"room {number}" for number in range(ROOMS) if number not in spoilt]
     await log.close()

@@ -44,9 +44,9 @@ _UNORDERED: Final = "batches stand at positions they were not given: feeds tell 
 _BROKEN_SEAL: Final = "its summary fails its checksum: make it anew with `erqiwang store rebuild`"
 _NOT_FOUND: Final = "lists do not find it by what its summary says: make that anew with `erqiwang store rebuild`"
 
-# Rooms are looked for in the batches too: if a room's head is lost, it is listed, and reading it tells what is wrong.
-_ROOMS: Final = """SELECT room FROM rooms WHERE room > ?
-  UNION SELECT room FROM batches WHERE room > ? ORDER BY room"""
+# Each table may name a room that the others have lost. It is listed, and reading it tells what is wrong.
+_ROOMS: Final = """SELECT room FROM rooms WHERE room > ?1
+  UNION SELECT room FROM batches WHERE room > ?1 UNION SELECT room FROM found WHERE room > ?1 ORDER BY room"""
 _FEED: Final = "SELECT position, room FROM batches WHERE feed = ? AND position > ? ORDER BY position"
 _LATEST: Final = "SELECT seq FROM sqlite_sequence WHERE name = 'batches'"
 _SUMMARY: Final = "SELECT room, version, chain, terms, created_ns, ended_ns, body, seal FROM rooms WHERE room = ?"
@@ -76,7 +76,7 @@ _OLD: Final = """SELECT found.ended_ns, found.room, rooms.* FROM found LEFT JOIN
 
 def rooms(db: sqlite3.Connection, after: RoomId, limit: int) -> tuple[RoomId, ...]:
     """See `StoreReader.rooms`."""
-    rows = db.execute(_ROOMS, (after, after))
+    rows = db.execute(_ROOMS, (after,))
     found = tuple(islice((RoomId(room) for (room,) in rows if isinstance(room, str)), limit))
     _is_ascending((after, *found))
     return found
