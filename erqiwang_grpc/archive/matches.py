@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias, final
 
 from erqiwang_grpc.archive.ownership import owner
-from erqiwang_grpc.archive.records import Begun, DealRecord, MatchSummary, begin_record, continue_record
+from erqiwang_grpc.archive.records import DealRecord, deals_since
 from erqiwang_grpc.archive.summaries import mended
 from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.events import Unreadable, summary as summaries
@@ -21,9 +21,11 @@ from erqiwang_grpc.store import (
     Cursor,
     Damaged,
     Entry,
+    Listed,
     RoomId,
     Search,
     Store,
+    TimeNs,
     Unavailable,
     Version,
 )
@@ -53,7 +55,7 @@ class ListedRooms:
 class Recorded:
     """The record of a match."""
 
-    summary: MatchSummary
+    summary: RoomSummary
     deals: bytes
     """Its deals that have ended, as the transport's `DealWriter` writes them, one behind the other."""
     read: int
@@ -65,9 +67,11 @@ class Recorded:
 class _Kept:
     """A match up to the end of a deal, as it was read before. This much of it never changes."""
 
-    begun: Begun
+    created: TimeNs
+    version: Version
+    """The version of the room when the last of these deals had ended."""
     deals: bytes
-    """A `MatchRecord` with only these deals."""
+    """These deals, as the transport's `DealWriter` writes them."""
 
 
 @final
@@ -88,29 +92,41 @@ class Archive:
         if await owner(self._store, room) != platform:
             return NoSuchRecord()
         kept = await self._kept_of(room)
-        entries = await self._store.read(room, NOTHING if kept is None else kept.begun.version)
+        summary = await self._summary(room)
+        if not isinstance(summary, RoomSummary):
+            return summary
+        entries = await self._store.read(room, NOTHING if kept is None else kept.version)
         if isinstance(entries, Damaged):
             return RoomQuarantined(Version(entries.version - 1))
-        if not entries and kept is None:
+        if summary.started is None or (kept is None and not entries):
             return NoSuchRecord()
+        # The match may have gone on since the summary was read.
+        told = tuple(entry for entry in entries if entry.version <= summary.version)
         # A long match takes some ten milliseconds to read: on the event loop every seat would wait for it.
-        record = await asyncio.to_thread(self._told, kept, entries)
-        if isinstance(record, UnreadableEntry):
-            return RoomQuarantined(Version(record.version - 1))
-        recorded, keep = record
-        if recorded.summary.started is None:
-            return NoSuchRecord()
-        self._keep(room, keep)
-        return recorded
+        found = await asyncio.to_thread(self._read, kept, told)
+        if isinstance(found, UnreadableEntry):
+            return RoomQuarantined(Version(found.version - 1))
+        deals, written = found
+        if deals:
+            self._keep(room, _Kept(summary.created, deals[-1].version, written))
+        return Recorded(summary, written, len(deals))
 
-    def _told(self, kept: _Kept | None, entries: tuple[Entry, ...]) -> tuple[Recorded, _Kept] | UnreadableEntry:
-        """The record that the entries behind what is kept make of it, and what to keep from now on."""
-        record = begin_record(entries) if kept is None else continue_record(kept.begun, entries)
-        if isinstance(record, UnreadableEntry):
-            return record
-        before = b"" if kept is None else kept.deals
-        deals = b"".join((before, *map(self._write_deal, record.deals)))
-        return Recorded(record.summary, deals, len(record.deals)), _Kept(record.begun, deals)
+    async def _summary(self, room: RoomId) -> RoomSummary | NoSuchRecord | RoomQuarantined:
+        """The summary of a room. It is rebuilt if it is damaged."""
+        summary = _read_summary(await self._store.summary(room))
+        if isinstance(summary, RoomQuarantined):
+            await mended(self._store, room)
+            summary = _read_summary(await self._store.summary(room))
+        return summary
+
+    def _read(
+        self, kept: _Kept | None, entries: tuple[Entry, ...]
+    ) -> tuple[tuple[DealRecord, ...], bytes] | UnreadableEntry:
+        """The deals that ended in the entries, and these behind the deals that are kept, as bytes."""
+        deals = deals_since(entries)
+        if isinstance(deals, UnreadableEntry):
+            return deals
+        return deals, b"".join((b"" if kept is None else kept.deals, *map(self._write_deal, deals)))
 
     async def _kept_of(self, room: RoomId) -> _Kept | None:
         """What is kept of a match. It may have been deleted since, and another room opened under its id."""
@@ -118,7 +134,7 @@ class Archive:
         if kept is None:
             return None
         first = await self._store.first(room)
-        if isinstance(first, Damaged) or (first is not None and first.time == kept.begun.summary.created):
+        if isinstance(first, Damaged) or (first is not None and first.time == kept.created):
             return kept
         self._kept.pop(room, None)
         return None
@@ -141,3 +157,10 @@ class Archive:
             log.error("list contradicted", extra={"room": room})
             await mended(self._store, room)
         return ListedRooms(tuple(summary for _, summary in found if isinstance(summary, RoomSummary)), page.next)
+
+
+def _read_summary(listed: Listed | Damaged | None) -> RoomSummary | NoSuchRecord | RoomQuarantined:
+    if listed is None:
+        return NoSuchRecord()
+    summary = None if isinstance(listed, Damaged) else summaries.read(listed)
+    return summary if isinstance(summary, RoomSummary) else RoomQuarantined(listed.version)

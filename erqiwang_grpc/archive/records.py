@@ -1,4 +1,4 @@
-"""Records: what a platform may keep of a match, put together from its room's events without judging anything again.
+"""Records: what a platform may keep of a match, put together from its room's events.
 
 A deal is in the record, whole, once it is settled or a disband has cut it short. A deal in progress is not in it.
 """
@@ -10,19 +10,16 @@ from typing import final
 from erqiwang_core.calls import BidMade, BidPassed, Called
 from erqiwang_core.dealing import Dealt, dealt
 from erqiwang_core.kernel.trick import Played, Trick
-from erqiwang_core.match import DealStarted, Disbanding, MatchEnded, Player, SeatLeft, SeatTaken
+from erqiwang_core.match import DealStarted, MatchEnded
 from erqiwang_core.playing import CardsFollowed, CardsLed, TrickTaken
 from erqiwang_core.rules import game_rules
-from erqiwang_core.seats import BySeat, by_seat
 from erqiwang_core.settlement import DealSettled, Settlement
-from erqiwang_core.units import CardSet, Chips, Seat
+from erqiwang_core.units import CardSet
 
-from erqiwang_grpc.events.actor import HOUSE, stored as stored_actor
-from erqiwang_grpc.events.history import HistoryEvent, RoomHistory, UnreadableEntry, read, read_later
-from erqiwang_grpc.events.model import RoomOpened
-from erqiwang_grpc.events.standing import RoomState
-from erqiwang_grpc.events.summary import RoomSummary
-from erqiwang_grpc.store import Entry, RoomId, TimeNs, Version
+from erqiwang_grpc.events.history import HistoryEvent, UnreadableEntry, read, read_later
+from erqiwang_grpc.events.standing import latest
+from erqiwang_grpc.events.summary import RoomSummary, summary_of
+from erqiwang_grpc.store import Entry, TimeNs, Version
 
 
 @final
@@ -42,6 +39,8 @@ class TrickRecord:
 class DealRecord:
     """One deal from its shuffle to its settlement, with all cards that were hidden."""
 
+    version: Version
+    """The version of the room when the deal had ended."""
     started: TimeNs
     ended: TimeNs
     dealt: Dealt
@@ -52,172 +51,39 @@ class DealRecord:
 
 @final
 @dataclass(frozen=True, slots=True)
-class MatchSummary:
-    """A match without its deals, as in a list."""
-
-    room: RoomId
-    version: Version
-    opened: RoomOpened
-    players: BySeat[Player | None]
-    totals: BySeat[Chips]
-    deal: int
-    """Number of the deal in progress or last dealt, from 1; 0 before the first deal."""
-    settled_deals: int
-    """The number of settled deals. A deal that a disband cut short is not counted."""
-    disbanding: Disbanding | None
-    expired: bool
-    """Whether the server disbanded the room because its match did not begin in time."""
-    created: TimeNs
-    started: TimeNs | None
-    """When the first deal started; None if none did."""
-    ended: TimeNs | None
-
-
-@final
-@dataclass(frozen=True, slots=True)
 class MatchRecord:
     """A match with all its deals that have ended."""
 
-    summary: MatchSummary
+    summary: RoomSummary
     deals: tuple[DealRecord, ...]
 
 
 def match_record(entries: tuple[Entry, ...]) -> MatchRecord | UnreadableEntry:
-    """The record of a match from all entries of its room, of which there must be at least one."""
-    history = _whole(entries)
-    if isinstance(history, UnreadableEntry):
-        return history
-    return MatchRecord(_summary(history), tuple(_deals(history.later)))
+    """The record of a match from all entries of its room, of which there must be at least one.
 
-
-@final
-@dataclass(frozen=True, slots=True)
-class Begun:
-    """A record up to the end of a deal. It does not change when the match goes on."""
-
-    summary: MatchSummary
-
-    @property
-    def version(self) -> Version:
-        """The version of the last event in it."""
-        return self.summary.version
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Continued:
-    """What is new after a `Begun`: the deals that have ended since, and the summary of the match now."""
-
-    begun: Begun
-    """Everything except the deal in progress, to continue from next time."""
-    deals: tuple[DealRecord, ...]
-    summary: MatchSummary
-
-
-def begin_record(entries: tuple[Entry, ...]) -> Continued | UnreadableEntry:
-    """The record of a match from all entries of its room, which may be continued later."""
-    history = _whole(entries)
-    if isinstance(history, UnreadableEntry):
-        return history
-    return _continued(_opening_summary(history), history.later)
-
-
-def continue_record(begun: Begun, entries: tuple[Entry, ...]) -> Continued | UnreadableEntry:
-    """What the entries after `begun` add to it."""
-    later = read_later(entries)
-    return later if isinstance(later, UnreadableEntry) else _continued(begun.summary, later)
-
-
-def _continued(summary: MatchSummary, later: tuple[HistoryEvent, ...]) -> Continued:
-    """The summary after all of `later`, and the last one at which a deal had ended."""
-    settled = summary
-    for kept in later:
-        summary = _after(summary, kept)
-        if isinstance(kept.event, DealSettled | MatchEnded):
-            settled = replace(summary, version=kept.entry.version)
-    if later:
-        summary = replace(summary, version=later[-1].entry.version)
-    return Continued(Begun(settled), tuple(_deals(later)), summary)
-
-
-def match_summary(room: RoomSummary) -> MatchSummary:
-    """The summary of a match from the summary of its room."""
-    return MatchSummary(
-        room=room.room,
-        version=room.version,
-        opened=room.opened,
-        players=room.players,
-        totals=room.totals,
-        deal=room.deal,
-        settled_deals=room.settled_deals,
-        disbanding=room.disbanding,
-        expired=room.state is RoomState.EXPIRED,
-        created=room.created,
-        started=room.started,
-        ended=room.ended,
-    )
-
-
-def _whole(entries: tuple[Entry, ...]) -> RoomHistory | UnreadableEntry:
-    """All events, or the fault if any is unreadable: the record of half a match would look like a whole one."""
+    If any entry cannot be read or followed, it is given instead: the record of half a match would look like a whole one.
+    """
     history = read(entries)
-    return history if isinstance(history, UnreadableEntry) else history.unreadable or history
+    if isinstance(history, UnreadableEntry):
+        return history
+    standing = latest(history)
+    if isinstance(standing, UnreadableEntry):
+        return standing
+    return MatchRecord(summary_of(history.opening.room, standing), tuple(_deals(history.later)))
 
 
-def _summary(history: RoomHistory) -> MatchSummary:
-    return _continued(_opening_summary(history), history.later).summary
+def deals_since(entries: tuple[Entry, ...]) -> tuple[DealRecord, ...] | UnreadableEntry:
+    """The deals that ended in these entries, or the first entry that cannot be read.
 
-
-def _opening_summary(history: RoomHistory) -> MatchSummary:
-    """The summary of a match whose room was just created."""
-    options = history.opened.options
-    seats = game_rules(options.game, options.review).seats
-    nobody: BySeat[Player | None] = by_seat(seats, lambda _: None)
-    return MatchSummary(
-        room=history.opening.room,
-        version=history.opening.version,
-        opened=history.opened,
-        players=nobody,
-        totals=by_seat(seats, lambda _: Chips(0)),
-        deal=0,
-        settled_deals=0,
-        disbanding=None,
-        expired=False,
-        created=history.opening.time,
-        started=None,
-        ended=None,
-    )
-
-
-def _after(summary: MatchSummary, kept: HistoryEvent) -> MatchSummary:
-    time, event = kept.entry.time, kept.event
-    if isinstance(event, SeatTaken):
-        return replace(summary, players=summary.players.put(event.seat, event.player))
-    if isinstance(event, SeatLeft):
-        return replace(summary, players=summary.players.put(event.seat, None))
-    if isinstance(event, DealStarted):
-        started = time if summary.started is None else summary.started
-        return replace(summary, started=started, deal=event.number)
-    if isinstance(event, DealSettled):
-        totals = by_seat(len(summary.totals), lambda seat: _sum(summary.totals[seat], event.settlement, seat))
-        return replace(summary, totals=totals, settled_deals=summary.settled_deals + 1)
-    if isinstance(event, MatchEnded):
-        account = event.account
-        dealt = len(account.deals)
-        return replace(
-            summary,
-            totals=account.totals,
-            deal=dealt,
-            settled_deals=dealt - (event.cut_short is not None),
-            disbanding=account.disbanding,
-            expired=kept.entry.actor == stored_actor(HOUSE),
-            ended=time,
-        )
-    return summary
-
-
-def _sum(before: Chips, settlement: Settlement, seat: Seat) -> Chips:
-    return Chips(before + settlement.scores[seat])
+    The entries are all of a room, or all that came after one of its deals had ended.
+    """
+    if entries and entries[0].version == Version(1):
+        history = read(entries)
+        if isinstance(history, UnreadableEntry):
+            return history
+        return history.unreadable or tuple(_deals(history.later))
+    later = read_later(entries)
+    return later if isinstance(later, UnreadableEntry) else tuple(_deals(later))
 
 
 def _deals(later: Iterable[HistoryEvent]) -> Iterator[DealRecord]:
@@ -240,6 +106,7 @@ def _deal(kept: Sequence[HistoryEvent], settlement: Settlement) -> DealRecord:
     assert isinstance(start, DealStarted), "a deal begins with its start"
     played_by = game_rules(start.game, start.review, start.rules_version)
     return DealRecord(
+        version=kept[-1].entry.version,
         started=kept[0].entry.time,
         ended=kept[-1].entry.time,
         dealt=dealt(played_by, start.number, start.first_bidder, start.shuffled),

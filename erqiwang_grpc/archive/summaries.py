@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final, final
 
 from erqiwang_grpc.events.history import UnreadableEntry, read
-from erqiwang_grpc.events.standing import opened, steps
+from erqiwang_grpc.events.standing import latest
 from erqiwang_grpc.events.summary import SummaryWriter
 from erqiwang_grpc.store import (
     NOTHING,
@@ -77,16 +77,8 @@ def _difference(found: Listed, made: Summary) -> str:
 
 def _made(entries: tuple[Entry, ...]) -> Summary | UnreadableEntry:
     history = read(entries)
-    if isinstance(history, UnreadableEntry):
-        return history
-    if history.unreadable is not None:
-        return history.unreadable
-    standing = opened(history.opened, history.opening.time)
-    for step in steps(history):
-        if isinstance(step, UnreadableEntry):
-            return step
-        standing = step.after
-    return SummaryWriter().write(standing)
+    standing = history if isinstance(history, UnreadableEntry) else latest(history)
+    return standing if isinstance(standing, UnreadableEntry) else SummaryWriter().write(standing)
 
 
 async def mended(store: Store, room: RoomId) -> Sound | Contradicted | Unknown:

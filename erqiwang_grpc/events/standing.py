@@ -128,3 +128,15 @@ def steps(history: RoomHistory) -> Iterator[Step | UnreadableEntry]:
             return
         yield Step(before, each, after)
         before = after
+
+
+def latest(history: RoomHistory) -> Standing | UnreadableEntry:
+    """The standing after all events of a stored room, or the first event that cannot be read or followed."""
+    if history.unreadable is not None:
+        return history.unreadable
+    standing = opened(history.opened, history.opening.time)
+    for step in steps(history):
+        if isinstance(step, UnreadableEntry):
+            return step
+        standing = step.after
+    return standing

@@ -26,7 +26,6 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from erqiwang_grpc.archive import feed as watching
 from erqiwang_grpc.archive.feed import Place
 from erqiwang_grpc.archive.matches import Archive, ListedRooms, Recorded
-from erqiwang_grpc.archive.records import match_summary
 from erqiwang_grpc.auth.files import KeyFiles
 from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.auth.tokens import Epoch, UnixSeconds, claims_for
@@ -358,7 +357,7 @@ class RoomServicer(rpc.RoomServiceServicer):
             await refuse(context, search)
         page = await self._page(platform, search, size, after, context)
         return pb.ListMatchRecordsResponse(
-            matches=[encode.platform_summary(match_summary(room)) for room in page.rooms],
+            matches=[encode.platform_summary(room) for room in page.rooms],
             next_page_token=self._next(page),
         )
 

@@ -3,6 +3,7 @@
 from random import Random
 
 import pytest
+from erqiwang_core import match as matches
 from erqiwang_core.match import Disband, Over
 
 from erqiwang_grpc.archive import matches as archives
@@ -13,11 +14,13 @@ from erqiwang_grpc.events.index import ENDED
 from erqiwang_grpc.rooms.command import Accepted
 from erqiwang_grpc.rooms.refusals import NoSuchRecord
 from erqiwang_grpc.rooms.registry import Rooms
+from erqiwang_grpc.rooms.room import Room
 from erqiwang_grpc.rpc.wire import encode
 from erqiwang_grpc.store.memory import MemoryStore
-from erqiwang_grpc.store.port import RoomId, TimeNs
+from erqiwang_grpc.store.port import Damaged, Listed, RoomId, Summary, TimeNs
 from erqiwang_grpc.v1 import record_pb2
 from tests.durability.played import Clock, administer, node_on, opened, play, seated
+from tests.store.passing_on import PassingOn
 
 LOCAL = PlatformId("local")
 
@@ -90,6 +93,42 @@ async def test_another_match_under_the_id_of_a_deleted_one_is_told_alone() -> No
             assert told_as(await told(archive, room.id)) == await read_anew(store, room.id)
         if seed == 3:
             await store.delete_rooms(ENDED, TimeNs(2**62), 10)
+
+
+async def test_the_record_of_a_match_whose_summary_is_wrong_is_told_after_a_rebuild() -> None:
+    store = MemoryStore()
+    room = await seated(Rooms(node_on(store)))
+    await play(room, 200)
+    await store.summarise(room.id, room.version, Summary((), TimeNs(0), None, b"wrong"))
+    assert told_as(await told(Archive(store, encode.written_deal), room.id)) == await read_anew(store, room.id)
+
+
+class PlayedOn(PassingOn):
+    """A store in which matches go on each time a summary has been read."""
+
+    def __init__(self, below: MemoryStore) -> None:
+        super().__init__(below)
+        self.room: Room | None = None
+
+    async def summary(self, room: RoomId) -> Listed | Damaged | None:
+        found = await super().summary(room)
+        if self.room is not None:
+            await play(self.room, 10_000)
+        return found
+
+
+async def test_a_record_shows_a_match_at_one_version() -> None:
+    below = MemoryStore()
+    store = PlayedOn(below)
+    room = await seated(Rooms(node_on(store)))
+    while len(matches.scores(room.match)) < 2:
+        await play(room, 1)
+    before = await read_anew(below, room.id)
+    store.room = room
+    archive = Archive(store, encode.written_deal)
+    assert told_as(await told(archive, room.id)) == before
+    assert isinstance(room.match, Over)
+    assert told_as(await told(archive, room.id)) == await read_anew(below, room.id)
 
 
 async def test_no_more_than_so_many_matches_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,10 +16,10 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from erqiwang_grpc import shuffling
 from erqiwang_grpc.archive.audit import mismatch
-from erqiwang_grpc.archive.records import DealRecord, MatchRecord, MatchSummary, match_record, match_summary
+from erqiwang_grpc.archive.records import DealRecord, MatchRecord, match_record
 from erqiwang_grpc.client.calls import CallRefused
 from erqiwang_grpc.events import read
-from erqiwang_grpc.events.summary import summary_of
+from erqiwang_grpc.events.summary import RoomSummary, summary_of
 from erqiwang_grpc.rooms.command import Accepted
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Room
@@ -97,11 +97,11 @@ async def test_a_match_is_recorded_as_it_was_played(options: RoomOptions) -> Non
     assert tuple(trick.trick for trick in record.deals[-1].tricks) == match.last.finished
 
 
-def summary_after(entries: tuple[Entry, ...]) -> MatchSummary:
-    """The summary of a match from where its room stands."""
+def summary_after(entries: tuple[Entry, ...]) -> RoomSummary:
+    """The summary of a room that was replayed."""
     state = replay(entries)
     assert isinstance(state, State)
-    return match_summary(summary_of(entries[0].room, state.standing))
+    return summary_of(entries[0].room, state.standing)
 
 
 @pytest.mark.parametrize("options", GAMES)

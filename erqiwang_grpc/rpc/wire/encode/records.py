@@ -2,7 +2,8 @@
 
 from erqiwang_core.kernel.hand import ids
 
-from erqiwang_grpc.archive.records import DealRecord, MatchRecord, MatchSummary, TrickRecord
+from erqiwang_grpc.archive.records import DealRecord, MatchRecord, TrickRecord
+from erqiwang_grpc.events.summary import RoomSummary
 from erqiwang_grpc.rpc.wire.encode.cards import call, put_trick
 from erqiwang_grpc.rpc.wire.encode.parts import timestamp
 from erqiwang_grpc.rpc.wire.encode.rooms import labels, room_options
@@ -17,7 +18,7 @@ def match_record(record: MatchRecord) -> record_pb2.MatchRecord:
     )
 
 
-def match_summary(summary: MatchSummary) -> record_pb2.MatchSummary:
+def match_summary(summary: RoomSummary) -> record_pb2.MatchSummary:
     """A match without its deals, for a seat that played it."""
     return record_pb2.MatchSummary(
         room_id=summary.room,
@@ -33,7 +34,7 @@ def match_summary(summary: MatchSummary) -> record_pb2.MatchSummary:
     )
 
 
-def platform_summary(summary: MatchSummary) -> record_pb2.MatchSummary:
+def platform_summary(summary: RoomSummary) -> record_pb2.MatchSummary:
     """A match without its deals, for its platform: with the labels and reference of its room."""
     message = match_summary(summary)
     message.reference = summary.opened.reference
