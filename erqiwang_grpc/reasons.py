@@ -170,7 +170,7 @@ class Reason(Enum):
     STALE_VERSION = Row(
         GrpcStatus.ABORTED,
         "The room has moved on from the expected version.",
-        "Look at the view of `version`, and decide anew.",
+        "Look at the view of `version`, and decide again.",
         Code.STEP,
     )
     NO_COMMAND = Row(GrpcStatus.INVALID_ARGUMENT, "No command was given, or one of an unknown kind.", _MEND, Code.PARAM)

@@ -100,7 +100,7 @@ async def mended(store: Store, room: RoomId) -> Sound | Contradicted | Unknown:
             return Unknown("it has changed meanwhile")
         if isinstance(written, Damaged | Unavailable):
             return Unknown(written.why)
-        log.error("summary made anew", extra={"room": room, "version": entries[-1].version, "why": found.why})
+        log.error("summary rebuilt", extra={"room": room, "version": entries[-1].version, "why": found.why})
     return found
 
 

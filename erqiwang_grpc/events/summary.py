@@ -124,7 +124,7 @@ class SummaryWriter:
         return Summary(self._terms, standing.created, standing.ended, message.SerializeToString(deterministic=True))
 
     def _is_kept(self, frame: tuple[object, ...]) -> bool:
-        """Whether each thing is the very same: an event makes anew only what it changes."""
+        """Whether each thing is the very same object. An event replaces only what it changes."""
         return len(self._frame) == len(frame) and all(map(is_, self._frame, frame))
 
     def _keep(self, standing: Standing, state: RoomState) -> None:

@@ -145,7 +145,7 @@ async def test_a_server_scrubs_and_mends_a_list_that_meets_a_contradiction(tmp_p
         db.execute("UPDATE found SET created_ns = created_ns + 1 WHERE room = ?", (rooms[0].room_id,))
         db.close()
         assert await service.platform.rooms() == [rooms[2]], "what is doubtful is not told"
-        assert await service.platform.rooms() == rooms[::-1], "and is told again after it was made anew"
+        assert await service.platform.rooms() == rooms[::-1], "and is told again after it was rebuilt"
     await store.close()
 
 

@@ -1,4 +1,4 @@
-"""Certificates for the tests of TLS, made anew each time."""
+"""Certificates for the tests of TLS, fresh ones each time."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta

@@ -276,7 +276,7 @@ MISLED = {
 
 
 @pytest.mark.parametrize("way", MISLED)
-async def test_a_list_that_is_damaged_tells_nothing_wrong_and_is_made_anew(path: Path, way: str) -> None:
+async def test_a_list_that_is_damaged_tells_nothing_wrong_and_is_rebuilt(path: Path, way: str) -> None:
     await fill(path)
     statement, _ = MISLED[way]
     edit(path, statement)

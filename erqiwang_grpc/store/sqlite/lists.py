@@ -34,15 +34,15 @@ from erqiwang_grpc.store.port import (
 from erqiwang_grpc.store.sqlite import schema, statements
 
 _MOST_DOUBTFUL: Final = 20
-"""Of one page: whoever asked for it waits until their summaries are made anew, and goes on with the next one."""
+"""Most doubtful rooms of one page. Its reader waits until their summaries are rebuilt, then asks for the next page."""
 
 K = TypeVar("K", str, int, tuple[int, str])
 
 _UNFOUND: Final = "the table of terms does not fit the rooms: lists leave some out, or hold them at another place"
 _UNSEALED: Final = "a room's summary fails its checksum"
 _UNORDERED: Final = "batches stand at positions they were not given: feeds tell them at another place"
-_BROKEN_SEAL: Final = "its summary fails its checksum: make it anew with `erqiwang store rebuild`"
-_NOT_FOUND: Final = "lists do not find it by what its summary says: make that anew with `erqiwang store rebuild`"
+_BROKEN_SEAL: Final = "its summary fails its checksum: rebuild it with `erqiwang store rebuild`"
+_NOT_FOUND: Final = "lists do not find it by what its summary says: rebuild it with `erqiwang store rebuild`"
 
 # Each table may name a room that the others have lost. It is listed, and reading it tells what is wrong.
 _ROOMS: Final = """SELECT room FROM rooms WHERE room > ?1
