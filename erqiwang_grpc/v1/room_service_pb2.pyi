@@ -635,10 +635,12 @@ class ListRoomsResponse(_message.Message):
     ROOMS_FIELD_NUMBER: _builtins.int
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
-    """For the next page. Empty on the last page."""
+    """For the next page. Empty on the last page, and only there."""
     @_builtins.property
     def rooms(self) -> _containers.RepeatedCompositeFieldContainer[Global___Room]:
-        """By the time of their creation, the newest first. A room that is created while pages are read is not on a later page."""
+        """By the time of their creation, the newest first. A room that is created while pages are read is not on a later page. A page
+        may hold fewer rooms than `page_size`, also none, although more pages follow.
+        """
 
     def __init__(
         self,
@@ -1392,10 +1394,12 @@ class ListMatchRecordsResponse(_message.Message):
     MATCHES_FIELD_NUMBER: _builtins.int
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
-    """For the next page. Empty on the last page."""
+    """For the next page. Empty on the last page, and only there."""
     @_builtins.property
     def matches(self) -> _containers.RepeatedCompositeFieldContainer[_record_pb2.MatchSummary]:
-        """By the time of their end, the last to end first."""
+        """By the time of their end, the last to end first. A page may hold fewer matches than `page_size`, also none, although more
+        pages follow.
+        """
 
     def __init__(
         self,
