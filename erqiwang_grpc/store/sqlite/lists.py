@@ -65,12 +65,14 @@ _BY_MOMENT: Final = {
     Moment.CREATED: """SELECT found.created_ns, found.room, rooms.* FROM found LEFT JOIN rooms USING (room)
   WHERE key = ? AND value = ? AND (found.created_ns, found.room) >= (?, ?) AND (found.created_ns, found.room) < (?, ?)""",
     Moment.ENDED: """SELECT found.ended_ns, found.room, rooms.* FROM found LEFT JOIN rooms USING (room)
-  WHERE key = ? AND value = ? AND (found.ended_ns, found.room) >= (?, ?) AND (found.ended_ns, found.room) < (?, ?)""",
+  WHERE key = ? AND value = ? AND found.ended_ns IS NOT NULL
+  AND (found.ended_ns, found.room) >= (?, ?) AND (found.ended_ns, found.room) < (?, ?)""",
 }
 _LAST_SCANNED: Final = {
     Moment.CREATED: """SELECT created_ns, room FROM found WHERE key = ? AND value = ? AND (created_ns, room) < (?, ?)
   ORDER BY created_ns DESC, room DESC LIMIT 1 OFFSET ?""",
-    Moment.ENDED: """SELECT ended_ns, room FROM found WHERE key = ? AND value = ? AND (ended_ns, room) < (?, ?)
+    Moment.ENDED: """SELECT ended_ns, room FROM found
+  WHERE key = ? AND value = ? AND ended_ns IS NOT NULL AND (ended_ns, room) < (?, ?)
   ORDER BY ended_ns DESC, room DESC LIMIT 1 OFFSET ?""",
 }
 _TOO: Final = """ AND EXISTS (SELECT 1 FROM found AS too
