@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import AsyncIterator
+from itertools import islice
 from typing import Final, final
 
 from erqiwang_core.match import Disband, DisbandReason, Gathering, Outside
@@ -23,6 +24,8 @@ _WATCHED_BACK: Final = 7 * 24 * 60 * MINUTE
 """How far back a starting server looks for rooms that were never filled."""
 _UNREADABLE_MINUTES: Final = 10
 """How long a room that cannot be read is left alone before it is tried again."""
+_EXPIRED_AT_ONCE: Final = 100
+"""Most rooms that one tick expires: about a second. After a long stop thousands may be due, and streams need heartbeats."""
 _POLL_TICKS: Final = 5
 """The number of ticks between two looks for events that other nodes have appended."""
 
@@ -52,9 +55,12 @@ class Housekeeping:
             room.audience.look_after(limits.heartbeat_seconds, limits.absent_seconds)
 
     async def expire(self) -> None:
-        """Disband every room that was not filled in time, in memory or not. If that fails, try again in a minute."""
+        """Disband rooms that were not filled in time, in memory or not. If that fails, try again in a minute.
+
+        The earliest hundred that are due are disbanded now, and the others by later calls.
+        """
         now = self._node.now()
-        for room in self._rooms.deadlines.due(now):
+        for room in islice(self._rooms.deadlines.due(now), _EXPIRED_AT_ONCE):
             found = await self._rooms.find(room)
             if not isinstance(found, Room | NoSuchRoom):
                 # It cannot be read now. What is mended by then ends after all.

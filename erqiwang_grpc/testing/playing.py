@@ -17,7 +17,7 @@ from erqiwang_grpc.rpc.wire.encode.commands import command
 from erqiwang_grpc.v1 import seat_service_pb2 as pb, view_pb2
 
 Chooser: TypeAlias = Callable[[view_pb2.View], pb.Command | None]
-"""Gives the command of a seat for its view; None if it has nothing to do."""
+"""Gives the command of a seat for its view; None if it has nothing to do. Asked once at each version of the view."""
 Condition: TypeAlias = Callable[[view_pb2.View], bool]
 
 
@@ -82,17 +82,20 @@ class _Turns:
         self._seat = seat
         self._choose = choose
         self._until = until
-        self._acted = 0
+        self._asked = 0
+        """The version at which the chooser was last asked. Other messages than notices leave the version as it is."""
         self._command: pb.Command | None = None
 
     def is_next(self) -> bool:
         """Whether the seat has something to do now, or is done."""
         if self._until(self._seat.view):
             return True
-        self._command = self._choose(self._seat.view) if self._seat.version > self._acted else None
+        if self._seat.version > self._asked:
+            self._asked = self._seat.version
+            self._command = self._choose(self._seat.view)
         return self._command is not None
 
     def take(self) -> pb.Command:
-        assert self._command is not None, "asked only where there is something to do"
-        self._acted = self._seat.version
-        return self._command
+        taken, self._command = self._command, None
+        assert taken is not None, "asked only where there is something to do"
+        return taken

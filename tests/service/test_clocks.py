@@ -16,6 +16,7 @@ from erqiwang_core.units import Seat
 from erqiwang_grpc.client.calls import bearer
 from erqiwang_grpc.clocks import within
 from erqiwang_grpc.events.actor import HOUSE
+from erqiwang_grpc.rooms import housekeeping
 from erqiwang_grpc.rooms.audience import Attachment
 from erqiwang_grpc.rooms.command import Accepted
 from erqiwang_grpc.rooms.housekeeping import Housekeeping
@@ -162,6 +163,20 @@ async def test_a_room_that_was_put_away_unfilled_expires_on_the_wall_clock(early
     assert isinstance(found, Room)
     assert isinstance(found.match, Gathering) is not ends
     assert (found.state.standing.ended_by == HOUSE) is ends
+
+
+async def test_rooms_that_are_due_by_the_hundreds_expire_over_several_ticks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(housekeeping, "_EXPIRED_AT_ONCE", 2)
+    wall = HandWall()
+    rooms = Rooms(replace(node_on(MemoryStore()), now=wall))
+    made = [await opened(rooms, f"{number}") for number in range(5)]
+    wall.at += 31 * MINUTE
+    house = Housekeeping(rooms)
+    ended = []
+    for _ in range(4):
+        await house.expire()
+        ended.append(sum(not isinstance(room.match, Gathering) for room in made))
+    assert ended == [2, 4, 5, 5]
 
 
 async def test_a_room_that_is_opened_again_and_again_waits_for_one_deadline() -> None:
