@@ -79,18 +79,25 @@ class Archive:
         self._write_deal = write_deal
         self._kept: OrderedDict[RoomId, _Kept] = OrderedDict()
 
-    async def record(self, platform: PlatformId, room: RoomId) -> Recorded | NoSuchRecord | RoomQuarantined:
+    async def record(
+        self, platform: PlatformId, room: RoomId
+    ) -> Recorded | NoSuchRecord | RoomQuarantined | StoreUnavailable:
         """The record of a platform's match, with its deals that have ended.
 
         Refused: one that is not there, never began or is another platform's; one whose events are damaged or not readable to
-        its end.
+        its end; any while the store cannot be read.
         """
-        if await owner(self._store, room) != platform:
+        owned_by = await owner(self._store, room)
+        if isinstance(owned_by, StoreUnavailable):
+            return owned_by
+        if owned_by != platform:
             return NoSuchRecord()
         kept = await self._kept_of(room)
         entries = await self._store.read(room, NOTHING if kept is None else kept.begun.version)
         if isinstance(entries, Damaged):
             return RoomQuarantined(Version(entries.version - 1))
+        if isinstance(entries, Unavailable):
+            return StoreUnavailable()
         if not entries and kept is None:
             return NoSuchRecord()
         # A long match takes some ten milliseconds to read: on the event loop every seat would wait for it.
@@ -118,7 +125,9 @@ class Archive:
         if kept is None:
             return None
         first = await self._store.first(room)
-        if isinstance(first, Damaged) or (first is not None and first.time == kept.begun.summary.created):
+        if isinstance(first, Damaged | Unavailable):
+            return kept
+        if first is not None and first.time == kept.begun.summary.created:
             return kept
         self._kept.pop(room, None)
         return None

@@ -187,6 +187,11 @@ class SqliteStore(SqliteReader):
         self._is_closed = False
         self._lost = asyncio.Event()
 
+    @property
+    def outage(self) -> str | None:
+        """None: a disk that fails does not heal while the server runs. See `lost`."""
+        return None
+
     async def lost(self) -> None:
         """Return when a flush has failed. The process must then end without closing the file."""
         await self._lost.wait()
