@@ -83,13 +83,18 @@ class Archive:
         self._write_deal = write_deal
         self._kept: OrderedDict[RoomId, _Kept] = OrderedDict()
 
-    async def record(self, platform: PlatformId, room: RoomId) -> Recorded | NoSuchRecord | RoomQuarantined:
+    async def record(
+        self, platform: PlatformId, room: RoomId
+    ) -> Recorded | NoSuchRecord | RoomQuarantined | StoreUnavailable:
         """The record of a platform's match, with its deals that have ended.
 
         Refused: one that is not there, never began or is another platform's; one whose events are damaged or not readable to
-        its end.
+        its end; any while the store cannot be read.
         """
-        if await owner(self._store, room) != platform:
+        owned_by = await owner(self._store, room)
+        if isinstance(owned_by, StoreUnavailable):
+            return owned_by
+        if owned_by != platform:
             return NoSuchRecord()
         kept = await self._kept_of(room)
         summary = await self._summary(room)
@@ -98,6 +103,8 @@ class Archive:
         entries = await self._store.read(room, NOTHING if kept is None else kept.version)
         if isinstance(entries, Damaged):
             return RoomQuarantined(Version(entries.version - 1))
+        if isinstance(entries, Unavailable):
+            return StoreUnavailable()
         if summary.started is None or (kept is None and not entries):
             return NoSuchRecord()
         # The match may have gone on since the summary was read.
@@ -111,7 +118,7 @@ class Archive:
             self._keep(room, _Kept(summary.created, deals[-1].version, written))
         return Recorded(summary, written, len(deals))
 
-    async def _summary(self, room: RoomId) -> RoomSummary | NoSuchRecord | RoomQuarantined:
+    async def _summary(self, room: RoomId) -> RoomSummary | NoSuchRecord | RoomQuarantined | StoreUnavailable:
         """The summary of a room. It is rebuilt if it is damaged."""
         summary = _read_summary(await self._store.summary(room))
         if isinstance(summary, RoomQuarantined):
@@ -134,7 +141,9 @@ class Archive:
         if kept is None:
             return None
         first = await self._store.first(room)
-        if isinstance(first, Damaged) or (first is not None and first.time == kept.created):
+        if isinstance(first, Damaged | Unavailable):
+            return kept
+        if first is not None and first.time == kept.created:
             return kept
         self._kept.pop(room, None)
         return None
@@ -159,8 +168,12 @@ class Archive:
         return ListedRooms(tuple(summary for _, summary in found if isinstance(summary, RoomSummary)), page.next)
 
 
-def _read_summary(listed: Listed | Damaged | None) -> RoomSummary | NoSuchRecord | RoomQuarantined:
+def _read_summary(
+    listed: Listed | Damaged | Unavailable | None,
+) -> RoomSummary | NoSuchRecord | RoomQuarantined | StoreUnavailable:
     if listed is None:
         return NoSuchRecord()
+    if isinstance(listed, Unavailable):
+        return StoreUnavailable()
     summary = None if isinstance(listed, Damaged) else summaries.read(listed)
     return summary if isinstance(summary, RoomSummary) else RoomQuarantined(listed.version)

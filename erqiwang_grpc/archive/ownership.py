@@ -3,15 +3,18 @@
 from erqiwang_grpc import events as stored
 from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.events.model import RoomOpened
-from erqiwang_grpc.store import Entry, RoomId, StoreReader
+from erqiwang_grpc.rooms.refusals import StoreUnavailable
+from erqiwang_grpc.store import Entry, RoomId, StoreReader, Unavailable
 
 
-async def owner(events: StoreReader, room: RoomId) -> PlatformId | None:
-    """The platform that created a room, read from the room's first event only.
+async def owner(events: StoreReader, room: RoomId) -> PlatformId | StoreUnavailable | None:
+    """The platform that created a room, read from the room's first event only; a refusal if the store cannot be read.
 
     None if there is no such room, or if its first event is damaged or unreadable: then the room exists for nobody.
     """
     first = await events.first(room)
+    if isinstance(first, Unavailable):
+        return StoreUnavailable()
     if not isinstance(first, Entry):
         return None
     opened = stored.read(first.body, first.rules_version)

@@ -63,6 +63,8 @@ async def checked(store: StoreReader, room: RoomId, entries: tuple[Entry, ...]) 
         return Unknown(f"event {made.version} cannot be followed: {made.why}")
     if isinstance(found, Damaged):
         return Contradicted(made, found.why)
+    if isinstance(found, Unavailable):
+        return Unknown(found.why)
     if found is None or found.version != entries[-1].version:
         return Unknown("it has changed meanwhile")
     return Sound(made) if found.summary == made else Contradicted(made, _difference(found, made))
@@ -89,6 +91,8 @@ async def mended(store: Store, room: RoomId) -> Sound | Contradicted | Unknown:
     entries = await store.read(room)
     if isinstance(entries, Damaged):
         log.error("room damaged", extra={"room": room, "version": entries.version, "why": entries.why})
+        return Unknown(entries.why)
+    if isinstance(entries, Unavailable):
         return Unknown(entries.why)
     if not entries:
         await store.summarise(room, NOTHING, _NO_ROOM)

@@ -85,12 +85,14 @@ class Rooms:
         return self._live.get(room)
 
     async def find(self, room: RoomId) -> Room | Refused:
-        """The room, opened from the store if necessary. Refusals: `NoSuchRoom`, `RoomQuarantined` if it is damaged."""
+        """The room, opened from the store if necessary.
+
+        Refusals: `NoSuchRoom`, `RoomQuarantined` if it is damaged, `StoreUnavailable` if the store cannot be read.
+        """
         found = self._live.get(room)
         if found is not None:
             found.touch()
-            await found.refresh()
-            return found
+            return await found.refresh() or found
         opening = self._opening.get(room)
         if opening is None:
             opening = asyncio.create_task(self._open(room))
@@ -104,6 +106,8 @@ class Rooms:
         if isinstance(entries, Damaged):
             log.error("room damaged", extra={"room": room, "version": entries.version, "why": entries.why})
             return RoomQuarantined(Version(entries.version - 1))
+        if isinstance(entries, Unavailable):
+            return StoreUnavailable()
         if not entries:
             return NoSuchRoom()
         state = replay(entries)

@@ -203,7 +203,10 @@ class Room:
                     return Accepted(Version(version + 1), self.version, repeated=False, told=told)
                 case Duplicate(first, last, fingerprint):
                     assert asked.key is not None, "only a command with an id can be a duplicate"
-                    return await self._follow() or _again(Brought(first, last, fingerprint), asked.key)
+                    behind = await self._follow()
+                    if isinstance(behind, StoreUnavailable):
+                        return OutcomeUnknown()  # it was done before, so "nothing was done" would be wrong
+                    return behind or _again(Brought(first, last, fingerprint), asked.key)
                 case Conflict():
                     at_head = True
                     refused = await self._follow()
@@ -269,11 +272,13 @@ class Room:
         self.state.take(event, after)
         return self.audience.tell(before, event, sender)
 
-    async def _follow(self) -> RoomQuarantined | None:
-        """Read the events that this node has not seen, take them in and tell them. A refusal if they are damaged."""
+    async def _follow(self) -> RoomQuarantined | StoreUnavailable | None:
+        """Read the events that this node has not seen, take them in and tell them. A refusal if they cannot be read."""
         entries = await self._node.store.read(self.id, self.version)
         if isinstance(entries, Damaged):
             return self._damaged(entries.why)
+        if isinstance(entries, Unavailable):
+            return StoreUnavailable()
         self._unsure = False
         sound = self.fault is None
         for entry in entries:
@@ -294,10 +299,17 @@ class Room:
         async with self._lock:
             await self._follow()
 
-    async def refresh(self) -> None:
-        """Catch up with the store before the room is read. Does nothing if only this node writes to the store."""
-        if self._node.store.shared:
-            await self.follow()
+    async def refresh(self) -> StoreUnavailable | None:
+        """Catch up with the store before the room is read; a refusal if the store cannot be read.
+
+        Does nothing if only this node writes to the store.
+        """
+        if not self._node.store.shared:
+            return None
+        async with self._lock:
+            refused = await self._follow()
+        # A damaged room is shown as it was when it was sound.
+        return refused if isinstance(refused, StoreUnavailable) else None
 
 
 def _again(brought: Brought, key: CommandKey) -> Accepted | CommandIdReused:

@@ -14,7 +14,7 @@ from erqiwang_grpc.auth.keys import PlatformId, is_platform_key
 from erqiwang_grpc.auth.tokens import Fault, SeatClaims, TokenRefused, UnixSeconds
 from erqiwang_grpc.reasons import Reason
 from erqiwang_grpc.rooms.limits import SECOND
-from erqiwang_grpc.rooms.refusals import NoSuchRoom, Refused, RoomQuarantined
+from erqiwang_grpc.rooms.refusals import NoSuchRoom, Refused, RoomQuarantined, StoreUnavailable
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Room
 from erqiwang_grpc.rpc.errors import end, refuse
@@ -66,12 +66,18 @@ class Access:
         return room
 
     async def owned(self, room_id: RoomId, platform: PlatformId) -> Room | Refused:
-        """The platform's room. Refusals: `NoSuchRoom`, also for the room of another; `RoomQuarantined` if damaged."""
+        """The platform's room.
+
+        Refusals: `NoSuchRoom`, also for the room of another; `RoomQuarantined` if damaged; `StoreUnavailable`.
+        """
         found = await self._rooms.find(room_id)
         if isinstance(found, Room):
             return found if found.state.opened.platform == platform else NoSuchRoom()
         if isinstance(found, RoomQuarantined):
-            return found if await owner(self._store, room_id) == platform else NoSuchRoom()
+            owned_by = await owner(self._store, room_id)
+            if isinstance(owned_by, StoreUnavailable):
+                return owned_by
+            return found if owned_by == platform else NoSuchRoom()
         return found
 
 

@@ -109,7 +109,10 @@ class Conversation:
                 if message is not None:
                     self._put(message)
             case "attach":
-                await self._room.refresh()
+                behind = await self._room.refresh()
+                if behind is not None:
+                    self._put(refused(request.command_id, number, behind, self._room))
+                    return
                 begun = self._room.audience.beginning(self._claims.seat, last_version(request))
                 self._put(pb.SeatMessage(snapshot=encode.snapshot(begun)))
             case "heartbeat" | "detach" | None:

@@ -1,4 +1,4 @@
-"""Health: every service is SERVING until the server shuts down.
+"""Health: every service is SERVING while the store can be used, until the server shuts down.
 
 The library's own servicer neither limits its watchers nor ends them, so they would delay the shutdown.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from asyncio import Event
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final, final
 
 import grpc
@@ -24,9 +24,20 @@ NAME: Final = pb.DESCRIPTOR.services_by_name["Health"].full_name
 class Health(rpc.HealthServicer):
     """The standard health service: for each service by its full name, and for the whole server by an empty name."""
 
-    def __init__(self, services: Iterable[str], watchers: Places) -> None:
+    def __init__(self, services: Iterable[str], watchers: Places, is_well: Callable[[], bool]) -> None:
         self._services = frozenset(("", *services))
         self._watchers = watchers
+        self._is_well = is_well
+        self._was_well = True
+        self._changed = Event()
+
+    def look(self) -> None:
+        """See whether the health has changed, and tell all watchers if so. Call it about once a second."""
+        well = self._is_well()
+        if well != self._was_well:
+            self._was_well = well
+            self._changed.set()
+            self._changed = Event()
 
     async def Check(
         self,
@@ -43,18 +54,20 @@ class Health(rpc.HealthServicer):
         request: pb.HealthCheckRequest,
         context: grpc.aio.ServicerContext[pb.HealthCheckRequest, pb.HealthCheckResponse],
     ) -> None:
-        """The status of a service now, and again when the server shuts down. Then the stream ends."""
+        """The status of a service now, and again whenever it changes. The stream ends when the server shuts down."""
         with contextlib.suppress(TimeoutError):
             async with self._watchers.place(context):
-                await context.write(self._answer(request.service))
-                await Event().wait()
+                while True:
+                    changed = self._changed
+                    await context.write(self._answer(request.service))
+                    await changed.wait()
         await context.write(self._answer(request.service))
         await self._watchers.send_away(context)
 
     def _answer(self, service: str) -> pb.HealthCheckResponse:
         if service not in self._services:
             return pb.HealthCheckResponse(status=pb.HealthCheckResponse.SERVICE_UNKNOWN)
-        left = self._watchers.closed
+        serves = self._is_well() and not self._watchers.closed
         return pb.HealthCheckResponse(
-            status=pb.HealthCheckResponse.NOT_SERVING if left else pb.HealthCheckResponse.SERVING
+            status=pb.HealthCheckResponse.SERVING if serves else pb.HealthCheckResponse.NOT_SERVING
         )

@@ -8,8 +8,9 @@ from typing import Final, final
 from erqiwang_grpc import events as stored
 from erqiwang_grpc.archive.feed import Happened
 from erqiwang_grpc.events.model import RoomOpened
+from erqiwang_grpc.rooms.refusals import StoreUnavailable
 from erqiwang_grpc.rooms.registry import Rooms
-from erqiwang_grpc.store import Entry, RoomId, StoreReader
+from erqiwang_grpc.store import Entry, RoomId, StoreReader, Unavailable
 
 _KEPT: Final = 10_000
 """Most openings kept for rooms that are not in memory. Without them a long history would read each many times."""
@@ -24,8 +25,8 @@ class Openings:
         self._events = events
         self._kept: OrderedDict[RoomId, RoomOpened] = OrderedDict()
 
-    async def of(self, happened: Happened) -> RoomOpened | None:
-        """The opening of the event's room; None if the room's first event is damaged or cannot be read."""
+    async def of(self, happened: Happened) -> RoomOpened | StoreUnavailable | None:
+        """The opening of the event's room; None if the room's first event is damaged, a refusal if the store is away."""
         room = happened.entry.room
         if isinstance(happened.event, RoomOpened):
             return self._keep(room, happened.event)
@@ -36,6 +37,8 @@ class Openings:
             self._kept.move_to_end(room)
             return self._kept[room]
         first = await self._events.first(room)
+        if isinstance(first, Unavailable):
+            return StoreUnavailable()
         if not isinstance(first, Entry):
             return None
         opened = stored.read(first.body, first.rules_version)

@@ -311,7 +311,7 @@ class RoomServicer(rpc.RoomServiceServicer):
                     if isinstance(happened, InvalidCursor | StoreUnavailable):
                         await refuse(context, happened)
                     place = happened[-1].place if happened else place
-                    told = [await self._told(each) for each in happened]
+                    told = [await self._told(each, context) for each in happened]
                     await context.write(pb.WatchRoomsResponse(events=told, cursor=self._cursor(place)))
         finally:
             self._bells.discard(bell)
@@ -323,8 +323,14 @@ class RoomServicer(rpc.RoomServiceServicer):
         for bell in self._bells:
             bell.ring()
 
-    async def _told(self, happened: watching.Happened) -> pb.RoomEvent:
+    async def _told(
+        self,
+        happened: watching.Happened,
+        context: grpc.aio.ServicerContext[pb.WatchRoomsRequest, pb.WatchRoomsResponse],
+    ) -> pb.RoomEvent:
         opened = await self._openings.of(happened)
+        if isinstance(opened, StoreUnavailable):
+            await refuse(context, opened)
         return encode.room_event(happened.entry, happened.event, opened, self._cursor(happened.place))
 
     @contained

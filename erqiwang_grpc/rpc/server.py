@@ -34,7 +34,7 @@ from erqiwang_grpc.rpc.room_service import RoomServicer
 from erqiwang_grpc.rpc.seat_service import SeatServicer
 from erqiwang_grpc.rpc.wire import encode
 from erqiwang_grpc.shuffling import Shuffler
-from erqiwang_grpc.store import Store, TimeNs
+from erqiwang_grpc.store import Store, TimeNs, Wakeup
 from erqiwang_grpc.store.wakeup import ProcessWakeup
 from erqiwang_grpc.v1 import (
     room_service_pb2,
@@ -84,6 +84,8 @@ class Settings:
     """Days that a match is kept after its end; then it is deleted. None keeps all."""
     metrics_port: int | None = None
     """The port for scraping metrics; 0 takes a free one, None serves no metrics."""
+    wakeup: Wakeup = field(default_factory=ProcessWakeup)
+    """What wakes the rooms and watchers of all nodes that share the store."""
     shuffle: Shuffler = shuffling.shuffle
     now: Callable[[], TimeNs] = system_wall
     """The wall clock."""
@@ -97,10 +99,9 @@ class Server:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._wakeup = ProcessWakeup()
         node = Node(
             settings.store,
-            self._wakeup,
+            settings.wakeup,
             settings.now,
             settings.shuffle,
             settings.limits,
@@ -115,6 +116,7 @@ class Server:
         self.seats = SeatServicer(access, archive, quotas, node)
         self._platforms = RoomServicer(access, self.rooms, settings.keys, archive, quotas, node)
         self._health_watchers = Places(settings.limits.health_watchers, "health watches")
+        self._health = health.Health(SERVICES, self._health_watchers, lambda: settings.store.outage is None)
         self._reflections = Places(settings.limits.reflections, "streams of reflection", _REFLECTION_SECONDS)
         self._server = grpc.aio.server(options=channel_options(settings.limits))
         self._tasks: list[asyncio.Task[None]] = []
@@ -127,7 +129,7 @@ class Server:
             self.metrics = self._open_metrics(self._settings.metrics_port)
         seat_service_pb2_grpc.add_SeatServiceServicer_to_server(self.seats, self._server)
         room_service_pb2_grpc.add_RoomServiceServicer_to_server(self._platforms, self._server)
-        health_pb2_grpc.add_HealthServicer_to_server(health.Health(SERVICES, self._health_watchers), self._server)
+        health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         channelz.add_channelz_servicer(self._server)
         add_reflection((*SERVICES, health.NAME), self._server, self._reflections)
         address = f"{self._settings.host}:{self._settings.port}"
@@ -214,6 +216,7 @@ class Server:
         while True:
             await asyncio.sleep(_TICK_SECONDS)
             try:
+                self._health.look()
                 await self.housekeeping.tick()
             except Exception:
                 log.exception("housekeeping failed")

@@ -19,6 +19,9 @@ from erqiwang_grpc.store.port import Batch, RoomId, Summary, Term, Version
 Link = NewType("Link", bytes)
 Seal = NewType("Seal", bytes)
 
+SEALED: Final = b"summary\0"
+"""The bytes that every seal begins with."""
+
 _LENGTH: Final = 4
 _NUMBER: Final = 8
 
@@ -53,9 +56,13 @@ def seal(head: Link, version: Version, summary: Summary, terms: bytes) -> Seal:
 
     `terms` are the summary's terms, framed.
     """
+    return Seal(hashlib.sha256(SEALED + head + _number(version) + encode_summary(summary, terms)).digest())
+
+
+def encode_summary(summary: Summary, terms: bytes) -> bytes:
+    """The bytes of a summary that are hashed for its seal. `terms` are its terms, framed."""
     ended = b"" if summary.ended is None else _number(summary.ended)
-    encoded = framed((terms, _number(summary.created), ended, summary.body))
-    return Seal(hashlib.sha256(b"summary\0" + head + _number(version) + encoded).digest())
+    return framed((terms, _number(summary.created), ended, summary.body))
 
 
 def framed(parts: Iterable[bytes]) -> bytes:

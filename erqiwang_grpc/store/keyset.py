@@ -1,4 +1,4 @@
-"""The cursors of both engines: a position in a feed, or a room's place in a list."""
+"""The cursors of engines that count: a position in a feed. And of all engines: a room's place in a list."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def after(position: int) -> Cursor:
 
 def position(cursor: Cursor) -> int | None:
     """The position of the last batch before the cursor; None if the text is no such cursor."""
-    return 0 if cursor == START else _number(cursor)
+    return 0 if cursor == START else number(cursor)
 
 
 def behind(place: Place) -> Cursor:
@@ -33,11 +33,11 @@ def place(cursor: Cursor) -> Place | BadCursor | None:
     if cursor == START:
         return None
     time, separator, room = cursor.partition(".")
-    number = _number(time)
-    return (TimeNs(number), RoomId(room)) if separator and number is not None else BadCursor()
+    moment = number(time)
+    return (TimeNs(moment), RoomId(room)) if separator and moment is not None else BadCursor()
 
 
-def _number(digits: str) -> int | None:
+def number(digits: str) -> int | None:
     """The number in a cursor; None for any other text, and for a number too large for a store."""
     is_number = digits.isascii() and digits.isdigit() and len(digits) <= len(str(_LARGEST))
     return int(digits) if is_number and int(digits) <= _LARGEST else None

@@ -85,6 +85,11 @@ class MemoryStore:
         """A new identity for each store in memory, since it never has the content of an earlier one."""
         return self._identity
 
+    @property
+    def outage(self) -> str | None:
+        """None: memory is always there."""
+        return None
+
     async def append(self, room: RoomId, expected: Version, batch: Batch) -> AppendAnswer:
         """Append `batch` after version `expected` of the room. See `Store.append`."""
         if self._closed:

@@ -250,17 +250,17 @@ class StoreReader(Protocol):
 
     `rooms`, `feed` and `summaries` give pages. Each item comes strictly after the one before it, and the first one
     after the given place, so that a loop over pages ends. If the store is so damaged that it cannot give such a page,
-    the answer is `Unavailable`.
+    the answer is `Unavailable`. So is every answer of a store that cannot be reached now.
     """
 
     @property
     def identity(self) -> StoreId:
         """The identity of this store."""
 
-    async def read(self, room: RoomId, after: Version = NOTHING) -> tuple[Entry, ...] | Damaged:
+    async def read(self, room: RoomId, after: Version = NOTHING) -> tuple[Entry, ...] | Damaged | Unavailable:
         """The entries of the room with versions above `after`, checked up to the room's head. Empty if none."""
 
-    async def first(self, room: RoomId) -> Entry | Damaged | None:
+    async def first(self, room: RoomId) -> Entry | Damaged | Unavailable | None:
         """The first entry of the room; None if there is no such room.
 
         Only its own batch is checked, so it can be read even if the room is damaged later on.
@@ -282,9 +282,9 @@ class StoreReader(Protocol):
         """
 
     async def latest(self) -> Cursor | Unavailable:
-        """The cursor after everything that is stored by now."""
+        """The cursor after everything that `feed` gives by now."""
 
-    async def summary(self, room: RoomId) -> Listed | Damaged | None:
+    async def summary(self, room: RoomId) -> Listed | Damaged | Unavailable | None:
         """The room's summary, checked against the room's head; None if there is no such room."""
 
     async def summaries(self, search: Search, limit: int, after: Cursor = START) -> Page | BadCursor | Unavailable:
@@ -297,6 +297,10 @@ class Store(StoreReader, Protocol):
     @property
     def shared(self) -> bool:
         """Whether other nodes may append too. If so, the store may have events of a room that a node has not seen."""
+
+    @property
+    def outage(self) -> str | None:
+        """Why nothing can be read or written now, though that may end; None while the store is well."""
 
     async def append(self, room: RoomId, expected: Version, batch: Batch) -> AppendAnswer:
         """Append `batch` after version `expected` of the room, whole or not at all. It is durable once answered.

@@ -17,7 +17,7 @@ from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Room
 from erqiwang_grpc.rpc.wire import encode
 from erqiwang_grpc.store.memory import MemoryStore
-from erqiwang_grpc.store.port import Damaged, Listed, RoomId, Summary, TimeNs
+from erqiwang_grpc.store.port import Damaged, Listed, RoomId, Summary, TimeNs, Unavailable
 from erqiwang_grpc.v1 import record_pb2
 from tests.durability.played import Clock, administer, node_on, opened, play, seated
 from tests.store.passing_on import PassingOn
@@ -110,7 +110,7 @@ class PlayedOn(PassingOn):
         super().__init__(below)
         self.room: Room | None = None
 
-    async def summary(self, room: RoomId) -> Listed | Damaged | None:
+    async def summary(self, room: RoomId) -> Listed | Damaged | Unavailable | None:
         found = await super().summary(room)
         if self.room is not None:
             await play(self.room, 10_000)

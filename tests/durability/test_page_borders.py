@@ -18,7 +18,7 @@ from erqiwang_grpc.events import RoomOpened
 from erqiwang_grpc.rooms.housekeeping import Housekeeping
 from erqiwang_grpc.rooms.limits import MINUTE
 from erqiwang_grpc.rooms.registry import Rooms
-from erqiwang_grpc.store import NOTHING, START, Damaged, Entry, RoomId, Version
+from erqiwang_grpc.store import NOTHING, START, Damaged, Entry, RoomId, Unavailable, Version
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.store.wakeup import Bell, ProcessWakeup
 from erqiwang_grpc.v1 import room_pb2, room_service_pb2 as pb
@@ -39,7 +39,7 @@ class PartlyDamaged(PassingOn):
         super().__init__(MemoryStore())
         self.damaged: set[RoomId] = set()
 
-    async def read(self, room: RoomId, after: Version = NOTHING) -> tuple[Entry, ...] | Damaged:
+    async def read(self, room: RoomId, after: Version = NOTHING) -> tuple[Entry, ...] | Damaged | Unavailable:
         return Damaged(room, Version(1), "torn") if room in self.damaged else await super().read(room, after)
 
 

@@ -318,7 +318,7 @@ class Unreadable(PassingOn):
         super().__init__(below)
         self.fails = False
 
-    async def read(self, room: RoomId, after: Version = NOTHING) -> tuple[Entry, ...] | Damaged:
+    async def read(self, room: RoomId, after: Version = NOTHING) -> tuple[Entry, ...] | Damaged | Unavailable:
         return Damaged(room, Version(1), "its disk is away") if self.fails else await super().read(room, after)
 
 

@@ -38,6 +38,7 @@ from erqiwang_grpc.store import (
     Store,
     Summary,
     TimeNs,
+    Unavailable,
     Version,
 )
 from erqiwang_grpc.store.memory import MemoryStore
@@ -224,7 +225,7 @@ class Unread(PassingOn):
         super().__init__(MemoryStore())
         self.may_read = True
 
-    async def read(self, room: RoomId, after: Version = NOTHING) -> tuple[Entry, ...] | Damaged:
+    async def read(self, room: RoomId, after: Version = NOTHING) -> tuple[Entry, ...] | Damaged | Unavailable:
         assert self.may_read
         return await super().read(room, after)
 

@@ -24,7 +24,7 @@ from erqiwang_grpc.rooms.limits import DAY, MINUTE, SECOND, Limits
 from erqiwang_grpc.rooms.listener import Heartbeat
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Room
-from erqiwang_grpc.store import NOTHING, Damaged, Entry, RoomId, TimeNs, Version
+from erqiwang_grpc.store import NOTHING, Damaged, Entry, RoomId, TimeNs, Unavailable, Version
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.v1 import bidding_pb2, room_service_pb2, seat_service_pb2 as pb
 from tests.durability.played import Ear, act as act_in_memory, node_on, opened, play, seated as seated_room
@@ -43,7 +43,7 @@ class Counting(PassingOn):
         super().__init__(MemoryStore())
         self.reads = 0
 
-    async def read(self, room: RoomId, after: Version = NOTHING) -> tuple[Entry, ...] | Damaged:
+    async def read(self, room: RoomId, after: Version = NOTHING) -> tuple[Entry, ...] | Damaged | Unavailable:
         self.reads += 1
         return await super().read(room, after)
 

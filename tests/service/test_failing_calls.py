@@ -48,7 +48,7 @@ class ErringStore(PassingOn):
     async def append(self, room: RoomId, expected: Version, batch: Batch) -> AppendAnswer:
         return self._raised() if self.errs else await super().append(room, expected, batch)
 
-    async def read(self, room: RoomId, after: Version = NOTHING) -> tuple[Entry, ...] | Damaged:
+    async def read(self, room: RoomId, after: Version = NOTHING) -> tuple[Entry, ...] | Damaged | Unavailable:
         return self._raised() if self.errs else await super().read(room, after)
 
     async def feed(self, feed: str, after: Cursor, limit: int) -> tuple[Fed, ...] | BadCursor | Unavailable:

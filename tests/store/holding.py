@@ -3,7 +3,7 @@
 import asyncio
 from typing import final
 
-from erqiwang_grpc.store import NOTHING, AppendAnswer, Batch, Damaged, Entry, RoomId, Store, Version
+from erqiwang_grpc.store import NOTHING, AppendAnswer, Batch, Damaged, Entry, RoomId, Store, Unavailable, Version
 from tests.store.passing_on import PassingOn
 
 
@@ -27,7 +27,7 @@ class HoldingLog(PassingOn):
             await self.go_on.wait()
         return answer
 
-    async def read(self, room: RoomId, after: Version = NOTHING) -> tuple[Entry, ...] | Damaged:
+    async def read(self, room: RoomId, after: Version = NOTHING) -> tuple[Entry, ...] | Damaged | Unavailable:
         self.reads += 1
         entries = await super().read(room, after)
         if self.holds_reads:

@@ -37,16 +37,20 @@ class PassingOn:
         return self._below.shared
 
     @property
+    def outage(self) -> str | None:
+        return self._below.outage
+
+    @property
     def identity(self) -> StoreId:
         return self._below.identity
 
     async def append(self, room: RoomId, expected: Version, batch: Batch) -> AppendAnswer:
         return await self._below.append(room, expected, batch)
 
-    async def read(self, room: RoomId, after: Version = NOTHING) -> tuple[Entry, ...] | Damaged:
+    async def read(self, room: RoomId, after: Version = NOTHING) -> tuple[Entry, ...] | Damaged | Unavailable:
         return await self._below.read(room, after)
 
-    async def first(self, room: RoomId) -> Entry | Damaged | None:
+    async def first(self, room: RoomId) -> Entry | Damaged | Unavailable | None:
         return await self._below.first(room)
 
     async def rooms(self, after: RoomId, limit: int) -> tuple[RoomId, ...] | Unavailable:
@@ -58,7 +62,7 @@ class PassingOn:
     async def latest(self) -> Cursor | Unavailable:
         return await self._below.latest()
 
-    async def summary(self, room: RoomId) -> Listed | Damaged | None:
+    async def summary(self, room: RoomId) -> Listed | Damaged | Unavailable | None:
         return await self._below.summary(room)
 
     async def summaries(self, search: Search, limit: int, after: Cursor = START) -> Page | BadCursor | Unavailable:

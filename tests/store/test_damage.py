@@ -35,6 +35,7 @@ from erqiwang_grpc.store import (
     Unsure,
     Version,
 )
+from erqiwang_grpc.store.batches import prepare
 from erqiwang_grpc.store.sqlite import (
     AlreadyServed,
     Compacted,
@@ -54,7 +55,6 @@ from erqiwang_grpc.store.sqlite import (
 )
 from erqiwang_grpc.store.sqlite.committing import Committer
 from erqiwang_grpc.store.sqlite.opening import OpenFile, open_for_writing
-from erqiwang_grpc.store.sqlite.statements import prepare
 from tests.store.contract import (
     EVER,
     FEED,

@@ -26,9 +26,10 @@ from erqiwang_grpc.store import (
     Term,
     TimeNs,
     Version,
+    pages,
 )
 from erqiwang_grpc.store.memory import MemoryStore
-from erqiwang_grpc.store.sqlite import SqliteStore, lists, open_store
+from erqiwang_grpc.store.sqlite import SqliteStore, open_store
 from tests.durability.played import node_on
 from tests.store.contract import EVER, FEED, FINISHED, batch, summary
 from tests.store.passing_on import PassingOn
@@ -107,17 +108,17 @@ LOOPS: Final = [by_creation, by_end, by_feed, by_id]
 async def test_a_page_of_a_narrow_search_looks_at_so_many_rooms_and_says_where_to_go_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: Moment, other: Term, found: int
 ) -> None:
-    monkeypatch.setattr(lists, "_MOST_SCANNED", 2)
+    monkeypatch.setattr(pages, "MOST_SCANNED", 2)
     log = await filled(tmp_path / "rooms.db")
-    pages: list[Page] = []
+    read: list[Page] = []
     after: Cursor | None = START
     while after is not None:
         page = await log.summaries(Search((FINISHED, other), moment, EVER), 200, after)
         assert isinstance(page, Page)
-        pages.append(page)
+        read.append(page)
         after = page.next
-    assert [len(page.rooms) for page in pages] == ([2, 2, 2, 1] if found else [0, 0, 0, 0])
-    assert [each.room for page in pages for each in page.rooms] == [f"room {n}" for n in reversed(range(found))]
+    assert [len(page.rooms) for page in read] == ([2, 2, 2, 1] if found else [0, 0, 0, 0])
+    assert [each.room for page in read for each in page.rooms] == [f"room {n}" for n in reversed(range(found))]
     await log.close()
 
 

@@ -12,6 +12,8 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Final, TypeVar, final
 
+from erqiwang_grpc.store import batches
+from erqiwang_grpc.store.batches import Prepared
 from erqiwang_grpc.store.port import (
     NOTHING,
     START,
@@ -49,7 +51,6 @@ from erqiwang_grpc.store.sqlite.opening import (
     ReadOnly,
     advice,
 )
-from erqiwang_grpc.store.sqlite.statements import Prepared
 
 __all__ = [
     "STORE_FILE",
@@ -187,6 +188,11 @@ class SqliteStore(SqliteReader):
         self._is_closed = False
         self._lost = asyncio.Event()
 
+    @property
+    def outage(self) -> str | None:
+        """None: a disk that fails does not heal while the server runs. See `lost`."""
+        return None
+
     async def lost(self) -> None:
         """Return when a flush has failed. The process must then end without closing the file."""
         await self._lost.wait()
@@ -199,7 +205,7 @@ class SqliteStore(SqliteReader):
         if self._is_closed:
             return _CLOSED
         answer: asyncio.Future[AppendAnswer] = asyncio.get_running_loop().create_future()
-        self._waiting.append((statements.prepare(room, expected, batch), answer))
+        self._waiting.append((batches.prepare(room, expected, batch), answer))
         if self._committing is None:
             self._committing = asyncio.create_task(self._commit_all())
         return await answer

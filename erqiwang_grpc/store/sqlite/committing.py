@@ -6,10 +6,10 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from typing import Final, TypeVar, final
 
+from erqiwang_grpc.store.batches import Prepared
 from erqiwang_grpc.store.port import NOTHING, AppendAnswer, Damaged, Unavailable, Unsure
 from erqiwang_grpc.store.sqlite import schema, statements
 from erqiwang_grpc.store.sqlite.schema import FileError
-from erqiwang_grpc.store.sqlite.statements import Prepared
 
 T = TypeVar("T")
 

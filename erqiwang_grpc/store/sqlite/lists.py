@@ -7,13 +7,12 @@ to be in order: with a damaged index a page might come before the last one, and 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import islice, pairwise
-from typing import Final, TypeVar, final
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import islice
+from typing import Final
 
-from erqiwang_grpc.store import chain, keyset
-from erqiwang_grpc.store.chain import Link, Seal
+from erqiwang_grpc.store import keyset, pages
 from erqiwang_grpc.store.keyset import Place
 from erqiwang_grpc.store.port import (
     NOTHING,
@@ -26,26 +25,14 @@ from erqiwang_grpc.store.port import (
     Page,
     RoomId,
     Search,
-    Summary,
     Term,
     TimeNs,
-    Version,
 )
-from erqiwang_grpc.store.sqlite import schema, statements
-
-_MOST_DOUBTFUL: Final = 20
-"""Most doubtful rooms of one page. Its reader waits until their summaries are rebuilt, then asks for the next page."""
-_EARLIEST: Final[Place] = (TimeNs(-(2**63)), RoomId(""))
-_MOST_SCANNED: Final = 10_000
-"""Most rooms with the first term that are looked at for one page, if the search has more terms: about 20 ms."""
-
-K = TypeVar("K", str, int, tuple[int, str])
+from erqiwang_grpc.store.sqlite import statements
 
 _UNFOUND: Final = "the table of terms does not fit the rooms: lists leave some out, or hold them at another place"
 _UNSEALED: Final = "a room's summary fails its checksum"
 _UNORDERED: Final = "batches stand at positions they were not given: feeds tell them at another place"
-_BROKEN_SEAL: Final = "its summary fails its checksum: rebuild it with `erqiwang store rebuild`"
-_NOT_FOUND: Final = "lists do not find it by what its summary says: rebuild it with `erqiwang store rebuild`"
 
 # Each table may name a room that the others have lost. It is listed, and reading it tells what is wrong.
 _ROOMS: Final = """SELECT room FROM rooms WHERE room > ?1
@@ -89,7 +76,7 @@ def rooms(db: sqlite3.Connection, after: RoomId, limit: int) -> tuple[RoomId, ..
     """See `StoreReader.rooms`."""
     rows = db.execute(_ROOMS, (after,))
     found = tuple(islice((RoomId(room) for (room,) in rows if isinstance(room, str)), limit))
-    _is_ascending((after, *found))
+    pages.ascending((after, *found))
     return found
 
 
@@ -106,7 +93,7 @@ def _fed(db: sqlite3.Connection, rows: Iterable[tuple[object, ...]], last: int) 
     for row in rows:
         match row:
             case (int(position), str(room)):
-                _is_ascending((last, position))
+                pages.ascending((last, position))
                 last = position
                 entries = statements.entries_at(db, RoomId(room), position)
                 if entries is not None:
@@ -122,7 +109,7 @@ def latest(db: sqlite3.Connection) -> Cursor:
             case (int(position),):
                 return keyset.after(position)
             case _:
-                raise schema.OutOfOrderError("the last position cannot be read")
+                raise pages.OutOfOrderError("the last position cannot be read")
     return keyset.after(0)
 
 
@@ -134,11 +121,11 @@ def summary(db: sqlite3.Connection, room: RoomId) -> Listed | Damaged | None:
     if head[0] == NOTHING:
         return None
     for row in db.execute(_SUMMARY, (room,)):
-        listed = _listed(row)
+        listed = pages.listed(row)
         if listed is not None:
-            is_found = _found_of(db, room) == _terms_of(listed.summary)
-            return listed if is_found else Damaged(room, head[0], _NOT_FOUND)
-    return Damaged(room, head[0], _BROKEN_SEAL)
+            is_found = _found_of(db, room) == pages.found_by(listed.summary)
+            return listed if is_found else Damaged(room, head[0], pages.NOT_FOUND)
+    return Damaged(room, head[0], pages.BROKEN_SEAL)
 
 
 def summaries(db: sqlite3.Connection, search: Search, limit: int, after: Cursor) -> Page | BadCursor:
@@ -154,7 +141,7 @@ def summaries(db: sqlite3.Connection, search: Search, limit: int, after: Cursor)
     floor = max(start, _last_scanned(db, search, end)) if others else start
     statement = _BY_MOMENT[search.moment] + _TOO * len(others) + _NEWEST[search.moment]
     values = (first.key, first.value, *floor, *end, *(text for t in others for text in (t.key, t.value)))
-    page = _page(_candidates(db.execute(statement, values)), search, end, limit)
+    page = pages.page(pages.candidates(db.execute(statement, values)), search, end, limit)
     goes_on = page.next is None and floor > start
     return replace(page, next=keyset.behind(floor)) if goes_on else page
 
@@ -162,99 +149,21 @@ def summaries(db: sqlite3.Connection, search: Search, limit: int, after: Cursor)
 def _last_scanned(db: sqlite3.Connection, search: Search, end: Place) -> Place:
     """The place of the last room that a page may look at; the earliest place if it may look at all that are left."""
     term = search.terms[0]
-    match db.execute(_LAST_SCANNED[search.moment], (term.key, term.value, *end, _MOST_SCANNED - 1)).fetchone():
+    values = (term.key, term.value, *end, pages.MOST_SCANNED - 1)
+    match db.execute(_LAST_SCANNED[search.moment], values).fetchone():
         case (int(time), str(room)):
             return TimeNs(time), RoomId(room)
         case _:
-            return _EARLIEST
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class _Candidate:
-    """A room that the index leads to."""
-
-    place: Place
-    listed: Listed | None
-    """The room with its summary; None if that is missing or fails its checksum."""
-
-
-def _page(candidates: Iterable[_Candidate], search: Search, end: Place, limit: int) -> Page:
-    listed: list[Listed] = []
-    doubtful: list[RoomId] = []
-    last = end
-    for each in candidates:
-        if len(listed) == limit or len(doubtful) == _MOST_DOUBTFUL:
-            return Page(tuple(listed), keyset.behind(last), tuple(doubtful))
-        _is_ascending((each.place, last))
-        last = each.place
-        if each.listed is not None and _belongs(each, search):
-            listed.append(each.listed)
-        else:
-            doubtful.append(each.place[1])
-    return Page(tuple(listed), None, tuple(doubtful))
-
-
-def _belongs(candidate: _Candidate, search: Search) -> bool:
-    """Whether the summary itself agrees with the index."""
-    listed = candidate.listed
-    if listed is None or not set(search.terms).issubset(listed.summary.terms):
-        return False
-    match search.moment:
-        case Moment.CREATED:
-            return candidate.place == (listed.summary.created, listed.room)
-        case Moment.ENDED:
-            return candidate.place == (listed.summary.ended, listed.room)
-
-
-def _candidates(rows: Iterable[tuple[object, ...]]) -> Iterator[_Candidate]:
-    for time, room, *row in rows:
-        match time, room:
-            case (int(time), str(room)):
-                yield _Candidate((TimeNs(time), RoomId(room)), _listed(tuple(row)))
-            case _:
-                pass  # `faults` says that the table of terms is damaged
-
-
-def _listed(row: tuple[object, ...]) -> Listed | None:
-    """The room in a row of `rooms`; None if its summary is missing or fails its checksum."""
-    match row:
-        case (
-            str(room),
-            int(version),
-            bytes(link),
-            bytes(terms_blob),
-            int(created),
-            (int() | None) as ended,
-            bytes(body),
-            bytes(seal),
-        ):
-            terms = chain.unframed_terms(terms_blob)
-            if terms is None or len(set(terms)) != len(terms):
-                return None
-            found = Summary(terms, TimeNs(created), None if ended is None else TimeNs(ended), body)
-            if chain.seal(Link(link), Version(version), found, terms_blob) != Seal(seal):
-                return None
-            return Listed(RoomId(room), Version(version), found)
-        case _:
-            return None
+            return pages.EARLIEST
 
 
 def delete_rooms(db: sqlite3.Connection, term: Term, before: TimeNs, limit: int) -> tuple[RoomId, ...]:
     """See `Store.delete_rooms`."""
-    candidates = _candidates(db.execute(_OLD, (term.key, term.value, before)))
-    doomed = tuple(islice((each.place[1] for each in candidates if _is_old(each, term, before)), limit))
+    candidates = pages.candidates(db.execute(_OLD, (term.key, term.value, before)))
+    doomed = tuple(islice((each.place[1] for each in candidates if pages.is_old(each, term, before)), limit))
     for room in doomed:
         statements.delete(db, room)
     return doomed
-
-
-def _is_old(candidate: _Candidate, term: Term, before: TimeNs) -> bool:
-    """Whether the summary itself says that the match is old, because a damaged index must not delete a match."""
-    listed = candidate.listed
-    if listed is None or term not in listed.summary.terms:
-        return False
-    return listed.summary.ended is not None and listed.summary.ended < before
 
 
 def faults(db: sqlite3.Connection) -> tuple[str, ...]:
@@ -269,25 +178,15 @@ def _faults_of_lists(db: sqlite3.Connection) -> tuple[str, ...]:
     terms = 0
     unsealed = unfound = False
     for row in db.execute(_ALL):
-        listed = _listed(row)
+        listed = pages.listed(row)
         if listed is None:
             unsealed = True
             continue
         terms += len(listed.summary.terms)
-        unfound = unfound or _found_of(db, listed.room) != _terms_of(listed.summary)
+        unfound = unfound or _found_of(db, listed.room) != pages.found_by(listed.summary)
     unfound = unfound or (not unsealed and db.execute(_FOUND_ROWS).fetchone() != (terms,))
     return (_UNSEALED,) * unsealed + (_UNFOUND,) * unfound
 
 
 def _found_of(db: sqlite3.Connection, room: RoomId) -> list[tuple[object, ...]]:
     return db.execute(_FOUND_OF, (room,)).fetchall()
-
-
-def _terms_of(summary: Summary) -> list[tuple[str, str, int, int | None]]:
-    return [(term.key, term.value, summary.created, summary.ended) for term in sorted(summary.terms)]
-
-
-def _is_ascending(keys: Sequence[K]) -> None:
-    """Check that each key is above the one before. Raises `OutOfOrderError` if not."""
-    if any(not earlier < later for earlier, later in pairwise(keys)):
-        raise schema.OutOfOrderError("an index is out of order")

@@ -7,6 +7,7 @@ import secrets
 import sqlite3
 from typing import Final, TypeAlias
 
+from erqiwang_grpc.store.pages import OutOfOrderError
 from erqiwang_grpc.store.port import StoreId
 
 APPLICATION: Final = 0x45525157
@@ -67,12 +68,8 @@ _IDENTITY_BYTES: Final = 8
 _IDENTITY: Final = re.compile(r"[0-9a-f]{16}")
 
 
-class OutOfOrderError(sqlite3.DatabaseError):
-    """An index is out of order. A page of it might come before the last one, and a loop over pages would never end."""
-
-
-FileError: TypeAlias = sqlite3.DatabaseError | UnicodeDecodeError
-FILE_ERRORS: Final = (sqlite3.DatabaseError, UnicodeDecodeError)
+FileError: TypeAlias = sqlite3.DatabaseError | UnicodeDecodeError | OutOfOrderError
+FILE_ERRORS: Final = (sqlite3.DatabaseError, UnicodeDecodeError, OutOfOrderError)
 """The errors of a file that cannot be read or written. The second comes if SQLite's message quotes damaged text."""
 
 

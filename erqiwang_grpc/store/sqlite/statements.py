@@ -7,20 +7,18 @@ A `FileError` from here means that the file itself could not be read or written.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, final
 
-from erqiwang_grpc.store import chain
+from erqiwang_grpc.store import batches, chain
+from erqiwang_grpc.store.batches import End, Prepared
 from erqiwang_grpc.store.chain import Link
 from erqiwang_grpc.store.port import (
     NOTHING,
     Actor,
     AppendAnswer,
     Appended,
-    Batch,
     CommandId,
-    CommandKey,
     Conflict,
     Damaged,
     Duplicate,
@@ -28,12 +26,8 @@ from erqiwang_grpc.store.port import (
     Rewritten,
     RoomId,
     Summary,
-    TimeNs,
     Version,
 )
-
-_NO_AGREEMENT: Final = "the last stored event is not the one its head names: restore the room from a backup"
-_BROKEN_CHAIN: Final = "the checksum does not match what is stored: restore the room from a backup"
 
 _HEAD: Final = "SELECT version, chain, terms, created_ns, ended_ns FROM rooms WHERE room = ?"
 _LAST: Final = """SELECT last_version, chain FROM batches
@@ -59,50 +53,11 @@ _DELETE_ROOM: Final = "DELETE FROM rooms WHERE room = ?"
 
 @final
 @dataclass(frozen=True, slots=True)
-class Prepared:
-    """An append with everything computed that does not depend on the file."""
-
-    room: RoomId
-    expected: Version
-    batch: Batch
-    encoded: bytes
-    bodies: bytes
-    terms: bytes
-
-
-@final
-@dataclass(frozen=True, slots=True)
 class _Head:
     version: Version
     link: Link
     found: tuple[bytes, int, int | None] | None = None
     """The terms and moments by which lists find the room; None if they do not find it yet."""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class _Stored:
-    first: Version
-    last: Version
-    batch: Batch
-    link: Link
-
-
-_NOT_KEPT: Final = Summary((), TimeNs(0), None, b"")
-"""Stands in place of the summary of an older batch, because only the newest summary of a room is kept."""
-
-
-def prepare(room: RoomId, expected: Version, batch: Batch) -> Prepared:
-    """Encode an append. Raises `ValueError` or `OverflowError` for text or numbers that cannot be stored."""
-    room.encode()
-    return Prepared(
-        room=room,
-        expected=expected,
-        batch=batch,
-        encoded=chain.encode(batch),
-        bodies=chain.framed(batch.bodies),
-        terms=chain.framed_terms(batch.summary.terms),
-    )
 
 
 def append(db: sqlite3.Connection, wanted: Prepared) -> AppendAnswer:
@@ -127,32 +82,32 @@ def read(db: sqlite3.Connection, room: RoomId, after: Version) -> tuple[Entry, .
     at = _at(db, room, after)
     entries: list[Entry] = []
     for row in _rows(db, _TAIL, room, after):
-        stored = _stored(row)
-        if stored is None or not _follows(at, stored):
-            return Damaged(room, Version(at.version + 1), _BROKEN_CHAIN)
-        entries += _entries(room, stored)
-        at = _Head(stored.last, stored.link)
+        stored = batches.stored(row)
+        if stored is None or not batches.follows(at, stored):
+            return Damaged(room, Version(at.version + 1), batches.BROKEN_CHAIN)
+        entries += batches.entries(room, stored)
+        at = stored.end
     if (at.version, at.link) != (end.version, end.link):
-        return Damaged(room, Version(at.version + 1), _NO_AGREEMENT)
+        return Damaged(room, Version(at.version + 1), batches.NO_AGREEMENT)
     return tuple(entry for entry in entries if entry.version > after)
 
 
 def first(db: sqlite3.Connection, room: RoomId) -> Entry | Damaged | None:
     """See `StoreReader.first`."""
     for row in _rows(db, _OPENING, room):
-        stored = _stored(row)
-        if stored is None or not _follows(_Head(NOTHING, chain.origin(room)), stored):
-            return Damaged(room, Version(1), _BROKEN_CHAIN)
-        return next(iter(_entries(room, stored)))
+        stored = batches.stored(row)
+        if stored is None or not batches.follows(batches.beginning(room), stored):
+            return Damaged(room, Version(1), batches.BROKEN_CHAIN)
+        return next(iter(batches.entries(room, stored)))
     return None
 
 
 def entries_at(db: sqlite3.Connection, room: RoomId, position: int) -> tuple[Entry, ...] | None:
     """The entries of the batch at a position; None if its link does not follow from the batch before it."""
     for row in _rows(db, _AT, position):
-        stored = _stored(row)
-        if stored is not None and _follows(_at(db, room, Version(stored.first - 1)), stored):
-            return tuple(_entries(room, stored))
+        stored = batches.stored(row)
+        if stored is not None and batches.follows(_at(db, room, Version(stored.first - 1)), stored):
+            return tuple(batches.entries(room, stored))
     return None
 
 
@@ -185,7 +140,7 @@ def _find(db: sqlite3.Connection, room: RoomId, actor: Actor, command: CommandId
             case (int(first), int(last), bytes(fingerprint)):
                 return Duplicate(Version(first), Version(last), fingerprint)
             case _:
-                return Damaged(room, NOTHING, _BROKEN_CHAIN)
+                return Damaged(room, NOTHING, batches.BROKEN_CHAIN)
     return None
 
 
@@ -243,7 +198,7 @@ def _head(db: sqlite3.Connection, room: RoomId) -> _Head | Damaged:
             found = _found(terms, created, ended)
             return _Head(Version(version), Link(link), found)
         case _:
-            return Damaged(room, _first_missing(kept), _NO_AGREEMENT)
+            return Damaged(room, _first_missing(kept), batches.NO_AGREEMENT)
 
 
 def _found(terms: object, created: object, ended: object) -> tuple[bytes, int, int | None] | None:
@@ -263,68 +218,15 @@ def _first_missing(kept: list[tuple[object, ...]]) -> Version:
             return Version(1)
 
 
-def _at(db: sqlite3.Connection, room: RoomId, after: Version) -> _Head:
+def _at(db: sqlite3.Connection, room: RoomId, after: Version) -> End:
     """The end of the last batch that ends at version `after` or before."""
     for row in _rows(db, _LAST, room, after):
         match row:
             case (int(version), bytes(link)):
-                return _Head(Version(version), Link(link))
+                return End(Version(version), Link(link))
             case _:
                 break  # begin at the origin: no link of a later batch follows from it, so the reader finds the damage
-    return _Head(NOTHING, chain.origin(room))
-
-
-def _follows(at: _Head, stored: _Stored) -> bool:
-    return stored.first == at.version + 1 and stored.link == chain.link(
-        at.link, stored.first, chain.encode(stored.batch)
-    )
-
-
-def _entries(room: RoomId, stored: _Stored) -> Iterable[Entry]:
-    batch = stored.batch
-    for version, body in enumerate(batch.bodies, start=stored.first):
-        yield Entry(
-            room=room,
-            version=Version(version),
-            time=batch.time,
-            actor=batch.actor,
-            command=batch.command,
-            rules_version=batch.rules_version,
-            body=body,
-        )
-
-
-def _stored(row: tuple[object, ...]) -> _Stored | None:
-    """The batch in a row of `_TAIL`; None if the row is damaged."""
-    match row:
-        case (
-            int(first),
-            int(last),
-            int(time),
-            str(actor),
-            (str() | None) as command,
-            (bytes() | None) as fingerprint,
-            int(rules),
-            bytes(bodies_blob),
-            (str() | None) as feed,
-            bytes(link),
-        ):
-            bodies = chain.unframed(bodies_blob)
-            if bodies is None or last - first + 1 != len(bodies):
-                return None
-            try:
-                batch = Batch(TimeNs(time), Actor(actor), _key(command, fingerprint), rules, bodies, _NOT_KEPT, feed)
-            except ValueError:
-                return None
-            return _Stored(Version(first), Version(last), batch, Link(link))
-        case _:
-            return None
-
-
-def _key(command: str | None, fingerprint: bytes | None) -> CommandKey | None:
-    if command is None or fingerprint is None:
-        return None
-    return CommandKey(CommandId(command), fingerprint)
+    return batches.beginning(room)
 
 
 def _rows(db: sqlite3.Connection, statement: str, *values: str | int) -> list[tuple[object, ...]]:

@@ -1,0 +1,208 @@
+"""The store in a PostgreSQL database, which any number of equal nodes share.
+
+`opening` reaches the database and makes the tables of `schema`, `connections` keeps the
+connections and makes lost ones again, `committing` gathers appends into one statement, `statements` and `lists` hold the
+statements, `wakeup` tells other nodes, and `failures` says what an error means.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final, TypeVar, final
+
+from erqiwang_grpc.store import batches
+from erqiwang_grpc.store.address import Address, is_url
+from erqiwang_grpc.store.pages import OutOfOrderError
+from erqiwang_grpc.store.port import (
+    NOTHING,
+    START,
+    AppendAnswer,
+    BadCursor,
+    Batch,
+    Conflict,
+    Cursor,
+    Damaged,
+    Entry,
+    Fed,
+    Listed,
+    Page,
+    Rewritten,
+    RoomId,
+    Search,
+    StoreId,
+    Summary,
+    Term,
+    TimeNs,
+    Unavailable,
+    Unsure,
+    Version,
+)
+from erqiwang_grpc.store.postgres import lists, opening, statements
+from erqiwang_grpc.store.postgres.committing import Committer, WriteFailed
+from erqiwang_grpc.store.postgres.connections import Connections
+from erqiwang_grpc.store.postgres.opening import (
+    NewerSchema,
+    NotAStore,
+    OlderServer,
+    OpenRefused,
+    OutOfReach,
+    Pooled,
+    Unclear,
+    advice,
+)
+from erqiwang_grpc.store.postgres.statements import Again
+from erqiwang_grpc.store.postgres.wakeup import PostgresWakeup
+
+__all__ = [
+    "PATIENCE",
+    "Address",
+    "NewerSchema",
+    "NotAStore",
+    "OlderServer",
+    "OpenRefused",
+    "OutOfReach",
+    "Pooled",
+    "PostgresStore",
+    "PostgresWakeup",
+    "Unclear",
+    "advice",
+    "is_url",
+    "open_store",
+]
+
+T = TypeVar("T")
+
+PATIENCE: Final = 30.0
+"""Seconds that a starting node waits for a database that is away."""
+_ATTEMPTS: Final = 8
+_CLOSED: Final = Unavailable("this store is closed: open it again")
+_OUT_OF_ORDER: Final = Unavailable("an index of the database is out of order: REINDEX it, and see to its disk")
+_BUSY: Final = Unavailable("other nodes write this room all the time: try it again")
+
+
+@final
+class PostgresStore:
+    """`Store` in a database that other nodes may write too. Use it only in the event loop that opened it."""
+
+    shared: Final = True
+
+    def __init__(self, identity: StoreId, connections: Connections, wakeup: PostgresWakeup) -> None:
+        self.wakeup = wakeup
+        """Hints from and to the other nodes."""
+        self._identity = identity
+        self._connections = connections
+        self._committer = Committer(connections)
+        self._doubtful: set[RoomId] = set()
+        """Rooms with an append of which nobody knows whether it is stored, or stored as durably as it should be."""
+        self._is_closed = False
+
+    @property
+    def identity(self) -> StoreId:
+        """The identity of this store."""
+        return self._identity
+
+    @property
+    def outage(self) -> str | None:
+        """Why the database is away; None if it is not."""
+        return self._connections.outage
+
+    async def append(self, room: RoomId, expected: Version, batch: Batch) -> AppendAnswer:
+        """Append `batch` after version `expected` of the room. See `Store.append`.
+
+        Raises `ValueError` for text that is not valid Unicode, and `OverflowError` for numbers over 63 bits.
+        """
+        if self._is_closed:
+            return _CLOSED
+        answer = await self._committer.append(batches.prepare(room, expected, batch))
+        if isinstance(answer, Unsure):
+            self._doubtful.add(room)
+        return answer
+
+    async def read(self, room: RoomId, after: Version = NOTHING) -> tuple[Entry, ...] | Damaged | Unavailable:
+        """The entries of the room with versions above `after`. See `StoreReader.read`.
+
+        After an append of which nobody knows, what is read may be stored here and not on the standby yet. So it is
+        answered only after a write of this node's own, which waits for the standby too.
+        """
+        if room in self._doubtful:
+            try:
+                await self._committer.write(statements.confirm)
+            except WriteFailed as failed:
+                return Unavailable(str(failed))
+            self._doubtful.discard(room)
+        return await self._connections.read(partial(statements.read, room=room, after=after))
+
+    async def first(self, room: RoomId) -> Entry | Damaged | Unavailable | None:
+        """The first entry of the room. See `StoreReader.first`."""
+        return await self._connections.read(partial(statements.first, room=room))
+
+    async def rooms(self, after: RoomId, limit: int) -> tuple[RoomId, ...] | Unavailable:
+        """The next rooms in order of id, at most `limit`. See `StoreReader.rooms`."""
+        try:
+            return await self._connections.read(partial(lists.rooms, after=after, limit=limit))
+        except OutOfOrderError:
+            return _OUT_OF_ORDER
+
+    async def feed(self, feed: str, after: Cursor, limit: int) -> tuple[Fed, ...] | BadCursor | Unavailable:
+        """The next batches of a feed in commit order, at most `limit`. See `StoreReader.feed`."""
+        try:
+            return await self._connections.read(partial(lists.feed, feed=feed, after=after, limit=limit))
+        except OutOfOrderError:
+            return _OUT_OF_ORDER
+
+    async def latest(self) -> Cursor | Unavailable:
+        """The cursor after everything that `feed` gives by now."""
+        return await self._connections.read(lists.latest)
+
+    async def summary(self, room: RoomId) -> Listed | Damaged | Unavailable | None:
+        """The room's summary, checked against its head. See `StoreReader.summary`."""
+        return await self._connections.read(partial(statements.summary, room=room))
+
+    async def summaries(self, search: Search, limit: int, after: Cursor = START) -> Page | BadCursor | Unavailable:
+        """A page of a list, at most `limit` rooms, newest first. See `StoreReader.summaries`."""
+        try:
+            return await self._connections.read(partial(lists.summaries, search=search, limit=limit, after=after))
+        except OutOfOrderError:
+            return _OUT_OF_ORDER
+
+    async def summarise(
+        self, room: RoomId, expected: Version, summary: Summary
+    ) -> Rewritten | Conflict | Damaged | Unavailable:
+        """Replace the room's summary. See `Store.summarise`."""
+        work = partial(statements.summarise, room=room, expected=expected, summary=summary)
+        try:
+            for _ in range(_ATTEMPTS):
+                written = await self._committer.write(work)
+                if not isinstance(written, Again):
+                    return written
+        except WriteFailed as failed:
+            return Unavailable(str(failed))
+        return _BUSY
+
+    async def delete_rooms(self, term: Term, before: TimeNs, limit: int) -> tuple[RoomId, ...] | Unavailable:
+        """Delete at most `limit` rooms. See `Store.delete_rooms`."""
+        try:
+            return await self._committer.write(partial(lists.delete_rooms, term=term, before=before, limit=limit))
+        except WriteFailed as failed:
+            return Unavailable(str(failed))
+
+    async def close(self) -> None:
+        """Finish the appends that were begun, then close all connections. Later calls are `Unavailable`."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        await self.wakeup.close()
+        await self._committer.finish()
+        await self._connections.close()
+
+
+async def open_store(address: Address, patience: float = PATIENCE) -> PostgresStore | OpenRefused:
+    """Open the database; make its tables, or bring them to this program's version.
+
+    A database that is away is waited for, `patience` seconds at most. Any number of nodes may have it open.
+    """
+    reached = await opening.reach(address, patience)
+    if not isinstance(reached, opening.Reached):
+        return reached
+    connections = Connections(address, reached.identity, reached.db)
+    return PostgresStore(reached.identity, connections, PostgresWakeup(connections.another))

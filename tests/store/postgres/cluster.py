@@ -1,0 +1,160 @@
+"""A PostgreSQL server of the tests' own, in a temporary folder, from the programs on this machine."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Final, TypedDict, final
+from urllib.parse import quote
+
+import asyncpg
+
+from erqiwang_grpc.store.postgres import Address
+from erqiwang_grpc.store.postgres.connections import Connection
+
+_PLACES: Final = "/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/opt/homebrew/opt/postgresql*/bin"
+_START_SECONDS: Final = 60.0
+_SUPERUSER: Final = "postgres"
+_SETTINGS: Final = {
+    "listen_addresses": "127.0.0.1",
+    # These tests end the server in many ways, but never its machine.
+    "fsync": "off",
+    # Its transactions would now and then hold back a feed for a moment.
+    "autovacuum": "off",
+    "max_connections": "60",
+    "shared_buffers": "32MB",
+    "log_min_messages": "fatal",
+}
+
+
+class _Ownership(TypedDict, total=False):
+    user: int
+    group: int
+    extra_groups: list[int]
+
+
+def programs() -> Path | None:
+    """The folder of the newest PostgreSQL on this machine; None if there is none."""
+    found = [path for pattern in _PLACES for path in Path("/").glob(pattern[1:]) if (path / "initdb").exists()]
+    on_path = shutil.which("initdb")
+    if on_path is not None:
+        found.append(Path(on_path).resolve().parent)
+    return max(found, key=_version, default=None)
+
+
+def _version(folder: Path) -> tuple[int, ...]:
+    digits = "".join(character if character.isdigit() else " " for character in folder.parent.name).split()
+    return tuple(map(int, digits))
+
+
+def _ownership() -> _Ownership:
+    """PostgreSQL refuses to run as root: then it runs as the user it was installed with, or as nobody."""
+    if os.getuid() != 0:
+        return {}
+    for name in ("postgres", "nobody"):
+        try:
+            user = pwd.getpwnam(name)
+        except KeyError:
+            continue
+        return {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
+    return {}
+
+
+@final
+class Cluster:
+    """One server. `start` and `stop` may be called again and again."""
+
+    def __init__(self, bin_folder: Path, folder: Path) -> None:
+        self._bin = bin_folder
+        self.folder = folder
+        """Its socket is here, and its data."""
+        self.data = folder / "data"
+        self.port = _free_port()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def make(self) -> None:
+        """Make the files of the cluster."""
+        flags = ("-U", _SUPERUSER, "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C")
+        command = [str(self._bin / "initdb"), "-D", str(self.data), *flags]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd=self.folder, **_ownership())
+
+    def start(self, **settings: str) -> None:
+        """Start the server, and return when it takes connections."""
+        options = {"port": str(self.port), "unix_socket_directories": str(self.folder)} | _SETTINGS | settings
+        flags = [text for name, value in options.items() for text in ("-c", f"{name}={value}")]
+        with (self.folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [str(self._bin / "postgres"), "-D", str(self.data), *flags],
+                stdout=log,
+                stderr=log,
+                cwd=self.folder,
+                **_ownership(),
+            )
+        until = monotonic() + _START_SECONDS
+        while not self._is_ready():
+            if self._process.poll() is not None or monotonic() > until:
+                raise RuntimeError((self.folder / "log").read_text()[-2_000:])
+            sleep(0.02)
+
+    def _is_ready(self) -> bool:
+        asked = [str(self._bin / "pg_isready"), "-q", "-h", str(self.folder), "-p", str(self.port)]
+        return subprocess.run(asked, check=False).returncode == 0
+
+    def stop(self, how: signal.Signals = signal.SIGINT) -> None:
+        """End the server by its process: SIGINT cuts its connections, SIGQUIT is a crash."""
+        if self._process is not None:
+            self._process.send_signal(how)
+            self._process.wait(_START_SECONDS)
+            self._process = None
+
+    def address(self, database: str, *, user: str = _SUPERUSER, hosts: str | None = None) -> Address:
+        """The address of a database, over the network."""
+        return Address(f"postgresql://{user}@{hosts or f'127.0.0.1:{self.port}'}/{database}")
+
+    def socket_address(self, database: str) -> Address:
+        """The address of a database, over the socket in the file system."""
+        return Address(f"postgresql://{_SUPERUSER}@/{database}?host={quote(str(self.folder))}&port={self.port}")
+
+    @asynccontextmanager
+    async def superuser(self, database: str = "postgres") -> AsyncIterator[Connection]:
+        """A connection that may do everything."""
+        db = await asyncpg.connect(
+            self.address(database).url, server_settings={"statement_timeout": "0", "lock_timeout": "0"}
+        )
+        try:
+            yield db
+        finally:
+            await asyncio.wait_for(db.close(), 10)
+
+
+@contextmanager
+def running(bin_folder: Path) -> Iterator[Cluster]:
+    """A new cluster, while in the context."""
+    folder = Path(tempfile.mkdtemp(prefix="erqiwang-pg-"))
+    owner = _ownership()
+    os.chown(folder, owner.get("user", -1), owner.get("group", -1))
+    cluster = Cluster(bin_folder, folder)
+    try:
+        cluster.make()
+        cluster.start()
+        yield cluster
+    finally:
+        cluster.stop()
+        shutil.rmtree(folder)
+
+
+def _free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+        return port
