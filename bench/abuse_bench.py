@@ -1,7 +1,8 @@
-"""What a few callers who ask as fast as they can take of the server: `python -m bench.abuse_bench`.
+"""How much of a server a few abusive callers take, by kind of abuse: `python -m bench.abuse_bench [KIND ...]`.
 
-Each kind of abuse runs for some seconds against a server in a process of its own, and the share of a core that the
-server used is printed, with how long an honest neighbour's `GetView` took meanwhile.
+The callers send as fast as they can, for 6 seconds with each kind. The bench prints how many cores the server used, and
+the median milliseconds that `GetView` took for an honest player in another room of the same platform. A KIND is a name
+that the bench prints, such as 'empty requests'; without one it runs all kinds.
 """
 
 import asyncio
@@ -18,27 +19,31 @@ import grpc
 import psutil
 
 from erqiwang_grpc.client.calls import bearer
+from erqiwang_grpc.rooms.bounds import LONGEST_ID
 from erqiwang_grpc.testing import attached, play, seated
 from erqiwang_grpc.v1 import bidding_pb2, room_pb2, seat_service_pb2 as pb, seat_service_pb2_grpc as rpc
 from tests.service.processes import ServerProcess, serving
 
 SECONDS: Final = 6.0
-ID: Final = "x" * 65
+TOO_LONG: Final = "x" * (LONGEST_ID + 1)
 VIEWS: Final = "GetView"
 RECORDS: Final = "GetRecord of 12 deals"
+
+# By default, gRPC uses one connection for all channels with the same arguments.
+OWN_CONNECTION: Final = (("grpc.use_local_subchannel_pool", 1),)
 
 REQUESTS: Final = {
     "heartbeats": pb.PlayRequest(heartbeat=pb.Heartbeat()),
     "empty requests": pb.PlayRequest(),
-    "over-long ids": pb.PlayRequest(command_id=ID, command=pb.Command(pass_bid=bidding_pb2.PassBid())),
+    "over-long ids": pb.PlayRequest(command_id=TOO_LONG, command=pb.Command(pass_bid=bidding_pb2.PassBid())),
     "refused commands": pb.PlayRequest(command=pb.Command(pass_bid=bidding_pb2.PassBid())),
     "repeats": pb.PlayRequest(command_id="one", command=pb.Command(bid=bidding_pb2.Bid(points=70))),
 }
 
 
 async def flood(address: str, token: str, request: pb.PlayRequest) -> None:
-    """Send as fast as the stream takes it, and open the stream again when it ends."""
-    async with grpc.aio.insecure_channel(address, options=(("grpc.use_local_subchannel_pool", 1),)) as channel:
+    """Send the request as fast as the stream takes it. When the stream ends, open it again."""
+    async with grpc.aio.insecure_channel(address, options=OWN_CONNECTION) as channel:
         while True:
             call = rpc.SeatServiceStub(channel).Play(metadata=bearer(token))
             reading = asyncio.create_task(drain(call))
@@ -61,8 +66,8 @@ async def drain(call: grpc.aio.StreamStreamCall[pb.PlayRequest, pb.PlayResponse]
 
 
 async def ask(address: str, token: str, record: bool) -> None:
-    """Ask for the record, or the view, one answer after the other."""
-    async with grpc.aio.insecure_channel(address, options=(("grpc.use_local_subchannel_pool", 1),)) as channel:
+    """Ask for the record or the view again and again. Each call waits for the answer to the one before."""
+    async with grpc.aio.insecure_channel(address, options=OWN_CONNECTION) as channel:
         stub = rpc.SeatServiceStub(channel)
         while True:
             try:
@@ -75,6 +80,7 @@ async def ask(address: str, token: str, record: bool) -> None:
 
 
 def attacker(address: str, token: str, kind: str, ready: Barrier) -> None:
+    # A process imports its modules before this, so that its start does not disturb the measurement.
     ready.wait()
     if kind in REQUESTS:
         asyncio.run(flood(address, token, REQUESTS[kind]))
@@ -82,7 +88,8 @@ def attacker(address: str, token: str, kind: str, ready: Barrier) -> None:
         asyncio.run(ask(address, token, kind == RECORDS))
 
 
-async def measured(server: ServerProcess, kind: str, tokens: tuple[str, ...], honest: str) -> str:
+async def measure(server: ServerProcess, kind: str, tokens: tuple[str, ...], honest: str) -> str:
+    """Run one attacker for each of the tokens; gives the line to print."""
     spawning = multiprocessing.get_context("spawn")
     ready = spawning.Barrier(len(tokens) + 1)
     children = [spawning.Process(target=attacker, args=(server.address, token, kind, ready)) for token in tokens]
@@ -107,8 +114,9 @@ async def measured(server: ServerProcess, kind: str, tokens: tuple[str, ...], ho
 
 
 async def played(folder: Path) -> tuple[str, ...]:
-    """The tokens of a match of twelve deals that has been played on a server without limits."""
+    """Play a match of twelve deals on a server in this folder; gives the tokens of its seats."""
     async with (
+        # The usual limit would slow the match down.
         serving(folder, "--commands-per-second", "100000") as server,
         grpc.aio.insecure_channel(server.address) as channel,
     ):
@@ -121,13 +129,14 @@ async def played(folder: Path) -> tuple[str, ...]:
 
 async def main(kinds: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        long = await played(Path(folder))
+        long_match = await played(Path(folder))
         async with serving(Path(folder)) as server, grpc.aio.insecure_channel(server.address) as channel:
             platform = server.speaking(channel).platform
             *tables, neighbour = [await seated(platform, command_id=f"{number}") for number in range(5)]
-            first = tuple(table.tokens[0] for table in tables)
+            first_seats = tuple(table.tokens[0] for table in tables)
             for kind in kinds or (*REQUESTS, VIEWS, RECORDS):
-                print(await measured(server, kind, long if kind == RECORDS else first, neighbour.tokens[1]), flush=True)
+                tokens = long_match if kind == RECORDS else first_seats
+                print(await measure(server, kind, tokens, neighbour.tokens[1]), flush=True)
 
 
 if __name__ == "__main__":

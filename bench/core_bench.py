@@ -1,4 +1,4 @@
-"""How fast the rules core is, in interpreted CPython, on positions that play reaches: medians beside their targets.
+"""How fast the rules core is on positions from random play, in interpreted CPython: the times beside their targets.
 
 python bench/core_bench.py [--matches N] [--seed S] [--json]
 """
@@ -44,17 +44,19 @@ GAMES: Final = {
 
 @dataclass(frozen=True)
 class Measure:
-    """One figure; all times in microseconds."""
+    """The times of one kind of work on many positions, in microseconds."""
 
     game: str
     name: str
     median: float
     ninetieth: float
+    """The 90th percentile."""
     positions: int
     target: float
+    """The aim for the median."""
 
 
-_COLUMNS: Final = ("median", "90 %", "target", "ratio", "positions")
+_COLUMNS: Final = ("median", "p90", "target", "÷ target", "positions")
 
 
 def main() -> None:
@@ -69,20 +71,22 @@ def main() -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--matches", type=int, default=20, help="matches of 6 deals to take positions from")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--json", action="store_true", help="print figures as JSON")
+    parser.add_argument(
+        "--matches", type=int, default=20, help="matches of 6 deals to take positions from, at least 2 (default: 20)"
+    )
+    parser.add_argument("--seed", type=int, default=1, help="the same seed brings the same matches (default: 1)")
+    parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     return parser.parse_args()
 
 
 def _measures(game: str, number: int, seed: int) -> Iterator[Measure]:
     options = GAMES[game]
-    steps = [step for place in range(number) for step in _match(options, seed + place)]
+    steps = [step for index in range(number) for step in _match(options, seed + index)]
     notices = len(steps[0].before.chairs)
-    yield _measure(game, "legality, full hand, as played", list(_checks(steps)), 5)
+    yield _measure(game, "legality, full hand, as played", list(_legality_checks(steps)), 5)
     yield _measure(game, "legality, full hand, every pair and tractor led", list(_harder_checks(steps)), 5)
     yield _measure(game, f"a play: decide, evolve, {notices} notices", list(_plays(steps)), 60)
-    yield _deals(game, "a random-legal deal with must and may", options, number, seed)
+    yield _deals(game, "a whole random-legal deal, must and may included", options, number, seed)
 
 
 def _match(options: RoomOptions, seed: int) -> Iterator[Step]:
@@ -96,8 +100,8 @@ def _in_play(step: Step) -> Playing | None:
     return step.before.deal if isinstance(step.before, Running) and isinstance(step.before.deal, Playing) else None
 
 
-def _checks(steps: list[Step]) -> Iterator[Work]:
-    """The check of each answer to a first lead."""
+def _legality_checks(steps: list[Step]) -> Iterator[Work]:
+    """For each answer to the first lead of a deal, the check that it is legal."""
     for step in steps:
         deal = _in_play(step)
         if deal is not None and not deal.finished and deal.to_follow is not None and isinstance(step.command, Play):
@@ -106,7 +110,10 @@ def _checks(steps: list[Step]) -> Iterator[Work]:
 
 
 def _harder_checks(steps: list[Step]) -> Iterator[Work]:
-    """The check of a defender's suggested answer to every pair and tractor that the declarer might have led first."""
+    """For each pair and tractor that a deal could have been opened with, the check of the next seat's answer.
+
+    The answer is what `follow` suggests.
+    """
     for step in steps:
         deal = _in_play(step)
         if deal is None or deal.trick is not None:
@@ -120,11 +127,11 @@ def _harder_checks(steps: list[Step]) -> Iterator[Work]:
 
 
 def _plays(steps: list[Step]) -> Iterator[Work]:
-    """Each play but those that end a deal, which bring a settlement besides."""
-    return (partial(_told, step) for step in steps if _in_play(step) is not None and len(step.events) == 1)
+    """For each play, deciding and telling it. A play that ends a deal is left out: its settlement is more work."""
+    return (partial(_decide_and_tell, step) for step in steps if _in_play(step) is not None and len(step.events) == 1)
 
 
-def _told(step: Step) -> None:
+def _decide_and_tell(step: Step) -> None:
     events = matches.decide(step.before, step.seat, step.command, _no_deal)
     assert isinstance(events, tuple)
     after = matches.evolve(step.before, events[0])
@@ -137,29 +144,30 @@ def _no_deal() -> Shuffled:
 
 
 def _measure(game: str, name: str, positions: list[Work], target: float) -> Measure:
-    """The medians of REPEATS runs of each position, and of all those their median and ninetieth percentile."""
+    """Time each position REPEATS times and take its median; then measure how these medians are spread."""
     times = [median(_microseconds(work) for _ in range(REPEATS)) for work in positions]
     return Measure(game, name, median(times), quantiles(times, n=10)[-1], len(times), target)
 
 
 def _deals(game: str, name: str, options: RoomOptions, number: int, seed: int) -> Measure:
-    """Whole matches, played and asked again, divided by their deals."""
+    """Time whole matches, and divide by their deals. Each view of a player has its `must` and `may`."""
     times = [
-        _microseconds(partial(deque, _match(options, seed + place), maxlen=0), process_time_ns) / options.deals
-        for place in range(number)
+        # A match takes long enough for other programs to interrupt it. Therefore the clock is the process's CPU time.
+        _microseconds(partial(deque, _match(options, seed + index), maxlen=0), process_time_ns) / options.deals
+        for index in range(number)
     ]
     return Measure(game, name, median(times), quantiles(times, n=10)[-1], number * options.deals, 10_000)
 
 
 def _microseconds(work: Work, clock: Callable[[], int] = perf_counter_ns) -> float:
-    """How long it took; what lasts long is better timed by the processor time it used, on a machine that others use too."""
+    """How long the work takes by this clock, which gives nanoseconds."""
     start = clock()
     work()
     return (clock() - start) / 1e3
 
 
 def _table(measures: list[Measure]) -> Table:
-    table = Table("in µs", "", *(Column(name, justify="right", no_wrap=True) for name in _COLUMNS))
+    table = Table("times in µs", "", *(Column(name, justify="right", no_wrap=True) for name in _COLUMNS))
     for measure in measures:
         table.add_row(
             measure.game,

@@ -1,7 +1,7 @@
-"""How long `erqiwang serve` takes from the start of its process to the line that says it serves: `python -m bench.start_bench`.
+"""How long `erqiwang serve` takes from its start to the line that says it serves: `python -m bench.start_bench`.
 
-Each start is a fresh process on a fresh folder. The CPU seconds are the process's own, up to that line:
-on a busy machine they say more than the clock.
+Each start is a new process on a new folder. The CPU time of the process is printed too, because other programs on the
+machine hardly change it.
 """
 
 import asyncio
@@ -20,14 +20,15 @@ from erqiwang_grpc.testing import ServerProcess
 @final
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What one start took, in seconds."""
+    """How long one start took, in seconds."""
 
     wall: float
     cpu: float
+    """CPU time of the process, user and system, until it was killed."""
 
 
 async def started() -> Start:
-    """Start a server, wait for its line, and end it."""
+    """Start a server, wait until it serves, and kill it."""
     with tempfile.TemporaryDirectory(prefix="erqiwang-") as folder:
         cpu, began = _children_cpu(), perf_counter()
         server = await ServerProcess.start(Path(folder))
@@ -37,20 +38,20 @@ async def started() -> Start:
 
 
 def _children_cpu() -> float:
-    """CPU seconds of the children that have ended."""
+    """The CPU seconds of all children that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 async def main() -> None:
-    parser = ArgumentParser(description="Measure how long a server takes to be ready.")
-    parser.add_argument("--times", type=int, default=5, help="how many starts (default: 5)")
+    parser = ArgumentParser(description="Measure how long `erqiwang serve` takes until it serves.")
+    parser.add_argument("--times", type=int, default=5, help="number of starts (default: 5)")
     times = parser.parse_args().times
-    await started()  # The first one may have to write the compiled modules.
+    await started()  # Not counted: the first start after a change compiles the modules.
     starts = [await started() for _ in range(times)]
-    print(f"ready: median {statistics.median(each.wall for each in starts):.2f} s of {times}", end="")
-    print(f" ({min(each.wall for each in starts):.2f} to {max(each.wall for each in starts):.2f});", end="")
-    print(f" CPU {statistics.median(each.cpu for each in starts):.2f} s")
+    print(f"ready: median {statistics.median(start.wall for start in starts):.2f} s of {times} starts", end="")
+    print(f" ({min(start.wall for start in starts):.2f} to {max(start.wall for start in starts):.2f} s);", end="")
+    print(f" CPU: median {statistics.median(start.cpu for start in starts):.2f} s")
 
 
 if __name__ == "__main__":

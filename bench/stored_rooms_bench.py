@@ -1,6 +1,6 @@
-"""Does anything depend on how many rooms are stored? Starting, memory, lists, and the cost of one turn.
+"""Whether the start of a server, its memory, its lists and its turns depend on the number of stored rooms.
 
-python -m bench.stored_rooms_bench [--most N] [--active N] [--turns N] [--folder DIR]   (DIR on the disk to be measured)
+python -m bench.stored_rooms_bench [--most N] [--active N] [--turns N] [--folder DIR]   (DIR on the disk to measure)
 """
 
 import argparse
@@ -62,18 +62,21 @@ from erqiwang_grpc.store.sqlite import SqliteStore, open_store
 from erqiwang_grpc.store.wakeup import ProcessWakeup
 
 PLAYERS = ("alice", "bob", "carol")
-ROUNDS = 5
-AGAIN = 3
-TOGETHER = 500  # rooms written at a time while a store is filled
+ROUNDS = 5  # of turns for each figure
+REOPENED = 3  # times that the rooms in memory are put away and opened again
+WRITTEN_AT_ONCE = 500  # rooms, while a store is filled
+ASKED = 20  # times for each list
+STARTED = 3  # times for each number of stored rooms
 
 
 def rooms_on(store: Store, idle_minutes: int = 10) -> Rooms:
-    """The rooms of a server on that store, without its port."""
+    """The rooms of a server on this store, without gRPC. Its limits do not slow the bench down."""
     limits = Limits(commands_per_second=1_000_000, rooms=1_000_000, idle_minutes=idle_minutes)
     return Rooms(Node(store, ProcessWakeup(), lambda: TimeNs(time.time_ns()), seeded(1), limits))
 
 
 async def begun(rooms: Rooms, name: str) -> Room:
+    """A new room whose seats are all taken. The name is the id of the command that creates it."""
     opening = RoomOpened("local", "alice", RoomOptions())
     key = command_key(name, opening)
     assert key is not None
@@ -86,7 +89,7 @@ async def begun(rooms: Rooms, name: str) -> Room:
 
 
 def next_command(match: Match) -> tuple[Seat, Command]:
-    """What whoever is to act is advised to do: as cheap as can be, and a whole deal long."""
+    """The seat whose turn it is, and what its advice suggests: it costs little, and it plays every match to its end."""
     advised = ((seat, advice(match, seat).choice) for seat in match.chairs.seats())
     acting, choice = next((seat, choice) for seat, choice in advised if choice is not None)
     match choice:
@@ -103,7 +106,7 @@ def next_command(match: Match) -> tuple[Seat, Command]:
 
 
 async def one_turn(room: Room) -> float:
-    """Decide, store and tell one command; how many seconds that took."""
+    """Decide, store and tell one command; gives the seconds that it took."""
     seat, command = next_command(room.match)
     asked = SeatAsks(SeatActor(seat, Player(PLAYERS[seat])), command, command_key(f"{room.version}", command), None)
     start = time.perf_counter()
@@ -113,7 +116,7 @@ async def one_turn(room: Room) -> float:
 
 
 async def template(turns: int) -> tuple[Entry, ...]:
-    """The log of a room in which so many turns were played."""
+    """The events of a room in which `turns` turns were played."""
     store = MemoryStore()
     room = await begun(rooms_on(store), "template")
     for _ in range(turns):
@@ -122,14 +125,18 @@ async def template(turns: int) -> tuple[Entry, ...]:
 
 
 async def write(store: Store, room: RoomId, entries: tuple[Entry, ...], *, ended: bool) -> None:
-    """A room with the events of the template, batch by batch; `ended` as one that need not be looked after."""
+    """Store a room with these events, in their batches.
+
+    If `ended`, its summary says that the match is finished, so that a server does not keep the room open.
+    """
     head, standing = NOTHING, standing_after(entries)
     summary = SummaryWriter().write(standing)
     if ended:
         players = [chair.player for chair in standing.match.chairs]
         found_by = terms(standing.opened, RoomState.FINISHED, players, was_played=True)
         summary = Summary(found_by, standing.created, standing.time, summary.body)
-    for (time_ns, actor, command), group in groupby(entries, key=lambda each: (each.time, each.actor, each.command)):
+    batches = groupby(entries, key=lambda entry: (entry.time, entry.actor, entry.command))
+    for (time_ns, actor, command), group in batches:
         bodies = tuple(entry.body for entry in group)
         batch = Batch(time_ns, actor, command, 1, bodies, summary, "local" if head == NOTHING else None)
         answer = await store.append(room, head, batch)
@@ -139,7 +146,7 @@ async def write(store: Store, room: RoomId, entries: tuple[Entry, ...], *, ended
 
 @cache
 def standing_after(entries: tuple[Entry, ...]) -> Standing:
-    """Where a room with these events stands."""
+    """The standing of a room after these events."""
     history = read(entries)
     assert isinstance(history, RoomHistory), history
     standing = just_opened(history.opened, history.opening.time)
@@ -150,8 +157,9 @@ def standing_after(entries: tuple[Entry, ...]) -> Standing:
 
 
 async def fill(store: Store, first: int, last: int, entries: tuple[Entry, ...], *, ended: bool = True) -> None:
-    for start in range(first, last, TOGETHER):
-        names = (RoomId(f"room{number:07}") for number in range(start, min(start + TOGETHER, last)))
+    """Store rooms with these events, under the numbers from `first` to `last` - 1."""
+    for start in range(first, last, WRITTEN_AT_ONCE):
+        names = (RoomId(f"room{number:07}") for number in range(start, min(start + WRITTEN_AT_ONCE, last)))
         await asyncio.gather(*(write(store, name, entries, ended=ended) for name in names))
 
 
@@ -162,7 +170,7 @@ async def opened(folder: Path) -> SqliteStore:
 
 
 def resident() -> int:
-    """This process's memory, in bytes."""
+    """The resident memory of this process, in bytes."""
     gc.collect()
     return psutil.Process().memory_info().rss
 
@@ -170,33 +178,38 @@ def resident() -> int:
 @final
 @dataclass(frozen=True, slots=True)
 class Turns:
-    """The cost of turns, in milliseconds."""
+    """The time of a turn, in milliseconds."""
 
     median: float
     ninety_fifth: float
+    """The 95th percentile."""
     cpu: float
+    """The mean CPU time."""
 
 
 async def turns(rooms: list[Room], number: int) -> Turns:
-    """So many turns one after the other, taken by the rooms in turn; of the rounds the best, as others use the machine."""
+    """Play `number` turns one after the other, each in the next of the rooms, and repeat that ROUNDS times.
+
+    Each figure is the lowest of the rounds, because other programs slow some rounds down.
+    """
     rounds = list[Turns]()
     for _ in range(ROUNDS):
-        seconds, cpu = list[float](), time.process_time()
-        for each in range(number):
-            seconds.append(1000 * await one_turn(rooms[each % len(rooms)]))
+        times, cpu = list[float](), time.process_time()
+        for index in range(number):
+            times.append(1000 * await one_turn(rooms[index % len(rooms)]))
         spent = 1000 * (time.process_time() - cpu) / number
-        rounds.append(Turns(statistics.median(seconds), statistics.quantiles(seconds, n=20)[-1], spent))
+        rounds.append(Turns(statistics.median(times), statistics.quantiles(times, n=20)[-1], spent))
     return Turns(
-        min(each.median for each in rounds), min(each.ninety_fifth for each in rounds), min(each.cpu for each in rounds)
+        min(one.median for one in rounds), min(one.ninety_fifth for one in rounds), min(one.cpu for one in rounds)
     )
 
 
-def say(what: str, cost: Turns) -> None:
-    print(f"{what:<42} {cost.median:>8.2f} {cost.ninety_fifth:>8.2f} {cost.cpu:>8.2f}", flush=True)
+def print_turns(rooms: str, cost: Turns) -> None:
+    print(f"{rooms:<42} {cost.median:>8.2f} {cost.ninety_fifth:>8.2f} {cost.cpu:>8.2f}", flush=True)
 
 
 async def start_time(folder: Path) -> float:
-    """Seconds until a server on the folder serves."""
+    """The seconds until a server on this folder serves."""
     keys = open_key_files(folder, None, None)
     assert isinstance(keys, Opened), keys
     start = time.perf_counter()
@@ -210,7 +223,7 @@ async def start_time(folder: Path) -> float:
 
 
 async def watch_time(folder: Path) -> float:
-    """Seconds, once a server serves, until it knows which rooms were never filled."""
+    """The seconds that a server needs, once it serves, to find the rooms whose seats are not all taken."""
     store = await opened(folder)
     start = time.perf_counter()
     await Housekeeping(rooms_on(store)).watch_stored()
@@ -221,43 +234,45 @@ async def watch_time(folder: Path) -> float:
 
 async def measure(folder: Path, most: int, active: int, number: int) -> None:
     entries = await template(40)
-    print(f"stored rooms of {len(entries)} events; one turn after the other, the time of the disk's flush included")
-    print(f"{'':<42} {'median':>8} {'95th':>8} {'CPU':>8}   ms a turn")
+    print(f"stored rooms of {len(entries)} events; one turn after the other, each flushed to the disk")
+    print(f"{'milliseconds per turn':<42} {'median':>8} {'95th':>8} {'CPU':>8}")
     store, filled = await opened(folder), 0
     for stored in (10, 100, 1_000, 10_000):
         if stored > most:
             break
         await fill(store, filled, stored, entries)
         filled = stored
-        say(f"{stored:,} stored, 1 in memory", await turns([await begun(rooms_on(store), f"at {stored}")], number))
+        room = await begun(rooms_on(store), f"at {stored}")
+        print_turns(f"{stored:,} stored, 1 in memory", await turns([room], number))
     await store.close()
     await with_active(folder, filled, active, number, entries)
     await starts(folder, filled, most)
 
 
 async def with_active(folder: Path, filled: int, active: int, number: int, entries: tuple[Entry, ...]) -> None:
-    """The same with many rooms in memory, and what memory they take."""
+    """Measure turns with many rooms in memory, the memory that these rooms take, and whether it is given back."""
     store = await opened(folder)
-    names = [RoomId(f"room{each:07}") for each in range(1_000_000, 1_000_000 + active)]
+    names = [RoomId(f"room{number:07}") for number in range(1_000_000, 1_000_000 + active)]
     await fill(store, 1_000_000, 1_000_000 + active, entries, ended=False)
+    # Without idle minutes, `put_away` drops each room that nobody uses.
     rooms, before, start = rooms_on(store, idle_minutes=0), resident(), time.perf_counter()
     kept = [room for name in names if isinstance(room := await rooms.find(name), Room)]
     seconds = time.perf_counter() - start
     held = resident() - before
-    say(f"{filled + active:,} stored, {active:,} in memory, one plays", await turns(kept[:1], number))
-    say(f"{filled + active:,} stored, {active:,} in memory, all play", await turns(kept, number))
-    print(f"{active:,} rooms opened in {seconds:.2f} s, {1000 * seconds / active:.2f} ms each")
-    print(f"memory: {held / active / 1024:.0f} KiB a room in play", end="")
+    print_turns(f"{filled + active:,} stored, {active:,} in memory, one plays", await turns(kept[:1], number))
+    print_turns(f"{filled + active:,} stored, {active:,} in memory, all play", await turns(kept, number))
+    print(f"{active:,} rooms opened in {seconds:.2f} s, {1000 * seconds / active:.2f} ms per room")
+    print(f"memory: {held / active / 1024:.0f} KiB per room in play", end="")
     kept.clear()
     rooms.put_away()
     after = resident()
-    for _ in range(AGAIN):
+    for _ in range(REOPENED):
         for name in names:
             await rooms.find(name)
         rooms.put_away()
     grown = (resident() - after) / 1e6
     print(
-        f"; {len(rooms.live)} in memory once put away; opened and put away {AGAIN} times more: {grown:+.1f} MB",
+        f"; {len(rooms.live)} rooms left after putting all away; after {REOPENED} more times {grown:+.1f} MB",
         flush=True,
     )
     await store.close()
@@ -273,7 +288,7 @@ LISTS = {
 
 
 async def lists(folder: Path) -> str:
-    """Milliseconds for the first page of 200 of each list, for one in the middle of all, and for 100 batches of the feed."""
+    """The milliseconds for the first page of each list, a page inside the list of all, and 100 batches of the feed."""
     store = await opened(folder)
     costs = [await fastest(partial(store.summaries, search, 200)) for search in LISTS.values()]
     page = await store.summaries(LISTS["all"], 5_000)
@@ -285,8 +300,9 @@ async def lists(folder: Path) -> str:
 
 
 async def fastest(ask: Callable[[], Awaitable[object]]) -> float:
+    """The milliseconds of the fastest of several calls, because other programs slow some of them down."""
     times = list[float]()
-    for _ in range(20):
+    for _ in range(ASKED):
         start = time.perf_counter()
         await ask()
         times.append(1000 * (time.perf_counter() - start))
@@ -294,9 +310,10 @@ async def fastest(ask: Callable[[], Awaitable[object]]) -> float:
 
 
 async def starts(folder: Path, filled: int, most: int) -> None:
-    """How long a start takes, by the number of stored rooms."""
+    """Measure starts and lists, by the number of stored rooms."""
+    # The opening and three taken seats: a longer room would make the filling slow, and a start does not read it.
     short = (await template(0))[:4]
-    print(f"{'stored rooms':>12} {'start, ms':>10} {'unfilled ones known after, s':>29} {'file, MB':>9}")
+    print(f"{'stored rooms':>12} {'start, ms':>10} {'unfilled rooms found after, s':>29} {'file, MB':>9}")
     for stored in (10_000, 100_000):
         if stored > most:
             break
@@ -304,20 +321,24 @@ async def starts(folder: Path, filled: int, most: int) -> None:
         await fill(store, filled, stored, short)
         await store.close()
         filled = max(filled, stored)
-        best = min([await start_time(folder) for _ in range(3)])
-        known = await watch_time(folder)
+        best = min([await start_time(folder) for _ in range(STARTED)])
+        found = await watch_time(folder)
         size = (folder / "rooms.sqlite").stat().st_size / 1e6
-        print(f"{stored:>12,} {1000 * best:>10.1f} {known:>29.2f} {size:>9.0f}", flush=True)
-        print(f"  a page of 200, ms: {' '.join(f'{name:>11}' for name in (*LISTS, 'in mid-list', 'feed of 100'))}")
+        print(f"{stored:>12,} {1000 * best:>10.1f} {found:>29.2f} {size:>9.0f}", flush=True)
+        print(f"  a page of 200, ms: {' '.join(f'{name:>11}' for name in (*LISTS, 'inside all', 'feed of 100'))}")
         print(f"                     {await lists(folder)}", flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--most", type=int, default=100_000, help="stored rooms at the end")
-    parser.add_argument("--active", type=int, default=1_000, help="rooms in memory")
-    parser.add_argument("--turns", type=int, default=80, help="in each of the rounds of a figure")
-    parser.add_argument("--folder", type=Path, default=None, help="where to write; a temporary folder by default")
+    parser.add_argument(
+        "--most", type=int, default=100_000, help="most rooms to store, up to 100,000 (default: 100,000)"
+    )
+    parser.add_argument("--active", type=int, default=1_000, help="rooms in memory at the same time (default: 1,000)")
+    parser.add_argument(
+        "--turns", type=int, default=80, help=f"turns in each of the {ROUNDS} rounds of a figure (default: 80)"
+    )
+    parser.add_argument("--folder", type=Path, default=None, help="folder to write to (default: a temporary one)")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         asyncio.run(measure(Path(folder), options.most, options.active, options.turns))

@@ -1,4 +1,4 @@
-"""What it costs to tell, store and read back a play, in processor time, and how many bytes it takes.
+"""The CPU time to tell, store and read a play, and the bytes that it takes.
 
 python bench/wire_bench.py [--matches N] [--seed S]
 """
@@ -33,7 +33,7 @@ VERSION: Final = Version(100)
 
 @dataclass(frozen=True)
 class Told:
-    """An event and what it is told as, seat 0 first."""
+    """An event, and the notice of it for each seat, seat 0 first. The start of the first deal is without notices."""
 
     event: Event
     notices: tuple[Notice, ...]
@@ -41,23 +41,23 @@ class Told:
 
 def main() -> None:
     options = _arguments()
-    told = [each for place in range(options.matches) for each in _match(options.seed + place)]
+    told = [each for index in range(options.matches) for each in _match(options.seed + index)]
     plays = [each for each in told if isinstance(each.event, CardsLed | CardsFollowed)]
     messages = [message for each in plays for message in _encoded(each)]
     bodies = [stored.write(each.event) for each in told]
     deals = sum(isinstance(each.event, DealStarted) for each in told)
-    print(f"{len(plays)} plays of {deals} deals, three players, review room; the least of {REPEATS} runs")
-    print(f"notices of a play, three seats   {_microseconds(_encoded, plays):6.1f} µs")
-    print(f"bytes of a play's notice         {sum(message.ByteSize() for message in messages) / len(messages):6.0f}")
-    print(f"write an event to be stored      {_microseconds(_written, told):6.1f} µs")
+    print(f"{len(plays)} plays of {deals} deals, three players, review room; each time is the least of {REPEATS} runs")
+    print(f"make the notices of three seats  {_microseconds(_encoded, plays):6.1f} µs")
+    print(f"bytes of such a notice           {sum(message.ByteSize() for message in messages) / len(messages):6.0f}")
+    print(f"write an event for the store     {_microseconds(_written, told):6.1f} µs")
     print(f"read a stored event              {_microseconds(_read, bodies):6.1f} µs")
     print(f"stored bytes of a deal           {sum(map(len, bodies)) / deals:6.0f}")
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--matches", type=int, default=3, help="matches of 6 deals to take plays from")
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--matches", type=int, default=3, help="matches of 6 deals to take plays from (default: 3)")
+    parser.add_argument("--seed", type=int, default=1, help="the same seed brings the same matches (default: 1)")
     return parser.parse_args()
 
 
@@ -65,7 +65,7 @@ def _match(seed: int) -> Iterator[Told]:
     options, random = RoomOptions(), Random(seed)
     seats = game_rules(options.game, options.review).seats
     steps = list(contest(options, by_seat(seats, lambda _: RandomLegal()), random, _sealed(shuffles(options, random))))
-    # Followed by one match from end to end, as a room does: what is kept of a deal must be met again to be of use.
+    # As in a room, each event evolves the same match, so that all events of a deal share the objects kept with it.
     match: Match = steps[0].before
     assert isinstance(match, Running), "the first deal is dealt before the first step"
     dealt = match.deal.dealt
@@ -82,7 +82,7 @@ def _match(seed: int) -> Iterator[Told]:
 
 
 def _sealed(shuffle: Shuffle) -> Shuffle:
-    """The same decks, with a salt and a commitment of the size they have in service."""
+    """The same decks, with a salt and a commitment as long as a server's. The core's own are empty."""
     return lambda: replace(shuffle(), salt=bytes(32), commitment=bytes(32))
 
 
@@ -99,7 +99,7 @@ def _read(body: bytes) -> object:
 
 
 def _microseconds(work: Callable[[T], object], items: list[T]) -> float:
-    """What one item costs: others use the machine too, so by processor time, and the least of several runs."""
+    """The CPU time per item: the least of several runs, because other programs slow some of them down."""
     return min(_once(work, items) for _ in range(REPEATS)) / len(items) / 1e3
 
 

@@ -1,4 +1,4 @@
-"""`erqiwang bench`: what a turn costs the server, beside a relay that passes on the same messages and knows no game."""
+"""`erqiwang bench`: measures the server under load, beside a relay that sends the same messages and knows no game."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from rich.progress import Progress, TaskID
 from erqiwang_grpc.commands import interrupts
 from erqiwang_grpc.commands.arguments import BadArguments, between
 from erqiwang_grpc.tools.bench.figures import shown
-from erqiwang_grpc.tools.bench.measuring import Plan, Tell, measure
+from erqiwang_grpc.tools.bench.measuring import Plan, Report, measure
 from erqiwang_grpc.tools.bench.processes import BenchFailed
 from erqiwang_grpc.tools.table_arguments import add_room_options, room_options
 
@@ -23,37 +23,52 @@ _MOST_SECONDS: Final = 600
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of `bench`."""
     parser.description = (
-        "Rooms of scripted seats on real streams, in processes of their own. Bounded in time and count."
+        "Measure the server under load, and beside it a relay that sends the same messages and knows no game. "
+        "Scripted seats play on real streams. Server, relay and seats run in separate processes."
     )
-    parser.add_argument("--rooms", type=between(1, 2_000), default=100, help="rooms that play (default: 100)")
+    parser.add_argument("--rooms", type=between(1, 2_000), default=100, help="number of rooms that play (default: 100)")
     parser.add_argument(
-        "--seconds", type=between(1, _MOST_SECONDS), help="how long each measurement plays (default: 10)"
+        "--seconds",
+        type=between(1, _MOST_SECONDS),
+        help=f"longest time that each measurement plays, in seconds (default: 10; with --deals {_MOST_SECONDS})",
     )
     parser.add_argument(
-        "--deals", type=between(1, 1_000), help="deals in every room; the measurement ends with the last"
+        "--deals",
+        type=between(1, 1_000),
+        help="deals to play in each room, one match after another; a measurement then ends (default: no limit)",
     )
     parser.add_argument(
         "--rate",
         type=between(0, 100_000),
         default=500,
-        help="turns a second of all rooms together; 0 for as many as they can (default: 500)",
+        help="turns a second in all rooms together; 0 for no limit (default: 500)",
     )
-    parser.add_argument("--idle-streams", type=between(0, 12_000), default=0, help="silent streams beside (default: 0)")
-    parser.add_argument("--data", type=Path, metavar="DIR", help="measure with the rooms on disk there, too")
     parser.add_argument(
-        "--processes", type=between(1, 64), default=_processes(), help="load processes (default: all cores but one)"
+        "--idle-streams",
+        type=between(0, 12_000),
+        default=0,
+        help="attached streams that send nothing, rounded down to whole rooms (default: 0)",
+    )
+    parser.add_argument(
+        "--data", type=Path, metavar="DIR", help="also measure the server with its rooms stored in DIR, where they stay"
+    )
+    parser.add_argument(
+        "--processes",
+        type=between(1, 64),
+        default=_all_cores_but_one(),
+        help="processes that play the rooms (default: one for each core but one)",
     )
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     add_room_options(parser)
     parser.set_defaults(run=run)
 
 
-def _processes() -> int:
+def _all_cores_but_one() -> int:
     return max(1, (os.cpu_count() or 2) - 1)
 
 
 def run(arguments: Namespace) -> int:
-    """Measure and print; 1 where a stream or a command failed, 2 where nothing could be measured."""
+    """Measure, and print the figures. Gives 1 if a stream or a command failed, and 2 if nothing could be measured."""
     try:
         plan = _plan(arguments)
     except BadArguments as bad:
@@ -62,7 +77,7 @@ def run(arguments: Namespace) -> int:
     quiet = arguments.json or not sys.stderr.isatty()
     with Progress(console=Console(stderr=True), transient=True, disable=quiet) as progress:
         try:
-            result = interrupts.run(measure(plan, _teller(progress)))
+            result = interrupts.run(measure(plan, _bars(progress)))
         except BenchFailed as failed:
             print(f"erqiwang bench: {failed}", file=sys.stderr)
             return 2
@@ -87,13 +102,13 @@ def _plan(arguments: Namespace) -> Plan:
     )
 
 
-def _teller(progress: Progress) -> Tell:
-    """Shows a bar for every measurement."""
+def _bars(progress: Progress) -> Report:
+    """A report that shows one bar for each measurement."""
     bars: dict[str, TaskID] = {}
 
-    def tell(name: str, part: float) -> None:
+    def report(name: str, done: float) -> None:
         if name not in bars:
             bars[name] = progress.add_task(name, total=1.0)
-        progress.update(bars[name], completed=part)
+        progress.update(bars[name], completed=done)
 
-    return tell
+    return report

@@ -1,4 +1,4 @@
-"""The processes of a bench: what is measured, and who loads it. All are children, and none outlives its context."""
+"""The processes of a bench: servers, relays and load processes. Each is killed when its context is left."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ from erqiwang_grpc.tools.bench.load import Orders, Played
 
 _START_SECONDS: Final = 30.0
 _LINE_BYTES: Final = 64 * 1024 * 1024
-"""The last line of a load process holds every latency."""
+"""The longest line of a load process, in bytes. Its last line holds every latency."""
 
 
 class BenchFailed(Exception):
-    """A process ended or said what nobody expected, in words for whoever started the bench."""
+    """A process of the bench ended early or printed something unexpected. The text is for the user."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A server under measurement."""
+    """The process that is measured: a server or a relay."""
 
     address: str
     process: psutil.Process
 
     def cpu_seconds(self) -> float:
-        """What it has used so far, in user and system mode."""
+        """The CPU time that it has used, user and system, in seconds. Raises `psutil.NoSuchProcess` if it has ended."""
         times = self.process.cpu_times()
         return times.user + times.system
 
     def memory(self) -> int:
-        """Its resident memory in bytes."""
+        """Its resident memory, in bytes. Raises `psutil.NoSuchProcess` if it has ended."""
         return self.process.memory_info().rss
 
 
@@ -58,7 +58,10 @@ async def _child(module: str, *arguments: str) -> AsyncIterator[Process]:
 
 @contextlib.asynccontextmanager
 async def _subject(module: str, *arguments: str) -> AsyncIterator[Subject]:
-    """A process whose first line ends with the address that it serves on."""
+    """A process whose first line ends with the address that it serves on.
+
+    Raises `BenchFailed` if it ends before that line, and `TimeoutError` if the line takes longer than 30 seconds.
+    """
     async with _child(module, *arguments) as process:
         assert process.stdout is not None, "standard output is a pipe"
         async with asyncio.timeout(_START_SECONDS):
@@ -70,7 +73,11 @@ async def _subject(module: str, *arguments: str) -> AsyncIterator[Subject]:
 
 @contextlib.asynccontextmanager
 async def server(folder: Path, *, in_memory: bool) -> AsyncIterator[Subject]:
-    """`erqiwang serve` with its rooms in that folder, or in memory alone, and no limit in the way."""
+    """Start `erqiwang serve` with its rooms in the folder or only in memory, and with limits that no bench reaches.
+
+    Its key files are in the folder in both cases. Raises `BenchFailed` if the server ends before it serves, and
+    `TimeoutError` if it does not serve within 30 seconds.
+    """
     where = ("--in-memory",) if in_memory else ()
     limits = ("--commands-per-second", "1000000", "--platform-calls-per-second", "1000000")
     async with _subject("erqiwang_grpc", "serve", "--port", "0", "--data", str(folder), *where, *limits) as subject:
@@ -79,37 +86,41 @@ async def server(folder: Path, *, in_memory: bool) -> AsyncIterator[Subject]:
 
 @contextlib.asynccontextmanager
 async def relay(script: Path) -> AsyncIterator[Subject]:
-    """The bare relay, with that script."""
+    """Start the relay with the script in this file. Raises the same errors as `server`."""
     async with _subject("erqiwang_grpc.tools.bench.relay", str(script)) as subject:
         yield subject
 
 
 @final
 class Loader:
-    """One load process."""
+    """A load process, as the bench directs it. `load` describes the lines that they exchange.
+
+    Its methods raise `ConnectionError` if the process cannot be written to. Those that wait raise `BenchFailed` if it
+    ends early or prints something else.
+    """
 
     def __init__(self, process: Process) -> None:
         self._process = process
 
     async def order(self, orders: Orders) -> None:
-        """Say what it is to do."""
+        """Tell it what to do."""
         await self._write(json.dumps(asdict(orders)))
 
     async def go_on(self) -> None:
-        """Let it begin its next step."""
+        """Let it begin the next step."""
         await self._write("")
 
     async def reach(self, step: str) -> None:
-        """Wait until a step is done."""
-        said = await self._line()
-        if said != step:
-            raise BenchFailed(f"a load process said {said!r} where {step!r} was expected")
+        """Wait until it has reached a step: `seated` or `attached`."""
+        line = await self._line()
+        if line != step:
+            raise BenchFailed(f"a load process printed {line!r} instead of {step!r}")
 
     async def played(self) -> Played:
-        """Wait until it has played."""
-        what, _, value = (await self._line()).partition(" ")
-        if what != "played":
-            raise BenchFailed(f"a load process said {what!r} where it was to have played")
+        """Wait until it has played; gives what it has measured."""
+        step, _, value = (await self._line()).partition(" ")
+        if step != "played":
+            raise BenchFailed(f"a load process printed {step!r} instead of 'played'")
         return Played(**json.loads(value))
 
     async def _write(self, line: str) -> None:
@@ -121,13 +132,13 @@ class Loader:
         assert self._process.stdout is not None, "standard output is a pipe"
         line = await self._process.stdout.readline()
         if not line:
-            raise BenchFailed("a load process has ended by itself")
+            raise BenchFailed("a load process ended early")
         return line.decode().rstrip("\n")
 
 
 @contextlib.asynccontextmanager
 async def loaders(orders: Sequence[Orders]) -> AsyncIterator[list[Loader]]:
-    """A load process for each of the orders, which it has been given."""
+    """Start a load process for each of the orders, and give it the order. Raises what `Loader` raises."""
     async with contextlib.AsyncExitStack() as stack:
         started = [Loader(await stack.enter_async_context(_child("erqiwang_grpc.tools.bench.load"))) for _ in orders]
         for loader, order in zip(started, orders, strict=True):

@@ -1,4 +1,7 @@
-"""The bare relay: reads a request and writes what a recorded match has next to the streams of the table. No game."""
+"""The bare relay: answers each command with the next turn of a recorded match, on all streams of the room. No game.
+
+`python -m erqiwang_grpc.tools.bench.relay SCRIPT` serves the script in this file, and prints its address.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +23,8 @@ _SERVICE: Final = pb.DESCRIPTOR.services_by_name["SeatService"].full_name
 
 
 @final
-class _Table:
-    """The streams that belong together, and how far the recorded match has come."""
+class _Room:
+    """A queue of responses for each seat, and how many turns of the script the room has played."""
 
     def __init__(self, seats: int) -> None:
         self.queues: list[asyncio.Queue[pb.PlayResponse]] = [asyncio.Queue() for _ in range(seats)]
@@ -30,41 +33,44 @@ class _Table:
 
 @final
 class Relay:
-    """`SeatService.Play` without any game: streams name their room and seat, and every command brings the next turn."""
+    """`SeatService.Play` without a game: each command brings the next turn of the script, whatever it says.
+
+    The metadata of a stream name its `room` and `seat`. A room begins with its first stream.
+    """
 
     def __init__(self, script: Script) -> None:
         self._attached = [pb.PlayResponse.FromString(response) for response in script.attached]
         self._turns = [[pb.PlayResponse.FromString(response) for response in turn] for turn in script.turns]
-        self._tables: dict[str, _Table] = {}
+        self._rooms: dict[str, _Room] = {}
 
     async def play(
         self,
         request_iterator: AsyncIterator[pb.PlayRequest],
         context: grpc.aio.ServicerContext[pb.PlayRequest, pb.PlayResponse],
     ) -> None:
-        """Write what there is for the seat, for as long as it stays."""
+        """Serve one stream: send the seat its responses until the client leaves."""
         metadata = dict(context.invocation_metadata() or ())
-        table = self._tables.setdefault(str(metadata["room"]), _Table(len(self._attached)))
+        room = self._rooms.setdefault(str(metadata["room"]), _Room(len(self._attached)))
         seat = int(metadata["seat"])
-        listener = asyncio.create_task(self._listen(table, seat, request_iterator))
+        listener = asyncio.create_task(self._listen(room, seat, request_iterator))
         try:
             while True:
-                await context.write(await table.queues[seat].get())
+                await context.write(await room.queues[seat].get())
         finally:
             listener.cancel()
 
-    async def _listen(self, table: _Table, seat: int, requests: AsyncIterator[pb.PlayRequest]) -> None:
+    async def _listen(self, room: _Room, seat: int, requests: AsyncIterator[pb.PlayRequest]) -> None:
         async for request in requests:
             if request.HasField("attach"):
-                table.queues[seat].put_nowait(self._attached[seat])
+                room.queues[seat].put_nowait(self._attached[seat])
                 continue
-            for queue, response in zip(table.queues, self._turns[table.turn], strict=True):
+            for queue, response in zip(room.queues, self._turns[room.turn], strict=True):
                 queue.put_nowait(response)
-            table.turn += 1
+            room.turn += 1
 
 
 async def _serve(path: Path) -> None:
-    # The same transport as the server's, so that what differs is the game.
+    # Options, event loop and garbage collection are the server's, so that only the game makes a difference.
     server = grpc.aio.server(options=channel_options(Limits()))
     play = grpc.stream_stream_rpc_method_handler(
         Relay(load(path)).play,

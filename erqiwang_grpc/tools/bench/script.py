@@ -1,4 +1,4 @@
-"""The script: what one match says on its streams, turn by turn, as it was recorded from a real server."""
+"""The script: the responses of one match, turn by turn, recorded from a real server for the relay to send."""
 
 from __future__ import annotations
 
@@ -18,25 +18,26 @@ from erqiwang_grpc.v1 import seat_service_pb2 as pb, seat_service_pb2_grpc as rp
 @final
 @dataclass(frozen=True, slots=True)
 class Script:
-    """One match: what every seat is told as it attaches, and then for each turn what every seat is told of it."""
+    """The responses of one match: those to each attaching seat, and those to each seat in each turn."""
 
     attached: tuple[bytes, ...]
-    """A serialized `PlayResponse` for every seat, seat 0 first."""
+    """A serialized `PlayResponse` for each seat, seat 0 first."""
     turns: tuple[tuple[bytes, ...], ...]
+    """For each turn in order, a serialized `PlayResponse` for each seat. A turn is one accepted command."""
 
     @property
     def bytes_per_turn(self) -> float:
-        """How many bytes of responses a turn takes, over all streams."""
+        """The mean bytes of the responses of a turn, to all seats together."""
         return sum(len(response) for turn in self.turns for response in turn) / len(self.turns)
 
     def save(self, path: Path) -> None:
-        """Write it where the relay finds it."""
+        """Write it to a file, for `load`. Raises `OSError`."""
         rounds = [[b64encode(response).decode() for response in turn] for turn in (self.attached, *self.turns)]
         path.write_text(json.dumps(rounds))
 
 
 def load(path: Path) -> Script:
-    """Read what `Script.save` wrote."""
+    """The script in a file that `Script.save` has written. Raises `OSError`."""
     rounds: list[list[str]] = json.loads(path.read_text())
     attached, *turns = (tuple(b64decode(response) for response in each) for each in rounds)
     return Script(attached, tuple(turns))
@@ -49,42 +50,47 @@ class _Stream:
     def __init__(self, stub: rpc.SeatServiceStub, seat: Metadata) -> None:
         self._call = stub.Play(metadata=seat)
         self.command: pb.Command | None = None
-        """What the seat has yet to say."""
+        """The command that the seat has to send; None while it has to wait."""
 
     async def attach(self) -> bytes:
+        """Attach; gives the responses up to the snapshot, as one."""
         await self._call.write(attach())
         return await self._until(lambda message: message.HasField("snapshot"))
 
     async def act(self, number: int) -> tuple[int, bytes]:
-        """Say what there is to say; the version it brought, and what the seat was told of it."""
-        assert self.command is not None, "the seat has something to say"
+        """Send the command. Gives the version of its last event, and the responses up to its answer, as one."""
+        assert self.command is not None, "the seat has a command to send"
         await self._call.write(request(number, self.command))
         self.command = None
-        told = await self._until(lambda message: message.HasField("accepted"))
-        return pb.PlayResponse.FromString(told).messages[-1].accepted.last_version, told
+        response = await self._until(lambda message: message.HasField("accepted"))
+        return pb.PlayResponse.FromString(response).messages[-1].accepted.last_version, response
 
     async def hear(self, version: int) -> bytes:
-        """What the seat is told up to that version."""
+        """The responses up to the notice with this version, as one."""
         return await self._until(lambda message: message.notice.version >= version)
 
     async def _until(self, last: Callable[[pb.SeatMessage], bool]) -> bytes:
-        """Everything up to the message for which `last` holds, as one response."""
-        told: list[pb.SeatMessage] = []
-        while not told or not last(told[-1]):
+        """One serialized response with all messages up to the first for which `last` is true."""
+        messages: list[pb.SeatMessage] = []
+        while not messages or not last(messages[-1]):
             response = await self._call.read()
             assert isinstance(response, pb.PlayResponse), "the stream is open"
-            # Presence comes when it comes, and belongs to no turn.
-            told += [message for message in response.messages if not message.HasField("presence")]
-        whole = pb.PlayResponse(messages=told)
-        self.command = reply(whole).command or self.command
-        return whole.SerializeToString()
+            # Presence belongs to no turn: it may come at any time.
+            messages += [message for message in response.messages if not message.HasField("presence")]
+        joined = pb.PlayResponse(messages=messages)
+        self.command = reply(joined).command or self.command
+        return joined.SerializeToString()
 
     def cancel(self) -> None:
         self._call.cancel()
 
 
 async def record(channel: grpc.aio.Channel, seats: Sequence[Metadata]) -> Script:
-    """Play one match of a real room from beginning to end, one command at a time, and record it."""
+    """Play the match of a room to its end, one command at a time, and record it.
+
+    `seats` has the metadata for the stream of each seat, seat 0 first. Raises `grpc.RpcError` if a call fails, and
+    `ValueError` if a command is refused.
+    """
     stub = rpc.SeatServiceStub(channel)
     streams = [_Stream(stub, seat) for seat in seats]
     try:
@@ -92,8 +98,7 @@ async def record(channel: grpc.aio.Channel, seats: Sequence[Metadata]) -> Script
         turns: list[tuple[bytes, ...]] = []
         while acting := next((stream for stream in streams if stream.command is not None), None):
             version, own = await acting.act(len(turns))
-            told = [own if stream is acting else await stream.hear(version) for stream in streams]
-            turns.append(tuple(told))
+            turns.append(tuple([own if stream is acting else await stream.hear(version) for stream in streams]))
         return Script(tuple(attached), tuple(turns))
     finally:
         for stream in streams:

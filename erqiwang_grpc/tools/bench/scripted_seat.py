@@ -1,4 +1,4 @@
-"""A scripted seat: it says what the advice suggests, and counts how long the answers take."""
+"""A scripted seat: sends the command that its advice suggests, and nothing else."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from erqiwang_grpc.client.advice import suggestion
 from erqiwang_grpc.v1 import seat_service_pb2 as pb, view_pb2
 
 Metadata: TypeAlias = tuple[tuple[str, str], ...]
-"""What a stream carries to say whose it is."""
+"""The metadata of a stream, which say for which seat it is."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a seat makes of a response."""
+    """What a response means for a scripted seat."""
 
     command: pb.Command | None = None
-    """What it says now; None where it has nothing to say."""
+    """The command to send now; None if the seat has to wait."""
     answered: bool = False
-    """Whether the response holds the answer to its own command."""
+    """Whether the response has the answer to a command of the seat."""
     settled: bool = False
-    """Whether a deal has been settled."""
+    """Whether a deal is settled now."""
     over: bool = False
-    """Whether the match is."""
+    """Whether the match is over."""
 
 
 def reply(response: pb.PlayResponse) -> Reply:
-    """What a scripted seat makes of what it was told; raises `ValueError` where a command of its own was refused."""
+    """What a response means for a scripted seat. Raises `ValueError` if it refuses a command of the seat."""
     command: pb.Command | None = None
     answered = settled = over = False
     for message in response.messages:
@@ -54,10 +54,10 @@ def reply(response: pb.PlayResponse) -> Reply:
 
 
 def attach() -> pb.PlayRequest:
-    """What every stream begins with."""
+    """The first request of each stream."""
     return pb.PlayRequest(attach=pb.Attach())
 
 
 def request(number: int, command: pb.Command) -> pb.PlayRequest:
-    """A command under an id of its own."""
+    """A request with the command. `number` becomes its id, and must differ for each command of a seat in a room."""
     return pb.PlayRequest(command_id=f"bench-{number}", command=command)
