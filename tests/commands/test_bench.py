@@ -9,6 +9,7 @@ import pytest
 from rich.console import Console
 
 from erqiwang_grpc.__main__ import main
+from erqiwang_grpc.tools.bench.failure import BenchFailed
 from erqiwang_grpc.tools.bench.figures import Figures, Result, percentile, shown
 
 
@@ -52,6 +53,20 @@ def test_the_four_player_game(capsys: pytest.CaptureFixture[str]) -> None:
         assert figures["failed"] == 0
         assert figures["idle_streams"] == 8, "whole rooms alone"
         assert figures["turns"] >= 2 * 4
+
+
+def test_a_server_that_does_not_start_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "file"
+    folder.touch()
+    assert main(["bench", "--rooms", "1", "--deals", "1", "--rate", "0", "--data", str(folder)]) == 2
+    assert "erqiwang bench: erqiwang_grpc did not start" in capsys.readouterr().err
+
+
+def test_a_relay_that_took_no_time_is_nothing_to_compare_with() -> None:
+    server = Figures("server", 1, 1.0, 150.0, 1.0, 2.0, 3.0, 0.0, 4.0, 0, 0)
+    relay = replace(server, name="relay", cpu_us_per_turn=0.0)
+    with pytest.raises(BenchFailed, match="play longer"):
+        shown(Result(relay, (server,), rooms=1, seats=3, rate=1.0, relay_bytes_per_turn=800.0))
 
 
 def test_an_option_of_the_other_game_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,9 +12,9 @@ from rich.progress import Progress, TaskID
 
 from erqiwang_grpc.commands import interrupts
 from erqiwang_grpc.commands.arguments import BadArguments, between
+from erqiwang_grpc.tools.bench.failure import BenchFailed
 from erqiwang_grpc.tools.bench.figures import shown
 from erqiwang_grpc.tools.bench.measuring import Plan, Report, measure
-from erqiwang_grpc.tools.bench.processes import BenchFailed
 from erqiwang_grpc.tools.table_arguments import add_room_options, room_options
 
 _MOST_SECONDS: Final = 600
@@ -78,13 +78,14 @@ def run(arguments: Namespace) -> int:
     with Progress(console=Console(stderr=True), transient=True, disable=quiet) as progress:
         try:
             result = interrupts.run(measure(plan, _bars(progress)))
+            found = json.dumps(result.json(), indent=2) if arguments.json else shown(result)
         except BenchFailed as failed:
             print(f"erqiwang bench: {failed}", file=sys.stderr)
             return 2
-    if arguments.json:
-        print(json.dumps(result.json(), indent=2))
+    if isinstance(found, str):
+        print(found)
     else:
-        Console().print(shown(result))
+        Console().print(found)
     return 1 if any(figures.failed for figures in (result.relay, *result.servers)) else 0
 
 

@@ -8,6 +8,8 @@ from rich.console import Group, RenderableType
 from rich.table import Column, Table
 from rich.text import Text
 
+from erqiwang_grpc.tools.bench.failure import BenchFailed
+
 MOST_RATIO: Final = 1.6
 """The aim for `Result.ratio`."""
 MOST_P99_MS: Final = 20.0
@@ -74,8 +76,10 @@ class Result:
     def ratio(self, server: Figures) -> float:
         """The server's CPU time per turn divided by the relay's. What exceeds 1 is the cost of the game.
 
-        Raises `ZeroDivisionError` if the relay took too little CPU time to be measured.
+        Raises `BenchFailed` if the relay took too little CPU time to be measured.
         """
+        if not self.relay.cpu_us_per_turn:
+            raise BenchFailed("the relay took too little CPU time to compare with: play longer, or with more rooms")
         return server.cpu_us_per_turn / self.relay.cpu_us_per_turn
 
     def json(self) -> Json:

@@ -17,8 +17,10 @@ from erqiwang_core.rules import game_rules
 from google.protobuf import json_format
 
 from erqiwang_grpc.auth.files import FIRST_KEY
+from erqiwang_grpc.client.calls import CallRefused
 from erqiwang_grpc.rpc.wire import encode
 from erqiwang_grpc.tools.bench import processes
+from erqiwang_grpc.tools.bench.failure import BenchFailed
 from erqiwang_grpc.tools.bench.figures import Figures, Result, percentile
 from erqiwang_grpc.tools.bench.load import Kind, Orders, Played, ServerRooms
 from erqiwang_grpc.tools.bench.processes import Loader, Subject
@@ -73,8 +75,8 @@ class Plan:
 async def measure(plan: Plan, report: Report) -> Result:
     """Record a match, measure the relay with it, and measure the server.
 
-    Raises `BenchFailed` if a process ends early or prints something unexpected, and `TimeoutError` if a server does not
-    serve within 30 seconds. A room that fails raises nothing here: it is counted in `Figures.failed`.
+    Raises `BenchFailed` if a process ends early or prints something unexpected, if a server does not serve within 30
+    seconds, or if the match cannot be recorded. A room that fails raises nothing here: it is counted in `Figures.failed`.
     """
     with tempfile.TemporaryDirectory(prefix="erqiwang-bench-") as name:
         folder = Path(name)
@@ -95,7 +97,10 @@ async def _recorded(plan: Plan, folder: Path) -> Script:
         grpc.aio.insecure_channel(subject.address) as channel,
     ):
         rooms = ServerRooms(subject.address, _key(folder), plan.written_options)
-        return await record(channel, await rooms.open(0))
+        try:
+            return await record(channel, await rooms.open(0))
+        except (CallRefused, ValueError, grpc.RpcError) as error:
+            raise BenchFailed(f"the match to repeat cannot be recorded: {error}") from error
 
 
 def _key(folder: Path) -> str:

@@ -7,22 +7,20 @@ import contextlib
 import json
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final, final
 
 import psutil
 
+from erqiwang_grpc.tools.bench.failure import BenchFailed
 from erqiwang_grpc.tools.bench.load import Orders, Played
 
 _START_SECONDS: Final = 30.0
 _LINE_BYTES: Final = 64 * 1024 * 1024
 """The longest line of a load process, in bytes. Its last line holds every latency."""
-
-
-class BenchFailed(Exception):
-    """A process of the bench ended early or printed something unexpected. The text is for the user."""
+_LOADER_ENDED: Final = "a load process ended early"
 
 
 @final
@@ -34,13 +32,23 @@ class Subject:
     process: psutil.Process
 
     def cpu_seconds(self) -> float:
-        """The CPU time that it has used, user and system, in seconds. Raises `psutil.NoSuchProcess` if it has ended."""
-        times = self.process.cpu_times()
+        """The CPU time that it has used, user and system, in seconds. Raises `BenchFailed` if it has ended."""
+        with _running():
+            times = self.process.cpu_times()
         return times.user + times.system
 
     def memory(self) -> int:
-        """Its resident memory, in bytes. Raises `psutil.NoSuchProcess` if it has ended."""
-        return self.process.memory_info().rss
+        """Its resident memory, in bytes. Raises `BenchFailed` if it has ended."""
+        with _running():
+            return int(self.process.memory_info().rss)
+
+
+@contextlib.contextmanager
+def _running() -> Iterator[None]:
+    try:
+        yield
+    except psutil.NoSuchProcess:
+        raise BenchFailed("what is measured ended early") from None
 
 
 @contextlib.asynccontextmanager
@@ -60,12 +68,15 @@ async def _child(module: str, *arguments: str) -> AsyncIterator[Process]:
 async def _subject(module: str, *arguments: str) -> AsyncIterator[Subject]:
     """A process whose first line ends with the address that it serves on.
 
-    Raises `BenchFailed` if it ends before that line, and `TimeoutError` if the line takes longer than 30 seconds.
+    Raises `BenchFailed` if it ends before that line, or if the line takes longer than 30 seconds.
     """
     async with _child(module, *arguments) as process:
         assert process.stdout is not None, "standard output is a pipe"
-        async with asyncio.timeout(_START_SECONDS):
-            line = (await process.stdout.readline()).decode()
+        try:
+            async with asyncio.timeout(_START_SECONDS):
+                line = (await process.stdout.readline()).decode()
+        except TimeoutError:
+            raise BenchFailed(f"{module} does not serve after {_START_SECONDS:.0f} seconds") from None
         if not line:
             raise BenchFailed(f"{module} did not start")
         yield Subject(line.split()[-1], psutil.Process(process.pid))
@@ -75,8 +86,8 @@ async def _subject(module: str, *arguments: str) -> AsyncIterator[Subject]:
 async def server(folder: Path, *, in_memory: bool) -> AsyncIterator[Subject]:
     """Start `erqiwang serve` with its rooms in the folder or only in memory, and with limits that no bench reaches.
 
-    Its key files are in the folder in both cases. Raises `BenchFailed` if the server ends before it serves, and
-    `TimeoutError` if it does not serve within 30 seconds.
+    Its key files are in the folder in both cases. Raises `BenchFailed` if the server ends before it serves, or if it
+    does not serve within 30 seconds.
     """
     where = ("--in-memory",) if in_memory else ()
     limits = ("--commands-per-second", "1000000", "--platform-calls-per-second", "1000000")
@@ -95,8 +106,7 @@ async def relay(script: Path) -> AsyncIterator[Subject]:
 class Loader:
     """A load process, as the bench directs it. `load` describes the lines that they exchange.
 
-    Its methods raise `ConnectionError` if the process cannot be written to. Those that wait raise `BenchFailed` if it
-    ends early or prints something else.
+    Its methods raise `BenchFailed` if the process ends early or prints something else than it should.
     """
 
     def __init__(self, process: Process) -> None:
@@ -125,14 +135,17 @@ class Loader:
 
     async def _write(self, line: str) -> None:
         assert self._process.stdin is not None, "standard input is a pipe"
-        self._process.stdin.write(line.encode() + b"\n")
-        await self._process.stdin.drain()
+        try:
+            self._process.stdin.write(line.encode() + b"\n")
+            await self._process.stdin.drain()
+        except ConnectionError:
+            raise BenchFailed(_LOADER_ENDED) from None
 
     async def _line(self) -> str:
         assert self._process.stdout is not None, "standard output is a pipe"
         line = await self._process.stdout.readline()
         if not line:
-            raise BenchFailed("a load process ended early")
+            raise BenchFailed(_LOADER_ENDED)
         return line.decode().rstrip("\n")
 
 
