@@ -13,6 +13,7 @@ from typing import Final, final
 
 TOOLS_EXTRA: Final = "erqiwang-grpc[tools]"
 _LIBRARIES_OF_TOOLS: Final = frozenset({"psutil", "rich"})
+"""The libraries of the extra, by the names that they are imported by."""
 
 
 class ToolsMissing(Exception):
@@ -58,7 +59,7 @@ SUBCOMMANDS: Final = (
     Subcommand("compact", "give the space of deleted rooms back to the disk", "erqiwang_grpc.commands.compact"),
     Subcommand("backup", "copy a data folder, also while a server writes it", "erqiwang_grpc.commands.backup"),
     Subcommand("keys", "make keys", "erqiwang_grpc.commands.keys"),
-    Subcommand("store", "show or renew a store's identity, or make its summaries anew", "erqiwang_grpc.commands.store"),
+    Subcommand("store", "show or renew a store's identity, or rebuild its summaries", "erqiwang_grpc.commands.store"),
     Subcommand(
         "torture",
         "kill a server again and again under load, and check what is left",

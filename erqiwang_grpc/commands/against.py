@@ -1,7 +1,7 @@
 """Compares a store with the events that a platform kept from `WatchRooms`.
 
-The checksums of a room are chained, but nothing in the file is secret: whoever can write the file can make a new chain
-with other events. The platform's copy is outside their reach, so it is the only proof against forgery.
+Checksums chain the events of a room, but they hold no secret: anyone who can write the file can store other events with
+a chain that fits. The platform's copy is beyond their reach, so it is the only proof of forgery.
 """
 
 import json
@@ -43,7 +43,10 @@ class Testimony:
 
 
 def read(path: Path) -> Testimony:
-    """The events in a file: one `RoomEvent` a line as proto JSON, in any order. A repeated event counts once."""
+    """The events in a file: one `RoomEvent` a line as proto JSON, in any order. A repeated event counts once.
+
+    A line that is no `RoomEvent`, or that contradicts another, is a fault of the result. Raises `OSError`.
+    """
     found = Testimony()
     for number, line in enumerate(path.read_bytes().splitlines(), start=1):
         if not line.strip():
@@ -61,10 +64,10 @@ def read(path: Path) -> Testimony:
 
 
 def contradictions(kept: dict[int, Kept], entries: tuple[Entry, ...], platform: str | None) -> Iterator[str]:
-    """The differences between a room in the store and what its platform was told. A named platform must own the room.
+    """The differences between a room's entries and the events that a platform kept of it, as sentences.
 
-    `WatchRooms` tells all events in order, so the platform must also have kept every public event between two kept
-    ones.
+    Neither may be empty. If `platform` is given, it must be the platform that opened the room. `WatchRooms` tells every
+    public event in order, so the platform must also have kept every public event between two kept ones.
     """
     told = dict(_told(entries))
     opened = stored.read(entries[0].body, entries[0].rules_version)
@@ -95,7 +98,7 @@ def _fields(event: pb.RoomEvent) -> object:
 
 
 def _differences(kept: object, stored: object, name: str) -> Iterator[str]:
-    """Each field in which the two differ, with the kept value and the stored value."""
+    """A sentence for each field in which two JSON values differ. `name` is the path to them from the event down."""
     match kept, stored:
         case dict(), dict():
             for key in dict.fromkeys(chain(kept, stored)):

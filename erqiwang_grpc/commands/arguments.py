@@ -1,4 +1,7 @@
-"""Arguments of several subcommands: numbers within bounds, and the error for arguments that do not fit together."""
+"""Arguments of several subcommands: numbers within bounds, and the error for arguments that do not fit together.
+
+The parsers raise `ArgumentTypeError`, whose text argparse prints.
+"""
 
 from argparse import ArgumentTypeError
 from collections.abc import Callable

@@ -82,6 +82,7 @@ def _hold(descriptor: int, beside: Path) -> None:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         raise NoStore(f"{beside} is being written by another backup: wait for it, or name another folder") from None
+    # Another backup may have ended, and renamed the folder that we opened, before we got the lock.
     if not beside.exists() or not os.path.samestat(os.fstat(descriptor), beside.stat()):
         raise NoStore(f"{beside} was another backup's until this moment: name another folder")
     left = sorted(beside.iterdir())

@@ -19,7 +19,7 @@ NOT_DONE: Final = 2
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of `compact`."""
-    parser.epilog = "The server must be stopped, and the disk must have as much free space as the log takes."
+    parser.epilog = "The server must be stopped, and the disk must have as much free space as the store takes."
     parser.add_argument("--keep-days", type=not_negative, help="first delete matches that ended longer ago than this")
     data_folder.add_data_option(parser)
     parser.set_defaults(run=run)

@@ -13,7 +13,7 @@ DATA: Final = Path("erqiwang-data")
 STORE_FILES: Final = (STORE_FILE, f"{STORE_FILE}-wal", f"{STORE_FILE}-shm")
 """The store, and what SQLite keeps beside it while it is open."""
 SECRETS: Final = (*STORE_FILES, PLATFORM_KEYS, SIGNING_KEYS, FIRST_KEY)
-"""What in a data folder holds cards or keys."""
+"""The files of a data folder that hold cards or keys."""
 
 
 class NoStore(Exception):
@@ -55,7 +55,7 @@ async def check(folder: Path) -> None:
 
 
 def loss(folder: Path) -> str | None:
-    """What is wrong if the folder was served before but its store is missing; None if nothing is missing.
+    """What is wrong, and what to do, if the folder was served before but its store is missing or empty; None otherwise.
 
     A server would otherwise create an empty store there, and nobody would notice the loss.
     """
@@ -75,7 +75,7 @@ def loss(folder: Path) -> str | None:
 
 
 def open_to_others(folder: Path, secrets: Iterable[Path]) -> Iterator[Path]:
-    """Of the folder and the files with secrets, in it or elsewhere, those that other users may read or write."""
+    """The paths that other users may read or write: the folder, its files with secrets, or paths in `secrets`."""
     for path in dict.fromkeys((folder, *(folder / name for name in SECRETS), *secrets)):
         if path.exists() and path.stat().st_mode & 0o077:
             yield path

@@ -117,9 +117,9 @@ async def _export(arguments: Namespace, testimony: Testimony | None, tally: Tall
 
 
 async def _faults_of_summary(reader: StoreReader, room: RoomId, entries: tuple[Entry, ...]) -> tuple[str, ...]:
-    """The faults of a room's summary. Empty too if it cannot be checked: the room is faulty then, or being played."""
+    """The faults of a room's summary. Empty too if it cannot be checked: the room is faulty itself then, or in play."""
     found = await checked(reader, room, entries)
-    return (f"{found.why}: `erqiwang store rebuild` makes it anew",) if isinstance(found, Contradicted) else ()
+    return (f"{found.why}: `erqiwang store rebuild` rebuilds it",) if isinstance(found, Contradicted) else ()
 
 
 async def _look_at_the_file(reader: SqliteReader, tally: Tally) -> None:
@@ -146,7 +146,7 @@ async def every_room(reader: StoreReader, named: Sequence[str], page: int = _PAG
 
 
 def _write(arguments: Namespace, entries: tuple[Entry, ...] | Damaged, tally: Tally, out: TextIO) -> Iterator[str]:
-    """Write the match of a room, if it was asked for; gives the faults of the room."""
+    """Write the record of a room's match, if it was asked for, and give the faults of the room as sentences."""
     if isinstance(entries, Damaged):
         yield f"from event {entries.version} on {entries.why}"
         return

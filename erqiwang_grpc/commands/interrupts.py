@@ -1,4 +1,4 @@
-"""Ctrl-C while something runs in an event loop."""
+"""Runs a coroutine so that Ctrl-C ends it without a traceback."""
 
 import asyncio
 import os

@@ -31,13 +31,15 @@ def add_arguments(parser: ArgumentParser) -> None:
     add.set_defaults(run=add_platform)
     rotate = actions.add_parser("rotate-signing", help="sign seat tokens with a fresh key")
     rotate.add_argument("--signing-keys", type=Path, help="the key file (default: in the data folder)")
-    rotate.add_argument("--keep", type=int, default=_KEPT, help=f"older keys whose tokens stay good (default: {_KEPT})")
+    rotate.add_argument(
+        "--keep", type=int, default=_KEPT, help=f"number of older keys that still verify (default: {_KEPT})"
+    )
     data_folder.add_data_option(rotate)
     rotate.set_defaults(run=rotate_signing)
 
 
 def add_platform(arguments: Namespace) -> int:
-    """Print a fresh key for a platform. Gives 2 if that fails, with advice on standard error."""
+    """Make one more key for a platform, and print it. Gives 2 if that fails, with advice on standard error."""
     platform = platform_id(arguments.platform)
     if platform is None:
         return _refused(f"{arguments.platform!r} is no platform's name: small letters, digits and hyphens, at most 63")

@@ -1,4 +1,4 @@
-"""The limit of open files. Each connection is an open file."""
+"""Raises the limit of open files, because each connection is one."""
 
 import logging
 import resource
@@ -7,7 +7,7 @@ from typing import Final
 log = logging.getLogger(__name__)
 
 _OTHERS: Final = 100
-"""Open files that are no connections: the store, the log, ports, the event loop. A generous number."""
+"""More than enough for the open files that are no connections: the store, standard error, ports, the event loop."""
 
 
 def allow(connections: int) -> None:

@@ -29,6 +29,7 @@ log = logging.getLogger(__name__)
 PORT: Final = 50051
 CANNOT_START: Final = 2
 FLUSH_FAILED: Final = 3
+"""The exit status after a failed flush."""
 _LAST_WORDS: Final = 1.0
 """Seconds to answer the calls in progress after a flush has failed."""
 
@@ -54,14 +55,14 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--keep-days", type=not_negative, help="delete matches that ended longer ago (default: keep all)"
     )
     parser.add_argument(
-        "--grace", type=not_negative, default=5.0, help="seconds to finish what is under way at the end (default: 5)"
+        "--grace", type=not_negative, default=5.0, help="seconds to finish calls in progress at a stop (default: 5)"
     )
     _add_limits(parser)
     parser.set_defaults(run=run)
 
 
 _LIMIT_FLAGS: Final = {
-    "rooms": "rooms in memory at which no new one is opened",
+    "rooms": "rooms in memory: with so many, no new one is opened",
     "streams": "seat streams at once",
     "streams_per_seat": "streams of one seat at once",
     "watchers": "WatchRooms streams at once",
@@ -78,16 +79,19 @@ _LIMIT_FLAGS: Final = {
     "outbox": "messages kept for a stream that does not read",
     "fill_minutes": "how long a room waits for its last seat",
     "idle_minutes": "how long an unused room stays in memory",
-    "unfilled_seconds": "how long it does while it waits for its seats",
+    "unfilled_seconds": "how long an unused room stays in memory while it waits for its seats",
 }
-
+"""Each limit of the server, and what `--help` says of its flag."""
 
 _QUOTA_FLAGS: Final = {
     "platform_rooms": ("rooms of one platform, in memory or waiting for their seats", "rooms"),
     "platform_streams": ("seat streams of one platform at once", "streams"),
     "platform_watchers": ("WatchRooms streams of one platform at once", "watchers"),
 }
-"""Each quota of a platform, with the limit of the whole server. Half of that limit is the default."""
+"""Each quota of a platform: what `--help` says of its flag, and the limit of the whole server.
+
+A quota is half of that limit by default.
+"""
 
 
 def _add_limits(parser: ArgumentParser) -> None:

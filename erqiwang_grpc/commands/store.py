@@ -24,14 +24,14 @@ def add_arguments(parser: ArgumentParser) -> None:
     shown = actions.add_parser("identity", help="print the identity, which every cursor names")
     renewed = actions.add_parser(
         "new-identity",
-        help="make it another store, and print its identity",
-        epilog="Do so once with each copy that was not made by `erqiwang backup`, before it is served. Cursors and page "
-        "tokens from before are then refused, which tells platforms to look again. The server must be stopped.",
+        help="give the store a new identity, and print it",
+        epilog="Do so once with each copy that was not made by `erqiwang backup`, before it is served. The server then "
+        "refuses older cursors and page tokens, so that platforms begin again. The server must be stopped.",
     )
     rebuilt = actions.add_parser(
         "rebuild",
-        help="hold every room's summary, which lists are made of, against its events, and make it anew where they differ",
-        epilog="The server must be stopped. It does the same by itself, slowly, while it runs.",
+        help="compare every room's summary, which lists are made of, with its events, and rebuild those that differ",
+        epilog="The server must be stopped. A running server does the same by itself, slowly.",
     )
     for action, work in ((shown, _identity), (renewed, _renew), (rebuilt, _rebuild)):
         data_folder.add_data_option(action)
@@ -70,7 +70,7 @@ async def _renew(folder: Path) -> StoreId:
 async def _rebuild(folder: Path) -> str:
     data_folder.existing(folder)
     store = await data_folder.writer(folder)
-    sound = anew = 0
+    sound = rebuilt = 0
     unknown: list[str] = []
     try:
         async for room in every_room(store, ()):
@@ -78,9 +78,9 @@ async def _rebuild(folder: Path) -> str:
                 case Sound():
                     sound += 1
                 case Contradicted():
-                    anew += 1
+                    rebuilt += 1
                 case Unknown(why):
                     unknown.append(f"room {room}: {why}")
     finally:
         await store.close()
-    return "\n".join((f"{sound} sound, {anew} made anew, {len(unknown)} could not be checked", *unknown))
+    return "\n".join((f"{sound} sound, {rebuilt} rebuilt, {len(unknown)} could not be checked", *unknown))

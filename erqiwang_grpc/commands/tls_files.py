@@ -1,4 +1,4 @@
-"""Reads and checks the TLS files at the start, because gRPC would serve with an empty file and refuse every client."""
+"""Reads and checks the TLS files before the server starts: with an empty one, gRPC would only refuse every client."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -19,6 +19,7 @@ from erqiwang_grpc.v1 import seat_service_pb2 as pb, view_pb2
 Chooser: TypeAlias = Callable[[view_pb2.View], pb.Command | None]
 """Gives the command of a seat for its view; None if it has nothing to do. Asked once at each version of the view."""
 Condition: TypeAlias = Callable[[view_pb2.View], bool]
+"""Whether a view is as wanted."""
 
 
 def is_over(view: view_pb2.View) -> bool:
@@ -42,7 +43,7 @@ def policy(player: Policy, random: Random) -> Chooser:
 
 
 def accepted(answer: Answer | Ended) -> pb.Accepted:
-    """The answer to a command that must be accepted. Fails the test if it is not."""
+    """The answer to a command that must be accepted. Raises `AssertionError` if it was not."""
     assert isinstance(answer, pb.Accepted), f"the command was not accepted: {answer}"
     return answer
 
@@ -56,7 +57,7 @@ async def play(
 ) -> None:
     """Play a seat until its view fulfils `until`, calling `before` before each command.
 
-    Fails the test if a command is refused, or if the stream ends for good.
+    Raises `AssertionError` if a command is refused, or if the stream ends for good.
     """
     turns = _Turns(seat, choose, until)
     while True:
@@ -70,13 +71,13 @@ async def play(
 
 
 async def play_all(seats: Iterable[SeatClient], choose: Chooser = suggested, *, until: Condition = is_over) -> None:
-    """Play these seats at the same time, each until its own view fulfils `until`."""
+    """Play these seats at the same time, each until its own view fulfils `until`. Raises what `play` raises."""
     await asyncio.gather(*(play(seat, choose, until=until) for seat in seats))
 
 
 @final
 class _Turns:
-    """The things that a seat has to do, each of them once."""
+    """The commands of a seat, at most one for each version: its view does not change until the answer's events come."""
 
     def __init__(self, seat: SeatClient, choose: Chooser, until: Condition) -> None:
         self._seat = seat
@@ -87,7 +88,7 @@ class _Turns:
         self._command: pb.Command | None = None
 
     def is_next(self) -> bool:
-        """Whether the seat has something to do now, or is done."""
+        """Whether the seat has a command to send now, or its view fulfils `until`."""
         if self._until(self._seat.view):
             return True
         if self._seat.version > self._asked:
@@ -96,6 +97,7 @@ class _Turns:
         return self._command is not None
 
     def take(self) -> pb.Command:
+        """The command to send now."""
         taken, self._command = self._command, None
-        assert taken is not None, "asked only where there is something to do"
+        assert taken is not None, "`is_next` has found a command"
         return taken

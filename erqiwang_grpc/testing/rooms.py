@@ -16,6 +16,7 @@ from erqiwang_grpc.testing.served import Served
 from erqiwang_grpc.v1 import room_pb2
 
 PLAYERS: Final = ("alice", "bob", "carol", "dora")
+"""Names for up to four seats, seat 0 first."""
 
 
 @final
@@ -44,7 +45,8 @@ async def seated(
 ) -> Table:
     """Create a room and take every seat, so that the first deal is dealt. Without options the defaults apply.
 
-    `players` must have at least as many names as the room has seats. The first name is the owner.
+    `command_id` is that of the call that creates the room. The first of `players` is the owner. Raises `ValueError` if
+    there are fewer players than seats, and `CallRefused` if the server refuses a call.
     """
     asked = encode.room_options(options) if isinstance(options, RoomOptions) else options
     room = (await platform.create_room(players[0], asked, roomtype=roomtype, command_id=command_id)).room

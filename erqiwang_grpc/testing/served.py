@@ -35,6 +35,7 @@ from erqiwang_grpc.v1 import room_service_pb2_grpc, seat_service_pb2_grpc
 ROOMY: Final = Limits(commands_per_second=100_000, platform_calls_per_second=100_000)
 """Limits for tests, which play faster than people."""
 _GRACE: Final = 0.2
+"""Seconds for calls in progress when a server in this process stops."""
 _START_SECONDS: Final = 30.0
 _LEAVE_SECONDS: Final = 20.0
 
@@ -97,11 +98,11 @@ class Service(Served):
         return self.store.identity
 
     def room(self, room_id: str) -> Room:
-        """A room in memory, as an object."""
+        """A room in memory, as an object. Raises `StopIteration` if it is not in memory."""
         return next(room for room in self.kept.live if room.id == room_id)
 
     def tenant(self, name: str) -> str:
-        """A key of another platform, which is added to the server."""
+        """Add a platform called `name` to the server, and give its key."""
         key = add_platform_key(self.folder / PLATFORM_KEYS, PlatformId(name))
         assert isinstance(key, str), key
         assert self.keys.reload() is None
@@ -168,10 +169,10 @@ class ServerProcess:
     async def start(
         cls, folder: Path, *flags: str, port: int = 0, log: Path | None = None, before: Sequence[str] = ()
     ) -> ServerProcess:
-        """Start the server, and wait until it serves. Raises `NotStarted`.
+        """Start the server, and wait until it serves. Raises `NotStarted`, or `TimeoutError` after 30 seconds.
 
-        `flags` are arguments of `erqiwang serve`. Its standard error is appended to the file `log`. `before` is a
-        command to run it with, such as `nice`.
+        `flags` are arguments of `erqiwang serve`. Port 0 is a free one. The server's standard error is appended to the
+        file `log`, if given. `before` is a command to run the server with, such as `nice`.
         """
         command = (*before, sys.executable, "-m", "erqiwang_grpc", "serve", "--port", str(port), "--data", str(folder))
         with ExitStack() as stack:
@@ -198,7 +199,7 @@ class ServerProcess:
         return Served(channel, self.address, self.key)
 
     def log(self) -> str:
-        """All that it has written to standard error so far. It must have been started with a `log`."""
+        """All that the server has written to standard error so far. It must have been started with a `log`."""
         assert self._log_file is not None, "it was started without a log"
         return self._log_file.read_text()
 
@@ -211,12 +212,12 @@ class ServerProcess:
         return sum(line["message"] == message for line in self.lines())
 
     async def stop(self) -> int:
-        """Stop it with SIGTERM; gives its exit status. Raises `TimeoutError` if it runs on for 20 seconds."""
+        """Stop the server with SIGTERM; gives its exit status. Raises `TimeoutError` if it runs on for 20 seconds."""
         self.process.send_signal(signal.SIGTERM)
         return await asyncio.wait_for(self.process.wait(), _LEAVE_SECONDS)
 
     async def kill(self) -> None:
-        """Kill it, whatever it is doing. Does nothing if it has ended."""
+        """Kill the server, whatever it is doing. Does nothing if it has ended."""
         await _killed(self.process)
 
 
@@ -233,7 +234,7 @@ async def served_apart(
 
 
 async def _port(process: Process) -> int:
-    """The port in the line in which the server says that it serves."""
+    """The port, from the line that the server prints when it serves."""
     assert process.stdout is not None, "standard output is a pipe"
     async with asyncio.timeout(_START_SECONDS):
         line = await process.stdout.readline()

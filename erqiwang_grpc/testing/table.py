@@ -37,6 +37,7 @@ class SeatedTable:
     platform: Platform
     """The platform that opened the room."""
     table: Table
+    """The room's id, and the tokens of all seats."""
     seats: dict[int, SeatClient]
     """An attached client for each seat, except the seats in `own`."""
 
@@ -57,7 +58,7 @@ class SeatedTable:
 
     @property
     def turn(self) -> int:
-        """The lowest of `seats` that has something to do by its own view. Fails if none has."""
+        """The lowest of `seats` that must act by its own view. Raises `AssertionError` if none must."""
         acting = next((number for number, seat in self.seats.items() if suggested(seat.view) is not None), None)
         assert acting is not None, "all seats wait"
         return acting
@@ -69,7 +70,7 @@ class SeatedTable:
     async def step(self, choose: Chooser = suggested) -> pb.Accepted:
         """Wait until one of `seats` must act, let it do what `choose` says, and wait until all have been told.
 
-        Raises `TimeoutError` if no seat must act for 20 seconds. Fails if the command is refused.
+        Raises `TimeoutError` if no seat must act for 20 seconds, and `AssertionError` if the command is refused.
         """
         seat, command = await self._until(lambda: self._next(choose))
         answer = accepted(await seat.act(command))
@@ -93,7 +94,10 @@ class SeatedTable:
             task.result()
 
     async def _until(self, ask: Callable[[], T | None]) -> T:
-        """Call `ask` whenever something changes for one of `seats`, until it gives an answer."""
+        """Call `ask` whenever something changes for one of `seats`, until it gives an answer.
+
+        Raises `TimeoutError` after 20 seconds, and `AssertionError` if a stream ends for good.
+        """
         found: list[T] = []
 
         def is_answered() -> bool:
@@ -127,7 +131,7 @@ class SeatedTable:
 
 @final
 class _Noticed:
-    """A shuffler that keeps its error, because the server only says that the room is quarantined."""
+    """A shuffler that keeps its error, because the server tells its clients only that the room is quarantined."""
 
     def __init__(self, shuffle: Shuffler) -> None:
         self._shuffle = shuffle
@@ -153,10 +157,12 @@ async def seated_table(
 ) -> AsyncIterator[SeatedTable]:
     """A table with its first deal dealt. Everything is stopped when the context is left.
 
-    The options are typed or a `roomtype`; by default three players play six deals. The seats in `own` get no client
+    Give either `options` or a `roomtype`; by default three players play six deals. The seats in `own` get no client
     here: the test attaches its own with `tokens`. `shuffle` chooses the cards: `seeded(7)` deals the same cards each
     time, `holding(...)` deals cards of the test's choice, and by default nobody can predict them. `on` is a running
-    server, which shuffles as it was started; without it a server is started in this process, with its rooms in memory.
+    server, which does not use `shuffle`; without it a server is started in this process, with its rooms in memory.
+
+    Raises what `seated` raises, or the error of the shuffler if that was the cause.
     """
     async with AsyncExitStack() as stack:
         noticed = _Noticed(shuffle)

@@ -44,14 +44,14 @@ def test_what_a_person_types_is_answered() -> None:
     with terminal("play", "--seed", "4", "--fast") as screen:
         screen.until("Bid 叫分:", "Bid 叫分:")
         for line, answer in (
-            ("help", "[those] are put in for you"),
+            ("help", "[those] cards are put in for you"),
             ("seventy", "is no bid"),
             ("s7", "Not now: the bidding is on."),
             ("surrender", "Not now: the bidding is on."),
             ("投降", "Not now: the bidding is on."),
             ("no trump", "Not now: the bidding is on."),
             ("7", "There is no bid of 7: bids are 70, 65,"),
-            ("pass", "Whoever opens the bidding has to bid: 70 or lower."),
+            ("pass", "The first bidder has to bid: 70 or lower."),
             ("signal 1", "Not now: the bidding is on."),
             ("trumps", "Not now: the bidding is on."),
             ("history", "No trick is finished yet."),

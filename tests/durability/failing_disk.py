@@ -1,6 +1,6 @@
-"""`erqiwang` on a disk that can be made to fail: after a line on standard input every flush is answered with an I/O error.
+"""`erqiwang` on a disk that can be made to fail: after a line on standard input, every flush fails with an I/O error.
 
-The kernel itself answers so, by a filter of system calls: what SQLite, Python and the server do about it is the real thing.
+A filter of system calls makes the kernel itself answer so. SQLite, Python and the server run as they are.
 """
 
 import ctypes
@@ -17,7 +17,9 @@ from erqiwang_grpc.__main__ import main
 FLUSHES: Final = {"x86_64": (74, 75), "aarch64": (82, 83)}
 """The numbers of fsync and fdatasync, by machine."""
 SECCOMP: Final = {"x86_64": 317, "aarch64": 277}
+"""The number of seccomp, by machine."""
 CAN_FAIL: Final = sys.platform == "linux" and platform.machine() in FLUSHES
+"""Whether flushes can be made to fail on this machine."""
 
 _LOAD_NUMBER, _EQUALS, _RETURN = 0x20, 0x15, 0x06
 _FAIL, _ALLOW = 0x00050000, 0x7FFF0000
@@ -25,7 +27,7 @@ _NO_NEW_PRIVILEGES, _FILTER, _EVERY_THREAD = 38, 1, 1
 
 
 def fail_flushes_when_told() -> None:
-    """Wait for a line; then, in every thread and until the process ends, no flush succeeds."""
+    """Wait for a line. From then on every flush fails, in every thread, until the process ends."""
     if not sys.stdin.readline():
         return
     one, other = FLUSHES[platform.machine()]
@@ -41,7 +43,7 @@ def fail_flushes_when_told() -> None:
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
     if libc.syscall(SECCOMP[platform.machine()], _FILTER, _EVERY_THREAD, program):
-        os._exit(70)  # a sandbox that allows no filter: the test sees a status that no server has
+        os._exit(70)  # The sandbox allows no filter. No server ends with this status, so the test notices.
     os.write(1, b"flushes fail\n")
 
 

@@ -1,4 +1,4 @@
-"""Rooms for these tests: in memory or on a file, played by the suggestions of the core, without a port."""
+"""Rooms for these tests, without a server: on a store in memory or in a file, played at random by legal commands."""
 
 from random import Random
 
@@ -26,7 +26,7 @@ PLAYERS = ("alice", "bob", "carol", "dave")
 
 
 class Clock:
-    """A clock that a test moves on; every look at it takes a millisecond."""
+    """A wall clock that a test moves forward. Each reading of it moves it by a millisecond."""
 
     def __init__(self) -> None:
         self._now = 1_700_000_000_000_000_000
@@ -42,7 +42,7 @@ class Clock:
 def node_on(
     store: Store, limits: Limits | None = None, clock: Clock | None = None, monotonic: Monotonic | None = None
 ) -> Node:
-    """A server's node on that store, with shuffles that repeat."""
+    """A node on a store. Its shuffles are the same each time."""
     roomy = limits or Limits(commands_per_second=10_000)
     steady = SystemMonotonic() if monotonic is None else monotonic
     return Node(store, ProcessWakeup(), clock or Clock(), seeded(7), roomy, monotonic=steady)
@@ -51,13 +51,13 @@ def node_on(
 async def act(
     room: Room, seat: Seat, command: SeatCommand, command_id: str = "", expected: int | None = None
 ) -> Answer:
-    """What the player on a seat is answered."""
+    """Carry out a command of the player on a seat, and give the answer."""
     actor = SeatActor(seat, Player(PLAYERS[seat]))
     return await room.carry_out(SeatAsks(actor, command, command_key(command_id, command), expected))
 
 
 async def administer(room: Room, command: HouseCommand, command_id: str = "") -> Answer:
-    """What the platform is answered."""
+    """Carry out a command of the platform, and give the answer."""
     return await room.carry_out(HouseAsks(PLATFORM, command, command_key(command_id, command)))
 
 
@@ -91,7 +91,7 @@ async def opened(
     reference: str = "",
     labels: tuple[Label, ...] = (),
 ) -> Room:
-    """A room in which nobody sits yet."""
+    """A new room in which all seats are free."""
     opening = RoomOpened("local", "alice", options or RoomOptions(), reference, labels)
     key = command_key(name, opening)
     assert key is not None
@@ -108,7 +108,7 @@ async def seated(
     reference: str = "",
     labels: tuple[Label, ...] = (),
 ) -> Room:
-    """A room whose seats are all taken: its first deal is dealt."""
+    """A new room whose seats are all taken, and whose first deal is dealt."""
     room = await opened(rooms, name, options, reference=reference, labels=labels)
     for seat in room.match.chairs.seats():
         taken = await administer(room, TakeSeat(seat, Player(PLAYERS[seat])), f"seat {seat}")
@@ -119,7 +119,7 @@ async def seated(
 
 
 def next_command(match: Match, luck: Random) -> tuple[Seat, Command]:
-    """What somebody may say now, by chance; the match is not over."""
+    """A random legal command, and the seat that may send it. The match must not be over."""
     acting = turn(match).seat
     if acting is not None:
         command = RandomLegal().act(view(match, acting), luck)
@@ -131,7 +131,7 @@ def next_command(match: Match, luck: Random) -> tuple[Seat, Command]:
 
 
 async def play(room: Room, steps: int, luck: Random | None = None) -> None:
-    """So many commands, or as many as it takes to the end of the match."""
+    """Play `steps` random commands, or up to the end of the match if it comes first."""
     chance = luck or Random(3)
     for number in range(steps):
         if isinstance(room.match, Over):

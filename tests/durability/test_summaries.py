@@ -256,7 +256,7 @@ def test_verify_names_a_wrong_summary_and_rebuild_makes_it_anew(
     assert main(["export", "--verify", "--data", str(tmp_path)]) == export.FAULTY
     assert f"room {room}: its summary is not what its events make of it, in: body" in capsys.readouterr().err
     assert main(["store", "rebuild", "--data", str(tmp_path)]) == DONE
-    assert "1 sound, 1 made anew, 0 could not be checked" in capsys.readouterr().out
+    assert "1 sound, 1 rebuilt, 0 could not be checked" in capsys.readouterr().out
     assert main(["export", "--verify", "--data", str(tmp_path)]) == export.DONE
 
 

@@ -1,4 +1,4 @@
-"""Tables for these tests: the harness of `erqiwang_grpc.testing`, and what looks closer than a client does."""
+"""Tables for these tests: the harness of `erqiwang_grpc.testing`, raw streams, and calls without a stream."""
 
 import asyncio
 from collections.abc import Callable
@@ -51,7 +51,7 @@ FOUR_PLAYERS: Final = room_pb2.RoomOptions(four_player=room_pb2.FourPlayerGame()
 
 
 def refused(error: grpc.aio.AioRpcError) -> CallRefused:
-    """How a call has ended; no server of any test gives a reason that the table does not have."""
+    """How a call ended. Fails the test if the reason is not in the table of reasons."""
     ended = refusal_of(error)
     assert not ended.reason or ended.reason in Reason.__members__, ended
     return ended
@@ -59,19 +59,19 @@ def refused(error: grpc.aio.AioRpcError) -> CallRefused:
 
 @final
 class RawSeat:
-    """A seat's stream, message by message, without a client that would look after it."""
+    """A seat's stream, message by message, without a client that would reconnect or fold."""
 
     def __init__(self, service: Served, token: str) -> None:
         self.call: grpc.aio.StreamStreamCall[pb.PlayRequest, pb.PlayResponse]
         self.call = service.seats.Play(metadata=bearer(token))
         self.refused: CallRefused | None = None
-        """What the stream ended with, where it did not end well."""
+        """The error that the stream ended with; None if it has not ended, or ended without one."""
         self.server_time = 0
-        """When the last snapshot was made; kept apart from it, so that two can be compared."""
+        """The time of the last snapshot, in nanoseconds. It is taken out of the snapshot, so that two can be equal."""
         self._waiting: list[pb.SeatMessage] = []
 
     async def attach(self, last_version: int | None = None) -> pb.Snapshot:
-        """Say `Attach`; gives the snapshot that answers it."""
+        """Send `Attach`, and give the snapshot that answers it."""
         await self.say(pb.PlayRequest(attach=pb.Attach(last_version=last_version)))
         return (await self.hear("snapshot")).snapshot
 
@@ -96,7 +96,7 @@ class RawSeat:
         return message
 
     async def hear(self, kind: str) -> pb.SeatMessage:
-        """The next message of that kind, passing over others."""
+        """The next message of that kind. Others before it are dropped."""
         async with asyncio.timeout(PATIENCE):
             while True:
                 message = await self.next()
@@ -105,7 +105,7 @@ class RawSeat:
                     return message
 
     async def rest(self) -> list[pb.SeatMessage]:
-        """Everything up to the end of the stream."""
+        """All further messages, up to the end of the stream."""
         heard: list[pb.SeatMessage] = []
         while (message := await self.next()) is not None:
             heard.append(message)
@@ -114,7 +114,7 @@ class RawSeat:
 
 @final
 class Witness:
-    """A seat's stream that never leaves: its view is what folding every notice comes to."""
+    """A seat's stream that stays attached. Its view is the first snapshot, with every notice folded into it."""
 
     def __init__(self, service: Served, token: str) -> None:
         self.stream = RawSeat(service, token)
@@ -127,7 +127,7 @@ class Witness:
         self.view, self.version = snapshot.view, snapshot.version
 
     async def hear_of(self, version: int) -> None:
-        """Listen until that version has been told; no version is passed over and none is told twice."""
+        """Listen until `version` was told. Fails the test if a version is left out or told twice."""
         while self.version < version:
             notice = (await self.stream.hear("notice")).notice
             assert notice.version == self.version + 1
@@ -137,7 +137,7 @@ class Witness:
 
 
 async def witnesses(service: Served, table: Table) -> list[Witness]:
-    """A witness on every seat."""
+    """An attached witness on every seat."""
     found = [Witness(service, token) for token in table.tokens]
     for witness in found:
         await witness.attach()
@@ -145,14 +145,14 @@ async def witnesses(service: Served, table: Table) -> list[Witness]:
 
 
 async def act(service: Served, table: Table, seat: int, command: pb.Command, command_id: str = "") -> pb.ActResponse:
-    """One command without a stream."""
+    """Send one command without a stream, and give the answer."""
     request = pb.ActRequest(command=command, command_id=command_id)
     response: pb.ActResponse = await service.seats.Act(request, metadata=table.metadata(seat))
     return response
 
 
 async def seen(service: Served, table: Table, seat: int, last_version: int | None = None) -> pb.Snapshot:
-    """The view of a seat now, without the time of asking, so that two can be compared."""
+    """The view of a seat now. The server's time is taken out, so that two can be equal."""
     request = pb.GetViewRequest(last_version=last_version)
     response: pb.GetViewResponse = await service.seats.GetView(request, metadata=table.metadata(seat))
     response.snapshot.ClearField("server_time")
@@ -160,7 +160,7 @@ async def seen(service: Served, table: Table, seat: int, last_version: int | Non
 
 
 async def acting(service: Served, table: Table, choose: Chooser = suggested) -> tuple[int, pb.Command] | None:
-    """A seat that has something to do and what it chooses to do; None where nobody has."""
+    """A seat that must act, and the command that `choose` gives; None if no seat must act."""
     for seat in range(len(table.tokens)):
         command = choose((await seen(service, table, seat)).view)
         if command is not None:
@@ -169,14 +169,14 @@ async def acting(service: Served, table: Table, choose: Chooser = suggested) -> 
 
 
 async def step(service: Served, table: Table, choose: Chooser = suggested) -> pb.Accepted:
-    """Whoever is to act does, without a stream."""
+    """Let a seat that must act send its command, without a stream."""
     turn = await acting(service, table, choose)
     assert turn is not None, "the match is over"
     return (await act(service, table, *turn)).accepted
 
 
 async def eventually(condition: Callable[[], bool], seconds: float = PATIENCE) -> None:
-    """Wait until the condition holds; fails where it does not in time."""
+    """Wait until the condition holds. Raises `TimeoutError` after `seconds`."""
     async with asyncio.timeout(seconds):
-        while not condition():  # noqa: ASYNC110  # what is waited for is anything, and rings no bell
+        while not condition():  # noqa: ASYNC110  # a condition on any state, which no event announces
             await asyncio.sleep(0.01)

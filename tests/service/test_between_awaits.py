@@ -33,7 +33,7 @@ from tests.durability.played import (
 )
 from tests.service.tables import PATIENCE, RawSeat, Service, act, eventually, seated, served
 from tests.store.contract import PLAIN
-from tests.store.holding import HoldingLog
+from tests.store.holding import HoldingStore
 from tests.store.passing_on import PassingOn
 
 BID: Final = pb.Command(bid=bidding_pb2.Bid(points=70))
@@ -92,7 +92,7 @@ async def test_a_room_that_is_put_away_before_attach_is_found_anew(service: Serv
 
 
 async def test_a_room_with_an_append_under_way_is_not_put_away(tmp_path: Path) -> None:
-    store = HoldingLog(MemoryStore())
+    store = HoldingStore(MemoryStore())
     async with served(tmp_path, store=store) as service:
         table = await seated(service.platform)
         room = service.room(table.room_id)
@@ -145,7 +145,7 @@ async def test_a_room_for_which_a_command_waits_is_not_put_away() -> None:
 
 
 async def test_a_room_that_is_filled_while_its_end_waits_is_not_ended() -> None:
-    store, clock = HoldingLog(MemoryStore()), Clock()
+    store, clock = HoldingStore(MemoryStore()), Clock()
     rooms = Rooms(node_on(store, clock=clock))
     room = await opened(rooms)
     for seat in (0, 1):
@@ -165,7 +165,7 @@ async def test_a_room_that_is_filled_while_its_end_waits_is_not_ended() -> None:
 
 async def test_a_seat_is_taken_that_another_was_faster_to_take(tmp_path: Path) -> None:
     """Who asks for any seat gets the next free one, and is told that the room is full where there is none."""
-    store = HoldingLog(MemoryStore())
+    store = HoldingStore(MemoryStore())
     async with served(tmp_path, store=store) as service:
         platform = service.platform
         room_id = (await platform.create_room("alice")).room_id

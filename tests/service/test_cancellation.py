@@ -20,7 +20,7 @@ from erqiwang_grpc.v1 import (
 )
 from tests.durability.played import node_on, seated as seated_in_memory
 from tests.service.tables import ROOMY, RawSeat, Service, eventually, seated, seen, served
-from tests.store.holding import HoldingLog
+from tests.store.holding import HoldingStore
 
 BID: Final = pb.Command(bid=bidding_pb2.Bid(points=70))
 
@@ -33,7 +33,7 @@ class Cancellable(Protocol):
     def cancel(self) -> bool: ...
 
 
-async def given_up(store: HoldingLog, call: Cancellable) -> None:
+async def given_up(store: HoldingStore, call: Cancellable) -> None:
     """Cancel a call that was made just now, while the log holds what it asked for, and wait until the server has noticed."""
     before = asyncio.all_tasks()
     await store.held.wait()
@@ -47,7 +47,7 @@ async def given_up(store: HoldingLog, call: Cancellable) -> None:
 
 
 async def test_a_command_whose_caller_gives_up_is_told_to_the_others(tmp_path: Path) -> None:
-    store = HoldingLog(MemoryStore())
+    store = HoldingStore(MemoryStore())
     async with served(tmp_path, store=store) as service:
         table = await seated(service.platform)
         before = await seen(service, table, 0)
@@ -84,7 +84,7 @@ async def disband(service: Service, room_id: str) -> Cancellable:
 async def test_what_a_platform_gives_up_waiting_for_is_told_to_the_seats(
     tmp_path: Path, ask: Callable[[Service, str], Awaitable[Cancellable]], causes: list[str]
 ) -> None:
-    store = HoldingLog(MemoryStore())
+    store = HoldingStore(MemoryStore())
     async with served(tmp_path, store=store) as service:
         platform = service.platform
         room_id = (await platform.create_room("alice")).room_id
@@ -98,7 +98,7 @@ async def test_what_a_platform_gives_up_waiting_for_is_told_to_the_seats(
 
 
 async def test_a_room_whose_creator_gives_up_is_opened_and_expires(tmp_path: Path) -> None:
-    store = HoldingLog(MemoryStore())
+    store = HoldingStore(MemoryStore())
     clock = time_ns()
     async with served(tmp_path, store=store, now=lambda: clock) as service:
         store.holds_appends = True
@@ -116,7 +116,7 @@ async def test_a_room_whose_creator_gives_up_is_opened_and_expires(tmp_path: Pat
 
 
 async def test_a_room_that_is_being_opened_is_opened_for_the_others_too() -> None:
-    store = HoldingLog(MemoryStore())
+    store = HoldingStore(MemoryStore())
     stored = await seated_in_memory(Rooms(node_on(store)))
     rooms = Rooms(node_on(store))
     store.holds_reads = True
@@ -133,7 +133,7 @@ async def test_a_room_that_is_being_opened_is_opened_for_the_others_too() -> Non
 
 
 async def test_a_room_whose_only_finder_gives_up_is_in_memory_and_keeps_its_deadline(tmp_path: Path) -> None:
-    store = HoldingLog(MemoryStore())
+    store = HoldingStore(MemoryStore())
     clock = time_ns()
     async with served(tmp_path, store=store, now=lambda: clock) as service:
         room_id = (await service.platform.create_room("alice")).room_id

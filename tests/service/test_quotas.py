@@ -19,7 +19,7 @@ from erqiwang_grpc.v1 import refusal_pb2, room_service_pb2 as pb
 from tests.service.clocks import HandMonotonic
 from tests.service.processes import serving
 from tests.service.tables import PATIENCE, ROOMY, RawSeat, Service, Table, eventually, seated, served, step
-from tests.store.holding import HoldingLog
+from tests.store.holding import HoldingStore
 from tests.store.passing_on import PassingOn
 
 ROOMS = refusal_pb2.Refusal.QUOTA_ROOMS
@@ -77,7 +77,7 @@ async def test_a_quota_is_set_by_its_flag(tmp_path: Path) -> None:
 
 async def test_rooms_opened_at_once_do_not_slip_past_the_quota(tmp_path: Path) -> None:
     """None of them is stored before all have asked."""
-    store = HoldingLog(MemoryStore())
+    store = HoldingStore(MemoryStore())
     async with served(tmp_path, store=store, limits=replace(ROOMY, platform_rooms=3)) as service:
         store.holds_appends = True
         creating = [

@@ -1,4 +1,4 @@
-"""What every backend of the two ports must do: a backend's test inherits these and gives the fixture."""
+"""What every backend of the two ports must do. The test of a backend inherits a contract and gives its fixture."""
 
 import asyncio
 from collections.abc import Callable
@@ -70,7 +70,7 @@ def batch(
 
 
 def ended(*bodies: bytes, time: int = 1, feed: str | None = None) -> Batch:
-    """A batch that ends a match, created at the same moment."""
+    """A batch that ends a match. The room is created and ended at the same `time`."""
     return batch(*bodies, time=time, summary=summary(FINISHED, created=time, ended=time), feed=feed)
 
 

@@ -1,4 +1,4 @@
-"""A log that holds an append or a read until the test lets it go on."""
+"""A store that holds the answers to appends or reads until the test lets them go."""
 
 import asyncio
 from typing import final
@@ -8,8 +8,8 @@ from tests.store.passing_on import PassingOn
 
 
 @final
-class HoldingLog(PassingOn):
-    """`Store` on another one. What is held has been carried out below and is not answered yet."""
+class HoldingStore(PassingOn):
+    """A store on another one. A call that is held was carried out by the other store, and is not answered yet."""
 
     def __init__(self, below: Store) -> None:
         super().__init__(below)
@@ -17,8 +17,9 @@ class HoldingLog(PassingOn):
         self.holds_reads = False
         self.reads = 0
         self.held = asyncio.Event()
-        """Set once something is held."""
+        """Set when a call is held."""
         self.go_on = asyncio.Event()
+        """Set it to answer the calls that are held."""
 
     async def append(self, room: RoomId, expected: Version, batch: Batch) -> AppendAnswer:
         answer = await super().append(room, expected, batch)

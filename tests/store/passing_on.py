@@ -1,4 +1,4 @@
-"""A log that passes everything on to another: what the logs of tests that fail, wait or count have in common."""
+"""A store that passes every call on to another one. Stores that fail, wait or count in tests inherit from it."""
 
 from erqiwang_grpc.store import (
     NOTHING,
@@ -27,7 +27,7 @@ from erqiwang_grpc.store import (
 
 
 class PassingOn:
-    """`Store` on another one."""
+    """A store on another one, `below`."""
 
     def __init__(self, below: Store) -> None:
         self._below = below

@@ -1,4 +1,4 @@
-"""Cards as coloured text; without the colours where the output is no terminal."""
+"""Cards as text in the colours of their suits. The console drops the colours if the output is no terminal."""
 
 from typing import Final
 
@@ -21,7 +21,7 @@ _JOKER_STYLE: Final = Style(bold=True, color="magenta")
 
 
 def card(number: CardId) -> Text:
-    """One card."""
+    """One card, as in `♠A`, in the colour of its suit."""
     return Text(write_card(kind(number)), _style(number))
 
 
@@ -35,12 +35,15 @@ def _style(number: CardId) -> Style:
 
 
 def cards(held: CardSet, trump: Trump | None = None) -> Text:
-    """Those cards as a player holds them; `nothing` where there are none."""
+    """The cards as a player sorts them, trumps first; `nothing` if there are none. Without `trump`, for no trump."""
     return marked(held, trump, EMPTY, EMPTY) if held else Text("nothing")
 
 
 def marked(held: CardSet, trump: Trump | None, must: CardSet, may: CardSet) -> Text:
-    """A hand in which `[♠A]` has to be played, `♠A` may be, and `(♠A)` may not; with no `may` nothing is marked."""
+    """A hand with marks: `[♠A]` must be played, `♠A` may be played, and `(♠A)` may not.
+
+    If `may` is empty, no card is marked `(♠A)`.
+    """
     tables = order(trump or NoTrump())
     words: list[Text] = []
     for number in in_order(tables, held):
@@ -55,7 +58,7 @@ def marked(held: CardSet, trump: Trump | None, must: CardSet, may: CardSet) -> T
 
 
 def trump_name(trump: Trump) -> Text:
-    """A trump choice, as one of its cards would be coloured."""
+    """The name of a trump choice, in the colour of its suit."""
     match trump:
         case SuitTrump(suit):
             return Text(write_trump(trump), _SUIT_STYLES[suit])
@@ -64,5 +67,5 @@ def trump_name(trump: Trump) -> Text:
 
 
 def trump_of(view: Seen) -> Trump | None:
-    """The trump of the deal that a view shows, once it is named."""
+    """The trump of the deal in a view; None until it is named."""
     return None if view.contract.agreed is None else view.contract.agreed.trump

@@ -1,4 +1,4 @@
-"""Chinese at the keyboard: words for what there is to type, and numbers. Cards and trumps are the notation's to read."""
+"""Chinese at the keyboard: commands and numbers. The core's notation reads cards and trumps in Chinese itself."""
 
 import re
 import unicodedata
@@ -24,16 +24,17 @@ WORDS: Final = {
     "没分": "signal 2",
     "有分": "signal 3",
 }
-"""What a line says in Chinese, and the same in English."""
+"""Each Chinese command, and the English one that means the same."""
 
 _DIGITS: Final = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
 _DIGIT: Final = f"[{''.join(_DIGITS)}]"
 _NUMBER: Final = re.compile(rf"(?:(?P<hundreds>{_DIGIT})百零?)?(?:(?P<tens>{_DIGIT})?(?P<ten>十))?(?P<ones>{_DIGIT})?")
 _LONGEST: Final = 8
+"""Most digits of a number. `int` raises an error for thousands of digits, and no bid has so many."""
 
 
 def in_english(line: str) -> str:
-    """A line with its words in English and its wide letters and digits narrow; whatever else it says stays as it is."""
+    """The line with a Chinese command translated, and full-width characters made ASCII. All else stays as it is."""
     narrow = unicodedata.normalize("NFKC", line).strip()
     first, _, second = narrow.removeprefix("提示").strip().partition(" ")
     if not second and first in WORDS:
@@ -42,7 +43,7 @@ def in_english(line: str) -> str:
 
 
 def number(text: str) -> int | None:
-    """The points that a text names: `70`, `七十`, `叫七十分`; None for anything else."""
+    """The points that a text names, as in `70`, `七十` or `叫七十分`; None if it names none."""
     text = text.removeprefix("叫").removesuffix("分").strip()
     if text.isascii() and text.isdecimal() and len(text) <= _LONGEST:
         return int(text)

@@ -1,4 +1,4 @@
-"""Hearing: a seat's stream message by message, and the view as each leaves it."""
+"""Hearing: reads a seat's stream message by message, and keeps the view as it was after each message."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -18,22 +18,23 @@ from erqiwang_grpc.v1 import seat_service_pb2 as pb
 @final
 @dataclass(frozen=True, slots=True)
 class Attached:
-    """The whole view was sent: at the beginning, and after a connection was lost."""
+    """The whole view was sent: at the start, after a lost connection, or because the client read too slowly."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Noticed:
-    """An event."""
+    """An event, as this seat may know it."""
 
     version: int
+    """The version of the event."""
     cause: Cause
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class RefusedTo:
-    """A command of the seat's own was refused."""
+    """A command of this seat was refused."""
 
     refusal: Refused
 
@@ -41,17 +42,22 @@ class RefusedTo:
 @final
 @dataclass(frozen=True, slots=True)
 class Present:
-    """Which seats are there, seat 0 first."""
+    """The presence of the seats has changed."""
 
     seats: tuple[bool, ...]
+    """Whether each seat is present, seat 0 first."""
 
 
 Heard: TypeAlias = Attached | Noticed | Signalled | TrumpsShown | RefusedTo | Present
+"""What a message tells a player."""
 
 
 @final
 class Hearing:
-    """One seat's client, heard one message at a time."""
+    """One seat's client, read one message at a time.
+
+    The client folds messages as they arrive, so its view may be ahead. `view` belongs to the last message read here.
+    """
 
     def __init__(self, client: SeatClient) -> None:
         self.client = client
@@ -61,17 +67,17 @@ class Hearing:
 
     @property
     def view(self) -> View:
-        """The view as the last message left it; there is one once something was heard."""
+        """The view after the last message that `next` gave. There must have been one."""
         assert self._view is not None, "a stream begins with a view"
         return self._view
 
     @property
     def is_up_to_date(self) -> bool:
-        """Whether no event is known to the client that was not heard here."""
+        """Whether every event that the client has received was read here."""
         return self.version == self.client.version
 
     async def next(self) -> Heard | None:
-        """The next thing there is to hear; None once the stream has ended for good."""
+        """The next message that tells a player something; None once the stream has ended for good."""
         async for message in self._messages:
             heard = self._take(message)
             if heard is not None:
@@ -79,7 +85,10 @@ class Hearing:
         return None
 
     async def until_version(self, version: int) -> Cause:
-        """The cause of that version, which is the next one; everything else is passed over."""
+        """Read up to the event with this version, and give its cause. It must not have been read before.
+
+        Messages before it are dropped. Raises `ConnectionError` if the stream ends first.
+        """
         while True:
             heard = await self.next()
             if heard is None:

@@ -1,4 +1,4 @@
-"""Hosting: a server of our own on a free port, with one room whose seats are all taken."""
+"""Hosting: starts a server in this process, with one room whose seats are all taken, and plays seats by a policy."""
 
 from __future__ import annotations
 
@@ -21,32 +21,36 @@ from erqiwang_grpc.testing import Service, Table, seated, served
 from erqiwang_grpc.tools.terminal.hearing import Attached, Heard, Hearing, Noticed, Present, RefusedTo
 
 PLAYERS: Final = ("Anna", "Bao", "Chen", "Dora")
+"""Names for up to four seats, seat 0 first."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Hosted:
-    """A room that is ready to be played in."""
+    """A server, a client for its platform, and a room whose first deal is dealt."""
 
     service: Service
     platform: Platform
     table: Table
 
     def client(self, seat: int) -> SeatClient:
-        """A client for one of the seats, not attached yet."""
+        """A client for a seat, not attached yet."""
         return self.service.client(self.table.tokens[seat], self.table.seats[seat].last_version)
 
 
 @asynccontextmanager
 async def hosted(options: RoomOptions, seed: int, players: tuple[str, ...] = PLAYERS) -> AsyncIterator[Hosted]:
-    """A server until the context is left; whoever knows the seed knows its decks."""
+    """A server with a full room, until the context is left. The seed decides every deck, so it reveals all cards.
+
+    `players` must have at least as many names as the room has seats.
+    """
     async with served(shuffle=seeded(seed)) as service, service.platform as platform:
         yield Hosted(service, platform, await seated(platform, options, players=players))
 
 
 @final
 class Signalling:
-    """When a seat signals: a policy has something to say at every turn, and people are told only what is new."""
+    """Decides when a seat signals: a policy gives the same signal turn after turn, and people should hear it once."""
 
     def __init__(self, policy: Policy, random: Random) -> None:
         self._policy = policy
@@ -54,7 +58,7 @@ class Signalling:
         self._said: tuple[int, Signal] | None = None
 
     def signal(self, view: View) -> Signal | None:
-        """What the seat signals now; None where it has said that in this deal last."""
+        """The signal to send now; None if the policy gives none, or the one that this seat sent last in this deal."""
         signal = self._policy.signal(view, self._random)
         if signal is None or self._said == (view.progress.deal, signal):
             return None
@@ -63,7 +67,7 @@ class Signalling:
 
 
 async def play_along(seat: Hearing, policy: Policy, random: Random, pause: float) -> None:
-    """Play a seat by a policy, each action `pause` seconds after its turn has come, until the stream ends."""
+    """Play a seat by a policy until its stream ends, and wait `pause` seconds before each action."""
     signalling = Signalling(policy, random)
     while (heard := await seat.next()) is not None:
         if _is_news(heard) and seat.is_up_to_date:

@@ -1,4 +1,4 @@
-"""The keyboard: lines as they are typed, while everything else goes on."""
+"""The keyboard: reads lines as they are typed, without blocking the event loop."""
 
 import asyncio
 import codecs
@@ -13,23 +13,23 @@ _BYTES: Final = 4096
 
 @final
 class Keyboard:
-    """Lines of standard input. A terminal edits them itself; a pipe or a file serves as well."""
+    """The lines of standard input: a terminal, which edits them itself, a pipe or a file."""
 
     def __init__(self) -> None:
         self._lines: asyncio.Queue[str | None] = asyncio.Queue()
         self._loop = asyncio.get_running_loop()
-        # A thread of its own that nobody waits for: nothing interrupts a read of standard input. It reads the file
-        # itself, not `sys.stdin`, whose lock it would hold while Python closes.
+        # Nothing can interrupt a read of standard input, so it is done in a daemon thread, which does not keep the
+        # process alive. The thread does not read `sys.stdin`, because it would hold its lock while Python shuts down.
         Thread(target=self._read, daemon=True).start()
 
     async def line(self) -> str | None:
-        """The next line without its end; None once there are no more."""
+        """The next line, without its line end; None at the end of the input."""
         return await self._lines.get()
 
     def _read(self) -> None:
         decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         begun = ""
-        # The loop may be closed before the last line is read.
+        # The match may end, and the loop be closed, while the input goes on.
         with contextlib.suppress(OSError, RuntimeError):
             while read := os.read(_STANDARD_INPUT, _BYTES):
                 *lines, begun = (begun + decoder.decode(read)).split("\n")

@@ -1,4 +1,4 @@
-"""Lines on a console, broken between words: no card, number or word is cut apart at the edge of a terminal."""
+"""Lines on a console, broken between words, so that the edge of a terminal cuts no card, number or word in two."""
 
 import re
 from collections.abc import Iterator
@@ -8,13 +8,13 @@ from rich.console import Console
 from rich.text import Text
 
 _INDENT: Final = 5
-"""Columns that the second and later rows of a line begin with."""
+"""Columns by which the second and later rows of a line are indented."""
 _WORD: Final = re.compile(r" *[^ ]+| +$")
 
 
 @final
 class Lines:
-    """Writes line by line, or a line piece by piece. What is no terminal has no edge: there a line stays one row."""
+    """Writes whole lines, or a line piece by piece. A file or a pipe has no edge, so each line is one row there."""
 
     def __init__(self, console: Console) -> None:
         self.console = console
@@ -22,11 +22,11 @@ class Lines:
 
     @property
     def in_line(self) -> bool:
-        """Whether a line was begun and not ended."""
+        """Whether a line was begun and is not ended."""
         return self._column > 0
 
     def say(self, text: Text) -> None:
-        """A line of its own; several where the text holds line ends."""
+        """End the line that was begun, and write the text as a line, or as several if it holds line ends."""
         self.end()
         for line in text.split("\n", allow_blank=True) or [Text()]:
             for word in _words(line):
@@ -34,7 +34,7 @@ class Lines:
             self._break()
 
     def go_on(self, piece: Text) -> None:
-        """More of a line. A piece that does not fit beside what is there begins a row, whole if it fits into one."""
+        """Add a piece to the line. If it fits in a row but not in the rest of this one, it begins a new row."""
         if self._column and piece.cell_len > self._room and piece.cell_len + _INDENT <= self.console.width:
             self._next_row()
             piece = _without_leading_spaces(piece)
@@ -42,13 +42,13 @@ class Lines:
             self._put(word)
 
     def end(self) -> None:
-        """End the line that was begun."""
+        """End the line, if one was begun."""
         if self.in_line:
             self._break()
 
     @property
     def _room(self) -> int:
-        """Columns that are left in the row."""
+        """The columns left in the row."""
         return self.console.width - self._column if self.console.is_terminal else 1_000_000
 
     def _put(self, word: Text) -> None:

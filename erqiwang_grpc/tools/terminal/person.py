@@ -1,4 +1,4 @@
-"""A person's seat: what is heard is told, what is asked is asked, and what is typed is done."""
+"""A person's seat: prints what the seat is told, asks what it must do, and does what the person types."""
 
 from __future__ import annotations
 
@@ -30,17 +30,19 @@ _TICK_SECONDS: Final = 1.0
 
 
 class Ending(Enum):
-    """How it ended for the person."""
+    """How a person's game ended."""
 
     OVER = "over"
+    """The match is over."""
     LEFT = "left"
+    """The person left, or the input ended."""
     LOST = "lost"
-    """The server has ended the stream for good."""
+    """The server ended the stream for good."""
 
 
 @final
 class Person:
-    """One seat at the terminal."""
+    """One seat, played by a person at the terminal."""
 
     def __init__(self, seat: Hearing, console: Console) -> None:
         self._seat = seat
@@ -49,12 +51,12 @@ class Person:
         self._keyboard = Keyboard()
         self._prompted = False
         self._asked_at = 0
-        """The version at which the last question was asked in full."""
+        """The version at which the last question was printed in full; 0 to print it in full next time."""
         self._sending: set[asyncio.Task[object]] = set()
 
     async def play(self) -> Ending:
         """Play until the match is over, the person leaves, or the stream ends for good."""
-        self._teller.say("Type help to see what there is to type.")
+        self._teller.say("Type help for a list of what you can type.")
         hearing = asyncio.create_task(self._seat.next())
         typing = asyncio.create_task(self._keyboard.line())
         losing = asyncio.create_task(self._next_loss())
@@ -63,7 +65,7 @@ class Person:
                 await asyncio.wait(
                     {hearing, typing, losing}, timeout=_TICK_SECONDS, return_when=asyncio.FIRST_COMPLETED
                 )
-                # What was heard comes first: a line answers what was asked last.
+                # Messages come before typed lines, because a line answers the newest question.
                 if hearing.done():
                     heard = hearing.result()
                     if heard is None:
@@ -87,7 +89,7 @@ class Person:
             losing.cancel()
 
     async def _next_loss(self) -> None:
-        """Wait until the connection is there, and then until it is lost."""
+        """Wait until the seat is connected, and then until the connection is lost."""
         client = self._seat.client
         await client.until(lambda: client.connected)
         await client.until(lambda: not client.connected)
@@ -127,7 +129,7 @@ class Person:
         self._ask()
 
     def _obey(self, line: str | None) -> Quit | None:
-        """Do what a line says; Quit where that is to leave."""
+        """Do what a line says; None is the end of the input. Gives `Quit` if the person leaves."""
         self._prompted = False
         meant: Typed = Quit.QUIT if line is None else typed(line, self._seat.view)
         if isinstance(meant, Quit):
@@ -145,10 +147,10 @@ class Person:
         return None
 
     def _send(self, meant: Command | Request) -> None:
-        """Send it; what comes of it is heard like everything else."""
+        """Send a command without waiting for the answer: its events, or its refusal, are read from the stream."""
         if isinstance(meant, Signal):
             self._seat.client.signal(playing_pb2.SignalKind.ValueType(meant.signal))
-            # Where the seat may not signal, the refusal is all that there is to say.
+            # If the seat may not signal, the server refuses, and the refusal is printed instead.
             if may_signal(self._seat.view):
                 self._say("Signalled: the other defenders hear it, and there is no receipt.")
                 self._ask()
@@ -184,7 +186,7 @@ class Person:
     def _history(self) -> None:
         view = self._seat.view
         if not view.options.review:
-            self._say("In this room past tricks may not be looked back at (不查牌).")
+            self._say("This room does not show past tricks (不查牌).")
         elif not view.history.tricks:
             self._say("No trick is finished yet.")
         for number, played in enumerate(view.history.tricks, start=1):
@@ -195,7 +197,7 @@ class Person:
     # The prompt
 
     def _ask(self, *, show_hand: bool = True) -> None:
-        """Ask what there is to ask, once everything that has happened was told. What was asked before is not repeated."""
+        """Ask what the seat must do, if every event was told. For a question that was already printed, only prompt."""
         if not self._seat.is_up_to_date:
             return
         asked = question(self._seat.view, show_hand=show_hand)
@@ -208,14 +210,14 @@ class Person:
             self._prompted = True
 
     def _tick(self) -> None:
-        """Show the countdown again in its place; whatever is being typed stays. Nothing happens when it runs out."""
+        """Print the countdown over the old one, and leave what is being typed. Nothing happens when it runs out."""
         if self._prompted and self._console.is_terminal:
             save, restore = "\x1b7", "\x1b8"
             self._console.file.write(f"{save}\r{self._countdown()}{restore}")
             self._console.file.flush()
 
     def _countdown(self) -> str:
-        """What is left of the turn's time, always as wide."""
+        """The seconds left for the turn, or blanks if the room has no countdown. The width is always the same."""
         turn = self._seat.client.view.parts.turn
         if not turn.countdown:
             return "[     ] "

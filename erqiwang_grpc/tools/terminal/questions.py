@@ -1,4 +1,4 @@
-"""Questions to a person: what there is to do, and what a typed line says to it."""
+"""Questions to a person: says what the seat must do, and understands what is typed."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -24,10 +24,10 @@ from erqiwang_grpc.tools.terminal.refusal_text import not_now
 HELP: Final = """\
 Cards: s7 or ♠7, h10, dK, cA, 黑桃7; BJ and SJ (大王, 小王) are the jokers;
 the same card twice is a pair. Enter alone takes what is suggested.
-Of cards to follow with, [those] are put in for you, (those) may not be played.
+When you follow, [those] cards are put in for you, (those) may not be played.
   65 · pass          bid, or pass 不叫, when it is your turn to
   s · no trump       name trump (黑桃, 无主)
-  surrender          give the deal up 投降, where that is open
+  surrender          give the deal up 投降, if that is allowed
   s7 s7              bury, lead or follow with those cards
   ready              go on to the next deal 准备
   signal 1 · 2 · 3   tell the other defenders: I can beat 踩, no points 没分,
@@ -50,7 +50,7 @@ class Look(Enum):
 
 
 class Quit(Enum):
-    """To leave."""
+    """The person wants to leave."""
 
     QUIT = "quit"
 
@@ -58,12 +58,14 @@ class Quit(Enum):
 @final
 @dataclass(frozen=True, slots=True)
 class Unclear:
-    """A line that says nothing, in words for whoever typed it."""
+    """A line that cannot be understood, or that is no answer to what the seat is asked now."""
 
     why: str
+    """The reason, for the person, as a sentence without a capital letter and a full stop."""
 
 
 Typed: TypeAlias = Command | Request | Look | Quit | Unclear
+"""What a person can mean by a line."""
 
 _SIGNALS: Final = {
     "1": SignalKind.CAN_BEAT,
@@ -76,7 +78,7 @@ _SIGNALS: Final = {
 
 
 def typed(line: str, view: View) -> Typed:
-    """What a line says to the view as it is."""
+    """What a person with this view means by a line. The server decides whether a command is allowed."""
     line = in_english(line)
     words = line.lower().split()
     match words:
@@ -101,7 +103,7 @@ def typed(line: str, view: View) -> Typed:
 def _chosen(line: str, view: View) -> Typed:
     choice = view.advice.choice
     if choice is None:
-        return Unclear(not_now(view) if line and _kinds(line) else "it is not your turn; help says what else there is")
+        return Unclear(not_now(view) if line and _kinds(line) else "it is not your turn; help lists what you can type")
     if not line:
         return suggestion(choice)
     kind, kinds = _kind(choice), _kinds(line)
@@ -123,7 +125,7 @@ def _chosen(line: str, view: View) -> Typed:
 
 
 def suggestion(choice: Choice) -> Command:
-    """What Enter alone does."""
+    """The command for Enter alone: what the advice suggests."""
     match choice:
         case CallAdvice(suggestion=call):
             return call
@@ -138,7 +140,7 @@ def suggestion(choice: Choice) -> Command:
 
 
 class _Kind(Enum):
-    """What a line may answer."""
+    """What a line can be an answer to."""
 
     CALL = "call"
     NAME = "name"
@@ -146,7 +148,7 @@ class _Kind(Enum):
 
 
 def _kind(choice: Choice) -> _Kind | None:
-    """What a line must answer; None where nothing is asked but to go on, which no such line does."""
+    """The kind of answer that a choice needs; None if the seat only has to be ready."""
     match choice:
         case CallAdvice():
             return _Kind.CALL
@@ -159,7 +161,7 @@ def _kind(choice: Choice) -> _Kind | None:
 
 
 def _kinds(line: str) -> set[_Kind]:
-    """What a line might answer, whenever that is asked; nothing for what is understood at no time."""
+    """The kinds of answer that a line would be at some time; empty if it is never understood."""
     answers = {
         _Kind.CALL: line.lower() in _PASS or number_in(line) is not None,
         _Kind.NAME: line.lower() == _SURRENDER or not isinstance(read_trump(line), UnreadableTrump),
@@ -198,7 +200,7 @@ def _bury(line: str, view: View, size: int) -> Typed:
 
 
 def _play(line: str, view: View, must: CardSet, size: int) -> Typed:
-    """A play of the cards named; with fewer than `size` of them, the `must` beside them are meant as well."""
+    """A play of the named cards. If they are fewer than `size`, the cards in `must` are added."""
     chosen = _cards(line, view)
     if isinstance(chosen, Unclear):
         return chosen
@@ -217,7 +219,10 @@ def _cards(line: str, view: View) -> CardSet | Unclear:
 
 
 def held_copies(hand: CardSet, named: CardSet) -> CardSet:
-    """Cards of the hand in place of those named, kind by kind: a text does not say which of two copies it means."""
+    """The named cards, with copies that the hand holds: a text does not say which of the two copies it means.
+
+    A card of which the hand has no copy left stays as it was named.
+    """
     chosen: list[CardId] = []
     for card in ids(named):
         other = CardId((card + KINDS) % (2 * KINDS))
@@ -227,7 +232,7 @@ def held_copies(hand: CardSet, named: CardSet) -> CardSet:
 
 
 def question(view: View, *, show_hand: bool = True) -> Text | None:
-    """What the seat is asked now, with its hand above; None where there is nothing for it to do."""
+    """The question to the seat, below its hand if `show_hand`; None if the seat has nothing to do."""
     choice = view.advice.choice
     if choice is None:
         return None

@@ -1,9 +1,9 @@
-"""Refusals in words: what is wrong, and with the cards that would have been right."""
+"""Refusals in words for a person: what is wrong, and which cards would be legal."""
 
 from typing import Final
 
 from erqiwang_core.kernel.cards import CARDS
-from erqiwang_core.kernel.hand import cards_of
+from erqiwang_core.kernel.hand import EMPTY, cards_of
 from erqiwang_core.parts import View
 from erqiwang_core.refusals import (
     BidNotLower,
@@ -33,22 +33,12 @@ from erqiwang_core.units import CardId, CardSet
 from rich.text import Text
 
 from erqiwang_grpc.rooms.refusals import (
-    CommandIdReused,
-    ForeignCursor,
-    InvalidCursor,
-    InvalidField,
-    NoCommand,
-    NoSuchRecord,
-    NoSuchRoom,
-    OutcomeUnknown,
-    QuotaReached,
     Refused,
-    RoomFull,
     RoomQuarantined,
+    ServiceRefusal,
     StaleVersion,
     StoreUnavailable,
     TooManyCommands,
-    TooManyRooms,
     sentence,
 )
 from erqiwang_grpc.tools import wording
@@ -67,15 +57,14 @@ _PHASES: Final = {
 
 
 def explained(refused: Refused, view: View) -> Text:
-    """Why a command did not stand, with everything that the refusal says."""
+    """Why a command was refused, in sentences that say all that the refusal tells. `view` is the sender's."""
+    if isinstance(refused, ServiceRefusal):
+        return Text(_of_service(refused))
     match refused:
         case IllegalFollow(broken, compulsory, legal):
-            must = (
-                Text.assemble(" You have to play ", cards(compulsory, trump_of(view)), ".") if compulsory else Text("")
-            )
-            return Text.assemble(_sentence(wording.breach(broken)), must, _legal(legal, view))
+            return _illegal(wording.breach(broken), compulsory, legal, view)
         case IllegalLead(fault, legal):
-            return Text.assemble(_sentence(wording.not_led(fault)), _legal(legal, view))
+            return _illegal(wording.not_led(fault), EMPTY, legal, view)
         case CardNotHeld(card):
             return Text.assemble("You do not hold ", _card(card), ".")
         case RepeatedCard(card):
@@ -87,7 +76,7 @@ def explained(refused: Refused, view: View) -> Text:
         case BidNotLower(standing):
             return Text(f"A bid has to be lower than {standing}, which stands.")
         case FirstBidderMustBid(opening):
-            return Text(f"Whoever opens the bidding has to bid: {opening} or lower.")
+            return Text(f"The first bidder has to bid: {opening} or lower.")
         case NotABid(points, bids):
             return Text(f"There is no bid of {points}: bids are {', '.join(map(str, bids))}.")
         case SurrenderNotAllowed(bid):
@@ -101,49 +90,32 @@ def explained(refused: Refused, view: View) -> Text:
             return Text("The options of this room do not offer that.")
         case NobodyIsVoid():
             return Text("Trumps are shown once a seat holds none, and every seat still holds one.")
-        case TooManyCommands(per_second):
-            return Text(f"Too fast: {per_second} commands a second are taken.")
-        case StaleVersion() | StoreUnavailable() | RoomQuarantined():
-            return Text(f"{sentence(refused)} Try again in a moment.")
-        case (
-            NoSuchSeat()
-            | NotACard()
-            | NotATrump()
-            | NotASignal()
-            | SeatedElsewhere()
-            | SeatFree()
-            | SeatOccupied()
-            | CommandIdReused()
-            | ForeignCursor()
-            | InvalidCursor()
-            | InvalidField()
-            | NoCommand()
-            | NoSuchRecord()
-            | NoSuchRoom()
-            | RoomFull()
-            | OutcomeUnknown()
-            | TooManyRooms()
-            | QuotaReached()
-        ):
+        case NoSuchSeat() | NotACard() | NotATrump() | NotASignal() | SeatedElsewhere() | SeatFree() | SeatOccupied():
             return Text(sentence(refused))
 
 
+def _of_service(refused: ServiceRefusal) -> str:
+    if isinstance(refused, TooManyCommands):
+        return f"Too fast: {refused.per_second} commands a second are taken."
+    if isinstance(refused, StaleVersion | StoreUnavailable | RoomQuarantined):
+        return f"{sentence(refused)} Try again in a moment."
+    return sentence(refused)
+
+
+def _illegal(why: str, compulsory: CardSet, legal: CardSet, view: View) -> Text:
+    trump = trump_of(view)
+    must = Text.assemble(" You have to play ", cards(compulsory, trump), ".") if compulsory else Text("")
+    return Text.assemble(f"That may not be played: {why}.", must, " This would be legal: ", cards(legal, trump), ".")
+
+
 def not_now(view: View) -> str:
-    """Why something that is asked at other times does not stand now, as a sentence without its ends."""
+    """Why an action of another phase or turn is not possible now, as a sentence without a capital and a full stop."""
     turn = view.turn.seat
     return (
         f"not now: {_PHASES[view.progress.phase]}"
         if turn in (None, view.seat)
         else f"not now: it is the turn of {name(view, turn)}"
     )
-
-
-def _sentence(clause: str) -> str:
-    return f"That may not be played: {clause}."
-
-
-def _legal(legal: CardSet, view: View) -> Text:
-    return Text.assemble(" This would be legal: ", cards(legal, trump_of(view)), ".")
 
 
 def _card(number: int) -> Text:

@@ -1,4 +1,4 @@
-"""What seats are called."""
+"""The names of seats: those of the players on them."""
 
 from collections.abc import Iterable
 
@@ -9,10 +9,10 @@ from erqiwang_grpc.names import printable
 
 
 def name(view: Seen, seat: Seat) -> str:
-    """The player of a seat, in printable characters, or the seat itself where it is free."""
+    """The player on a seat, with hidden characters escaped; `seat 2` if seat 2 is free."""
     return printable(view.chairs.players[seat] or f"seat {seat}")
 
 
 def names(view: Seen, seats: Iterable[Seat]) -> str:
-    """Several of them, with commas."""
+    """The names of several seats, separated by commas."""
     return ", ".join(name(view, seat) for seat in seats)

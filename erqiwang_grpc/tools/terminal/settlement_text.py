@@ -1,4 +1,4 @@
-"""Settlements and accounts: every part of a deal's sum, and what the match comes to."""
+"""Settlements and accounts as text: every part of a deal's sum, and the totals of the match."""
 
 from typing import Final
 
@@ -29,7 +29,10 @@ _AWARDS: Final = {
 
 
 def settlement(view: Seen, result: Result) -> RenderableType:
-    """A settled deal as `view` holds it: how it came out, and every part of every seat's sum."""
+    """A settled deal: its outcome, every part of each seat's sum, and whether the deck opens its commitment.
+
+    `view` is of the same match, after the deal.
+    """
     settled = result.settlement
     parts: list[RenderableType] = [_came_out(view, settled), _captured(settled)]
     if settled.buried:
@@ -52,7 +55,7 @@ def _came_out(view: Seen, settled: Settlement) -> Text:
 
 
 def outcome(result: Outcome) -> str:
-    """How a deal came out, as a player says it."""
+    """The outcome of a deal, in a player's words."""
     match result:
         case Shutout():
             return "shutout 大光"
@@ -78,7 +81,7 @@ def _captured(settled: Settlement) -> Text:
 
 
 def _sums(view: Seen, settled: Settlement) -> Table:
-    # Two rows of words, and no number broken: all of it fits into 80 columns.
+    # Titles in two rows keep the table within 80 columns. `no_wrap` keeps the numbers whole.
     titles = ("for\nthe bid", "for\nawards", "this\ndeal", "match")
     right = [Column(title, justify="right", no_wrap=True) for title in titles]
     table = Table("seat", "awards 奖", *right)
@@ -98,7 +101,7 @@ def _awards(earned: SeatAwards) -> Text:
 
 
 def account(view: Seen, settled: Account) -> RenderableType:
-    """How the match ended: the scores of every deal, and what they come to."""
+    """How the match ended: who won or why it was disbanded, the scores of each deal, and the totals."""
     seats = view.chairs.players.seats()
     table = Table("deal", *(Column(name(view, seat), justify="right") for seat in seats), show_footer=False)
     for number, scores in enumerate(settled.deals, start=1):
@@ -116,11 +119,11 @@ _REASONS: Final = {
     DisbandReason.MAINTENANCE: "The platform needs the table to end.",
     DisbandReason.EXPIRED: "It did not begin in time.",
 }
-"""What is said of a reason; nothing where there is nothing to say."""
+"""The sentence for each reason. A reason without a sentence is not mentioned."""
 
 
 def _disbanded(view: Seen, asked: Disbanding) -> str:
-    """That the match was disbanded, by whose wish where that is a seat's, and why as far as that is said."""
+    """Sentences that say that the match was disbanded, which seat asked for it if one did, and the reason if given."""
     said = ["The match was disbanded 解散."]
     if not isinstance(asked.asker, Outside):
         said.append(f"{name(view, asked.asker)} asked for it.")

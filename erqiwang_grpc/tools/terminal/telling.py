@@ -1,4 +1,4 @@
-"""Telling a match as it goes: a line for every call, one for every trick, and the settlement in full."""
+"""Tells a match event by event: a line for each call and each trick, and every settlement in full."""
 
 from collections.abc import Sequence
 from typing import Final, final
@@ -39,14 +39,17 @@ FAILED_THROW: Final = " (a failed throw 甩错)"
 
 @final
 class Teller:
-    """Tells a match on a console, as far as the given views show it. The first view is the one it is told from."""
+    """Prints a match on a console. It tells only what the given views show; at least one must be given each time.
+
+    What all views share is read from the first one. Hands and buried cards are printed from every view that has them.
+    """
 
     def __init__(self, console: Console) -> None:
         self.console = console
         self._lines = Lines(console)
 
     def begin(self, views: Sequence[Seen]) -> None:
-        """Print where the match stands, for somebody who joins it."""
+        """Print how the match stands, for a person who joins it."""
         view = views[0]
         if view.progress.phase is Phase.OPEN:
             self.say("Waiting for the other seats to be taken.")
@@ -92,7 +95,7 @@ class Teller:
                 self.say(f"{name(view, seat)} passes 不叫")
 
     def tell(self, cause: Cause, views: Sequence[Seen]) -> None:
-        """Print what has happened. The views are those after the event."""
+        """Print an event. The views are those after the event."""
         view = views[0]
         match cause:
             case SeatTaken(seat, player):
@@ -126,19 +129,18 @@ class Teller:
                     self.console.print(account(view, view.account.account))
 
     def signalled(self, sender: Seat, signal: SignalKind, view: Seen) -> None:
-        """A signal that one of the seats was told."""
+        """Print a signal that a seat received, at the end of the line in progress. `view` is that seat's."""
         self._go_on(Text(f"  ({name(view, sender)} signals: {SIGNALS[signal]})"))
 
     def say(self, line: str | Text) -> None:
-        """A line of its own."""
+        """Print a line of its own."""
         self._lines.say(Text(line) if isinstance(line, str) else line)
 
     def _go_on(self, text: Text) -> None:
-        """More of a line."""
         self._lines.go_on(text)
 
     def end_line(self) -> None:
-        """End a line that was begun."""
+        """End the line, if one was begun."""
         self._lines.end()
 
     def _deal(self, views: Sequence[Seen]) -> None:
@@ -204,7 +206,7 @@ class Teller:
 
 
 def _of_seats(views: Sequence[Seen]) -> list[View]:
-    """The views that hold a seat's own parts."""
+    """The views of seats. The public's view has no hand."""
     return [seen for seen in views if isinstance(seen, View)]
 
 
@@ -225,7 +227,10 @@ def _taken(taken: TrickTaken, view: Seen) -> Text:
 
 
 def trick(view: Seen, number: int, played: Trick, *, finished: bool) -> Text:
-    """A trick of the deal, for whoever looks back or comes in; with its winner, or with whoever is ahead as it lies."""
+    """A trick of the deal on one line, with its winner, or if it is not `finished`, with the seat that is ahead.
+
+    `number` is its place in the deal, from 1.
+    """
     line = Text(f"{number:>3}")
     for place, each in enumerate(played.plays):
         line.append_text(Text.assemble(f"  {name(view, each.seat)} ", cards(each.cards, trump_of(view))))
@@ -235,7 +240,7 @@ def trick(view: Seen, number: int, played: Trick, *, finished: bool) -> Text:
 
 
 def disclosed(told: Disclosure) -> str:
-    """The declarer's disclosure in words."""
+    """The declarer's disclosure (亮牌) in words."""
     parts: list[str] = []
     if told.holding is not None:
         held = told.holding

@@ -1,4 +1,4 @@
-"""Checking: compares a room's stored events with what its clients were told."""
+"""Checking: compares the stored events of a room with what its clients were told."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from erqiwang_grpc.tools.torture.transcript import CommandAnswer, RoomTranscript
 
 
 def faults(transcript: RoomTranscript, entries: tuple[Entry, ...] | Damaged) -> Iterator[str]:
-    """The differences between a room's entries and what its clients were told; none if all is well."""
+    """The differences between a room's entries and what its clients were told, as sentences; none if all is well."""
     yield from transcript.faults
     for seat, heard in enumerate(transcript.seats):
         yield from (f"seat {seat} {fault}" for fault in heard.faults)
     if isinstance(entries, Damaged):
-        yield f"the log is damaged at version {entries.version}: {entries.why}"
+        yield f"its events are damaged from version {entries.version} on: {entries.why}"
         return
     if not entries:
-        yield "the log does not hold the room"
+        yield "the store does not hold it"
         return
     wrong = audit.mismatch(entries)
     if wrong is not None:
@@ -35,13 +35,13 @@ def faults(transcript: RoomTranscript, entries: tuple[Entry, ...] | Damaged) -> 
         return
     yield from _faulty_commands(transcript, entries)
     history = read(entries)
-    assert isinstance(history, RoomHistory), "every decision in it was made again"
+    assert isinstance(history, RoomHistory), "the audit has read every entry"
     for number, heard in enumerate(transcript.seats):
         yield from _faulty_seat(history, Seat(number), heard)
 
 
 def _faulty_commands(transcript: RoomTranscript, entries: tuple[Entry, ...]) -> Iterator[str]:
-    """The faults if the entries are not exactly the accepted commands, each of them once."""
+    """A fault for each stored command that was not accepted, and for each accepted one that is not stored just once."""
     answers = {
         (stored(SeatActor(Seat(seat), Player(transcript.players[seat]))), answer.command_id): answer
         for seat, sent in transcript.answers.items()
@@ -51,16 +51,16 @@ def _faulty_commands(transcript: RoomTranscript, entries: tuple[Entry, ...]) -> 
         batch = list(group)
         first, last = batch[0].version, batch[-1].version
         if command is None:
-            yield f"versions {first} to {last} were sent by nobody"
+            yield f"versions {first} to {last} are of no command"
         elif actor == stored(PLATFORM):
             if command.id not in transcript.house:
                 yield f"versions {first} to {last} were not sent by the platform"
         else:
             answer = answers.pop((actor, command.id), None)
             if answer is None:
-                yield f"versions {first} to {last} were not sent by {actor}, or are there twice"
+                yield f"versions {first} to {last} were not sent by {actor}, or are stored twice"
             elif not _is_told(answer, first, last, command.fingerprint):
-                yield f"versions {first} to {last} are not what {actor} was told that it had brought"
+                yield f"versions {first} to {last} are not what {actor} was told that its command had caused"
     yield from (f"versions {lost.first} to {lost.last} were accepted and are lost" for lost in answers.values())
 
 
@@ -69,10 +69,10 @@ def _is_told(answer: CommandAnswer, first: int, last: int, fingerprint: bytes) -
 
 
 def _faulty_seat(history: RoomHistory, seat: Seat, heard: SeatTranscript) -> Iterator[str]:
-    """The versions at which a seat was told something other than the stored event."""
+    """A fault for each version at which a seat was told something other than what is stored, or that is not stored."""
     last = history.opening.version
     for step in steps(history):
-        assert not isinstance(step, UnreadableEntry), "every decision in it was made again"
+        assert not isinstance(step, UnreadableEntry), "the audit has read every entry"
         state, entry, event = step.after, step.happened.entry, step.happened.event
         version = last = entry.version
         if version in heard.notices:

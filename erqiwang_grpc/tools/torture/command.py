@@ -1,4 +1,4 @@
-"""`erqiwang torture`: kill a server again and again under load, and prove that nothing it said was lost."""
+"""`erqiwang torture`: kills a server again and again under load, and checks that nothing it told clients was lost."""
 
 import asyncio
 import sys
@@ -27,9 +27,10 @@ _SHORTEST_LIFE: Final = 0.2
 _LONGEST_LIFE: Final = 3.0
 """Seconds between a start and the next kill."""
 _IN_A_COMMIT: Final = 0.5
-"""How many of the kills wait for a commit to fall into."""
+"""The share of the kills that wait until the server writes, so that they fall into a commit."""
 _MOST_ROOMS: Final = 10_000_000
-_RECONNECTING: Final[Options] = (
+"""More rooms than any run opens: the store gives them all in one page."""
+_RECONNECTING: Final[Options] = (  # by default a client waits up to two minutes, longer than a server lives here
     ("grpc.initial_reconnect_backoff_ms", 100),
     ("grpc.min_reconnect_backoff_ms", 100),
     ("grpc.max_reconnect_backoff_ms", 500),
@@ -38,7 +39,7 @@ _RECONNECTING: Final[Options] = (
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of `torture`."""
-    parser.epilog = "Status 1: something that was said was lost, repeated or invented."
+    parser.epilog = "Status 1: something that clients were told was lost, repeated or invented."
     parser.add_argument("--minutes", type=float, default=1.0, help="how long (default: 1)")
     parser.add_argument("--tables", type=int, default=200, help="rooms played at once (default: 200)")
     parser.add_argument("--seed", type=int, help="of the kills and the plays (default: another one each time)")
@@ -51,16 +52,20 @@ def add_arguments(parser: ArgumentParser) -> None:
 @final
 @dataclass(slots=True)
 class Report:
-    """What was done, and what was found."""
+    """What the torture did, and how much was compared."""
 
     seed: int
     kills: int = 0
     in_a_commit: int = 0
+    """The kills that met the server while it wrote."""
     slowest_start: float = 0.0
+    """Seconds until the server served again, at worst."""
     rooms: int = 0
     events: int = 0
     commands: int = 0
-    found_in_the_log: int = 0
+    """The commands of seats that were accepted."""
+    found_in_store: int = 0
+    """Those of them whose first answer was lost, and which the server recognised when they were sent again."""
     connections: int = 0
     notices: int = 0
     faults: int = 0
@@ -70,13 +75,13 @@ class Report:
             f"seed {self.seed}: {self.kills} kills, {self.in_a_commit} of them in a commit; "
             f"slowest start {self.slowest_start:.2f} s\n"
             f"{self.rooms:,} rooms, {self.events:,} events, {self.commands:,} commands answered, "
-            f"{self.found_in_the_log:,} of them found in the log when they were sent again\n"
+            f"{self.found_in_store:,} of them found in the store when they were sent again\n"
             f"{self.connections:,} connections, {self.notices:,} notices compared; {self.faults} faults"
         )
 
 
 def run(arguments: Namespace) -> int:
-    """Torture, check, and print what was found; 1 where anything is wrong, 2 where the server cannot be started."""
+    """Torture and check, and print the report. Gives 1 if anything is wrong, 2 if the server cannot be started."""
     seed = Random().getrandbits(32) if arguments.seed is None else arguments.seed
     with tempfile.TemporaryDirectory(prefix="erqiwang-") as temporary:
         folder = arguments.keep or Path(temporary)
@@ -90,7 +95,10 @@ def run(arguments: Namespace) -> int:
 
 
 async def torture(folder: Path, seconds: float, tables: int, seed: int) -> Report:
-    """Play on a server that is killed, for so many seconds; then check every room. Faults go to standard error."""
+    """Play on a server for `seconds` and kill it meanwhile, then check every room. Faults go to standard error.
+
+    `seed` decides when the server is killed and what is played. Raises `VictimFailed` if the server does not start.
+    """
     luck, report, rooms = Random(seed), Report(seed), list[RoomTranscript]()
     victim = Victim(folder)
     await victim.start()
@@ -107,7 +115,7 @@ async def torture(folder: Path, seconds: float, tables: int, seed: int) -> Repor
 
 
 async def _kill_for(seconds: float, victim: Victim, luck: Random, report: Report) -> None:
-    """Kill and start again; at the end the server is up."""
+    """Kill the server and start it again, for `seconds`. It runs at the end."""
     deadline = monotonic() + seconds
     while True:
         life = luck.uniform(_SHORTEST_LIFE, _LONGEST_LIFE)
@@ -123,13 +131,13 @@ async def _kill_for(seconds: float, victim: Victim, luck: Random, report: Report
 
 
 async def _check(folder: Path, rooms: list[RoomTranscript], report: Report) -> None:
-    """Hold every room's log against what was told."""
+    """Compare the stored events of every room with what its clients were told."""
     store = await data_folder.reader(folder)
     try:
         known = {transcript.room for transcript in rooms}
         for room in await _stored_rooms(store):
             if room not in known:
-                _blame(report, f"room {room} was opened by nobody")
+                _blame(report, f"room {room}: no client opened it")
         for transcript in rooms:
             entries = await store.read(transcript.room)
             for fault in faults(transcript, entries):
@@ -155,6 +163,6 @@ def _count(transcript: RoomTranscript, report: Report) -> None:
     answers = [answer for sent in transcript.answers.values() for answer in sent]
     report.rooms += 1
     report.commands += len(answers)
-    report.found_in_the_log += sum(answer.repeated for answer in answers)
+    report.found_in_store += sum(answer.repeated for answer in answers)
     report.connections += sum(seat.connections for seat in transcript.seats)
     report.notices += sum(len(seat.notices) for seat in transcript.seats)

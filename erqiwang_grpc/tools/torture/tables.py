@@ -1,4 +1,4 @@
-"""Tables: rooms opened by a platform and played by their seats, whatever becomes of the server meanwhile."""
+"""Tables: a platform opens rooms and their seats play, however often the server is killed meanwhile."""
 
 from __future__ import annotations
 
@@ -36,32 +36,35 @@ GAMES: Final = (
 _POLICY: Final[Policy] = RandomLegal()
 _RETRY_SECONDS: Final = 0.2
 _PATIENCE: Final = 300.0
-"""Seconds for an attach: the server may be killed again and again before a client is in."""
+"""Seconds for an attach: the server may be killed several times before it answers one."""
 _UNANSWERED: Final = (
     grpc.StatusCode.UNAVAILABLE,
     grpc.StatusCode.CANCELLED,
     grpc.StatusCode.DEADLINE_EXCEEDED,
 )
+"""Statuses after which the platform does not know whether its command was carried out."""
 _DROPPED: Final = 0.005
-"""How often a client loses its connection for no fault of the server's."""
+"""The share of turns at which a client loses its connection though the server runs."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Load:
-    """Who plays, until they are told to stop."""
+    """The server to play on, and when to stop."""
 
     address: str
     options: Options
-    """How fast a lost connection comes back."""
+    """Channel options, which set how fast a lost connection comes back."""
     key: str
+    """The platform's key."""
     stopping: asyncio.Event
+    """Set when no more commands may be sent."""
     rooms: list[RoomTranscript]
-    """Every room that was opened, with what was told in it."""
+    """Every room that was opened, with what its clients were told."""
 
 
 async def keep_playing(load: Load, luck: Random) -> None:
-    """One table after another, until it is time to stop."""
+    """Open and play one table after another, until `load.stopping` is set."""
     while not load.stopping.is_set():
         await _play_table(load, luck.choice(GAMES), luck)
 
@@ -90,7 +93,7 @@ async def _play_table(load: Load, options: RoomOptions, luck: Random) -> None:
 
 
 async def _open(load: Load, options: RoomOptions) -> tuple[RoomTranscript, list[Seated]]:
-    """A room with every seat taken, and its seats."""
+    """Open a room and take every seat."""
     created = uuid4().hex
     async with Platform([load.address], load.key, options=load.options) as platform:
         opened = await _insisting(
@@ -110,7 +113,7 @@ async def _take_seat(platform: Platform, transcript: RoomTranscript, seat: int) 
 
 
 async def _insisting(call: Callable[[], Awaitable[T]]) -> T:
-    """What a platform does: the same call again, with the same id, until it is answered."""
+    """Make the call until it is answered. It must send the same command id each time, as a platform does."""
     while True:
         try:
             return await call()
@@ -126,7 +129,7 @@ async def _listen(client: SeatClient, seat: SeatTranscript) -> None:
 
 
 async def _play(load: Load, transcript: RoomTranscript, seat: int, client: SeatClient, luck: Random) -> None:
-    """Act whenever the seat is asked to, and keep every answer."""
+    """Act whenever the seat must, and keep every answer, until the match is over or it is time to stop."""
     while await _is_asked(load, client):
         if luck.random() < _DROPPED:
             client.drop()
@@ -141,7 +144,7 @@ async def _play(load: Load, transcript: RoomTranscript, seat: int, client: SeatC
 
 
 async def _is_asked(load: Load, client: SeatClient) -> bool:
-    """Wait until the seat is to act; whether it is, or else all is over or it is time to stop."""
+    """Wait until the seat must act, which gives True, or until the match is over or it is time to stop."""
     asked = asyncio.create_task(client.until(lambda: _has_something_to_do(client.view) or _is_over(client.view)))
     stopping = asyncio.create_task(load.stopping.wait())
     await asyncio.wait((asked, stopping), return_when=asyncio.FIRST_COMPLETED)

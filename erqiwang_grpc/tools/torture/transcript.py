@@ -1,4 +1,4 @@
-"""What clients were told: every notice and snapshot of every seat, and the answer to every command."""
+"""The transcript: every notice and snapshot that clients were told, and the answer to every command."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from erqiwang_grpc.store import RoomId
 from erqiwang_grpc.v1 import seat_service_pb2 as pb
 
 Digest = NewType("Digest", bytes)
-"""The hash of a message, kept instead of the message because there are too many of them."""
+"""The hash of a message. It is kept instead of the message, because a run has too many messages for the memory."""
 
 
 def digest(message: Message) -> Digest:
@@ -26,22 +26,23 @@ class SeatTranscript:
     """What one seat's client was told, over all its connections."""
 
     notices: dict[int, Digest] = field(default_factory=dict)
-    """By the version of the event."""
+    """The notices, by the version of their event."""
     snapshots: dict[int, Digest] = field(default_factory=dict)
-    """The whole view, by the version that it was sent at."""
+    """The views in snapshots, by their version."""
     faults: list[str] = field(default_factory=list)
-    """Faults: messages that no server may send, however often it is killed."""
+    """Messages that no server may send, however often it is killed."""
     connections: int = 0
+    """The snapshots received. Each connection begins with one."""
     _version: int = 0
 
     def hear(self, message: pb.SeatMessage) -> None:
-        """Take down one message."""
+        """Add a message of the server to the transcript."""
         match message.WhichOneof("message"):
             case "snapshot":
                 self._hear_snapshot(message.snapshot)
             case "notice":
                 self._hear_notice(message.notice)
-            case _:  # Answers are kept where they are waited for, and nothing else is logged.
+            case _:  # The player that waits for an answer keeps it. No other message tells an event.
                 pass
 
     def _hear_snapshot(self, snapshot: pb.Snapshot) -> None:
@@ -65,26 +66,29 @@ class SeatTranscript:
 @final
 @dataclass(frozen=True, slots=True)
 class CommandAnswer:
-    """A command that was sent and accepted."""
+    """A command that was accepted, and the answer to it."""
 
     command_id: str
     fingerprint: bytes
     first: int
+    """The version of the first event that it caused."""
     last: int
+    """The version of the last one."""
     repeated: bool
-    """Whether the answer was found in the log: the first one was lost with the server or the connection."""
+    """Whether the server recognised the command: the first answer was lost with the server or the connection."""
 
 
 @final
 @dataclass(slots=True)
 class RoomTranscript:
-    """What all clients of a room were told."""
+    """What all clients of a room were told, and what they sent."""
 
     room: RoomId
     players: tuple[str, ...]
     seats: tuple[SeatTranscript, ...]
     answers: dict[int, list[CommandAnswer]] = field(default_factory=dict)
-    """By the seat that sent the command."""
+    """The accepted commands, by the seat that sent them."""
     house: set[str] = field(default_factory=set)
     """The ids of the platform's commands."""
     faults: list[str] = field(default_factory=list)
+    """Legal commands that were not accepted."""

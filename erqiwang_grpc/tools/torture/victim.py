@@ -1,4 +1,4 @@
-"""The victim: a server in a child process, started again on the same file after every kill."""
+"""The victim: a server in a child process, started again on the same store after every kill."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from erqiwang_grpc.store.sqlite import STORE_FILE
 from erqiwang_grpc.testing import NotStarted, ServerProcess
 
 _FLAGS: Final = (
-    # This load is faster than people, and the limits are not under test here.
+    # The tables play faster than people, and the torture does not test the limits.
     *("--commands-per-second", "100000"),
     *("--platform-calls-per-second", "100000"),
     *("--idle-minutes", "1"),
@@ -25,16 +25,16 @@ class VictimFailed(Exception):
 
 @final
 class Victim:
-    """A server on the rooms of a folder, and on the same port after every start."""
+    """A server on a data folder. It has the same port after every start."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._server: ServerProcess | None = None
         self.port = 0
-        """Where it serves, once it has been started."""
+        """The port that it serves on; 0 until it was started."""
 
     async def start(self) -> float:
-        """Start it; how many seconds it took until it served."""
+        """Start the server, and give the seconds until it served. Raises `VictimFailed`."""
         began = monotonic()
         try:
             self._server = await ServerProcess.start(self._folder, *_FLAGS, port=self.port)
@@ -44,13 +44,14 @@ class Victim:
         return monotonic() - began
 
     async def kill(self) -> None:
-        """Kill it now, whatever it is doing."""
+        """Kill the server now, whatever it is doing. It must have been started."""
         await self._running().kill()
 
     async def kill_in_a_commit(self, patience: float) -> bool:
-        """Kill it while it writes its store; where it wrote nothing for so many seconds, kill it all the same.
+        """Kill the server while it writes its store, or after `patience` seconds in which it wrote nothing.
 
-        Whether it was writing: the kill follows the first byte that reaches the file, before the flush can have ended.
+        Gives whether it was writing. The kill follows the first byte that reaches the file, so that it comes before the
+        flush has ended.
         """
         process = self._running().process
         was_writing = await asyncio.to_thread(self._kill_as_it_writes, process, patience)
@@ -61,21 +62,22 @@ class Victim:
         path = self._folder / f"{STORE_FILE}-wal"
         before, deadline = _written(path), monotonic() + patience
         while _written(path) == before and monotonic() < deadline:
-            pass  # Nothing that waits is fast enough to meet a commit.
+            pass  # A loop without a sleep, because a commit is over before a sleep ends.
         was_writing = _written(path) != before
         process.kill()
         return was_writing
 
     async def stop(self) -> int:
-        """Stop the server and wait for its end; gives its exit status."""
+        """Stop the server with SIGTERM; gives its exit status. Raises `TimeoutError` if it runs on for 20 seconds."""
         return await self._running().stop()
 
     def _running(self) -> ServerProcess:
-        assert self._server is not None, "it has been started"
+        assert self._server is not None, "the server was started"
         return self._server
 
 
 def _written(path: Path) -> tuple[int, int]:
+    """The size of a file and the time of its last change. A write changes at least one of them."""
     try:
         found = path.stat()
     except FileNotFoundError:
