@@ -77,8 +77,12 @@ class Audience:
             state.standing.turn_began,
             tuple(Missed(happened.version, happened.time, cause) for happened, cause in missed),
             self.presence(),
-            self._now(),
+            self._server_time(),
         )
+
+    def _server_time(self) -> TimeNs:
+        """The time now, but never before the last event: a wall clock that was set back would lengthen each countdown."""
+        return max(self._now(), self._state.standing.time)
 
     def tell(self, before: Match, event: matches.Event, sender: Seat | None) -> Told:
         """Tell every listener of an event that the state has just taken, and give what they were told.
@@ -130,7 +134,7 @@ class Audience:
         for attachment in self:
             if now - attachment.written > heartbeat_seconds:
                 attachment.written = now
-                attachment.listener.aside(Heartbeat(self._state.version, self._now()))
+                attachment.listener.aside(Heartbeat(self._state.version, self._server_time()))
             if attachment.present and now - attachment.heard > absent_seconds:
                 attachment.present = False
                 self._tell_presence()

@@ -3,12 +3,15 @@
 import asyncio
 import contextlib
 import logging
+import math
 from base64 import b32encode
+from collections import OrderedDict
 from collections.abc import Iterable
+from functools import partial
 from hashlib import sha256
-from typing import final
+from typing import Final, final
 
-from erqiwang_core.match import Gathering
+from erqiwang_core.match import Gathering, Running
 
 from erqiwang_grpc.events import RoomOpened
 from erqiwang_grpc.events.actor import PLATFORM, stored
@@ -46,6 +49,13 @@ from erqiwang_grpc.store import (
 
 log = logging.getLogger(__name__)
 
+_REFUSED_SECONDS: Final = 60.0
+"""How long a room that could not be opened is refused without being read again."""
+_MOST_REFUSED: Final = 1_000
+"""Most such rooms that are remembered."""
+_FEW_EVENTS: Final = 50
+"""A room of so many events is followed within 5 ms, which is less than a thread is worth."""
+
 
 def room_id(platform: str, command_id: str) -> RoomId:
     """The id of the room that a `CreateRoom` with this `command_id` opens. A repeated call gives the same id."""
@@ -62,6 +72,8 @@ class Rooms:
         self._quotas = quotas or Quotas(node.limits, node.monotonic)
         self._live: dict[RoomId, Room] = {}
         self._opening: dict[RoomId, asyncio.Task[Room | Refused]] = {}
+        self._refused: OrderedDict[RoomId, tuple[float, RoomQuarantined]] = OrderedDict()
+        """Rooms that could not be opened, with the time when each was tried."""
         self._following: set[asyncio.Task[None]] = set()
         self._open_rooms = OpenRooms()
         self.deadlines = Deadlines()
@@ -87,36 +99,69 @@ class Rooms:
     async def find(self, room: RoomId) -> Room | Refused:
         """The room, opened from the store if necessary.
 
-        Refusals: `NoSuchRoom`, `RoomQuarantined` if it is damaged, `StoreUnavailable` if the store cannot be read.
+        Refusals: `NoSuchRoom`, `RoomQuarantined` if it is damaged, `StoreUnavailable` if the store cannot be read. A
+        damaged room is read once a minute at most.
         """
         found = self._live.get(room)
         if found is not None:
             found.touch()
             return await found.refresh() or found
+        tried, refused = self._refused.get(room, (-math.inf, None))
+        if refused is not None and self.node.monotonic() - tried < _REFUSED_SECONDS:
+            return refused
         opening = self._opening.get(room)
         if opening is None:
             opening = asyncio.create_task(self._open(room))
             self._opening[room] = opening
-            opening.add_done_callback(lambda _: self._opening.pop(room, None))
+            opening.add_done_callback(partial(self._opened, room))
         # Several callers may wait for this opening. The cancellation of one must not cancel it for the others.
         return await asyncio.shield(opening)
+
+    def _opened(self, room: RoomId, opening: asyncio.Task[Room | Refused]) -> None:
+        if self._opening.get(room) is opening:
+            del self._opening[room]
 
     async def _open(self, room: RoomId) -> Room | Refused:
         entries = await self.node.store.read(room)
         if isinstance(entries, Damaged):
             log.error("room damaged", extra={"room": room, "version": entries.version, "why": entries.why})
-            return RoomQuarantined(Version(entries.version - 1))
+            return self._refuse(room, Version(entries.version - 1))
         if isinstance(entries, Unavailable):
             return StoreUnavailable()
         if not entries:
             return NoSuchRoom()
-        state = replay(entries)
+        # A match of twelve deals takes 100 ms to follow: on the event loop every seat would wait for it.
+        state = replay(entries) if len(entries) <= _FEW_EVENTS else await asyncio.to_thread(replay, entries)
+        if self._opening.get(room) is not asyncio.current_task():
+            return NoSuchRoom()  # it was deleted meanwhile
         if isinstance(state, Unopenable):
             log.error("room unreadable", extra={"room": room, "version": 0, "why": state.why})
-            return RoomQuarantined(NOTHING)
+            return self._refuse(room, NOTHING)
         if state.fault is not None:
             log.error("room quarantined", extra={"room": room, "version": state.version, "why": state.fault})
+        self._make_place(state.opened.platform)
         return self._keep(room, state)
+
+    def _refuse(self, room: RoomId, version: Version) -> RoomQuarantined:
+        """Refuse a room that cannot be opened, now and for a while."""
+        refused = RoomQuarantined(version)
+        self._refused[room] = self.node.monotonic(), refused
+        self._refused.move_to_end(room)
+        if len(self._refused) > _MOST_REFUSED:
+            self._refused.popitem(last=False)
+        return refused
+
+    def _make_place(self, platform: str) -> None:
+        """Drop the platform's longest unused room from memory if the platform has all the open rooms that it may have.
+
+        Stored rooms are opened whenever they are asked for. So a platform that asks for many must not fill the memory.
+        """
+        if self._quotas.room(self._open_rooms.of(platform)) is None:
+            return
+        mine = (room for room in self._live.values() if room.state.opened.platform == platform)
+        unused = [room for room in mine if not room.in_use and not isinstance(room.match, Gathering)]
+        if unused:
+            self._put_away(min(unused, key=lambda room: room.touched))
 
     def _keep(self, room: RoomId, state: State) -> Room:
         if room in self._live:
@@ -204,21 +249,24 @@ class Rooms:
         """Drop rooms from memory that nobody has used for a while; gives how many. The store keeps everything.
 
         A room that waits for its seats is dropped sooner, because a platform could create many and never fill them. It
-        still counts as open, and its deadline stays.
+        still counts as open, and its deadline stays. A room whose match is over is dropped sooner, too.
         """
         now = self.node.monotonic()
         idle = [room for room in self._live.values() if not room.in_use and now - room.touched > self._patience(room)]
         for room in idle:
-            del self._live[room.id]
-            if not isinstance(room.match, Gathering):
-                self._close(room.id)
+            self._put_away(room)
         return len(idle)
 
+    def _put_away(self, room: Room) -> None:
+        del self._live[room.id]
+        if not isinstance(room.match, Gathering):
+            self._close(room.id)
+
     def _patience(self, room: Room) -> float:
-        """The seconds that an unused room stays in memory."""
+        """The seconds that an unused room stays in memory: longest while its match is played."""
         limits = self.node.limits
         idle = 60.0 * limits.idle_minutes
-        return min(idle, limits.unfilled_seconds) if room.state.standing.started is None else idle
+        return idle if isinstance(room.match, Running) else min(idle, limits.unfilled_seconds)
 
     def _close(self, room: RoomId) -> None:
         """Count the room as open no longer, and remove its deadline."""
@@ -229,6 +277,7 @@ class Rooms:
         """Drop rooms that were deleted from the store, and end their listeners with `DELETED`."""
         for room_id in deleted:
             room = self._live.pop(room_id, None)
+            self._opening.pop(room_id, None)
             self._close(room_id)
             if room is not None:
                 room.audience.end(Closing.DELETED)

@@ -5,11 +5,11 @@ A room has one lock. All waiting between deciding a command and telling it happe
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from time import perf_counter
-from typing import Final, final
+from typing import Final, TypeVar, final
 
 from erqiwang_core import match as matches
 from erqiwang_core.dealing import Shuffled
@@ -57,6 +57,8 @@ from erqiwang_grpc.store import (
 )
 
 log = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 _ATTEMPTS: Final = 8
 """Most times that one command is decided. It is decided again each time another node appended first; more is a bug."""
@@ -142,15 +144,16 @@ class Room:
             async with self._lock:
                 self.touch()
                 began = perf_counter()
-                answer = await self._contained(asked)
+                answer = await self._contained(self._carry_out(asked))
                 self._node.counters.count(answer, perf_counter() - began)
                 return answer
         finally:
             self._commands -= 1
 
-    async def _contained(self, asked: Asked) -> Answer:
+    async def _contained(self, work: Awaitable[T]) -> T | RoomQuarantined:
+        """Do work of this room. An unexpected error quarantines the room, and reaches no other room."""
         try:
-            return await self._carry_out(asked)
+            return await work
         except Exception:
             self.state.fault = "an unexpected exception"
             log.exception("room quarantined", extra={"room": self.id, "version": self.version})
@@ -296,8 +299,11 @@ class Room:
 
     async def follow(self) -> None:
         """Take in and tell what other nodes have appended. Called at a wakeup, and now and then, as one may be lost."""
+        await self._catch_up()
+
+    async def _catch_up(self) -> RoomQuarantined | StoreUnavailable | None:
         async with self._lock:
-            await self._follow()
+            return await self._contained(self._follow())
 
     async def refresh(self) -> StoreUnavailable | None:
         """Catch up with the store before the room is read; a refusal if the store cannot be read.
@@ -306,8 +312,7 @@ class Room:
         """
         if not self._node.store.shared:
             return None
-        async with self._lock:
-            refused = await self._follow()
+        refused = await self._catch_up()
         # A damaged room is shown as it was when it was sound.
         return refused if isinstance(refused, StoreUnavailable) else None
 

@@ -46,7 +46,7 @@ from erqiwang_grpc.rooms.refusals import (
     StoreUnavailable,
     reason,
 )
-from erqiwang_grpc.rooms.registry import Rooms
+from erqiwang_grpc.rooms.registry import Rooms, room_id
 from erqiwang_grpc.rooms.room import Node, Room
 from erqiwang_grpc.rpc import cursors, room_status, searches
 from erqiwang_grpc.rpc.access import Access
@@ -114,9 +114,13 @@ class RoomServicer(rpc.RoomServiceServicer):
             await refuse(context, opening)
         key = command_key(request.command_id, opening)
         assert key is not None, "the command_id is required"
+        is_in_memory = self._rooms.in_memory(room_id(platform, request.command_id)) is not None
         room = await self._finish(self._rooms.create(opening, key))
         if not isinstance(room, Room):
             await refuse(context, room)
+        if not is_in_memory:
+            # The same command may have created the room long ago.
+            self._quotas.owe(platform, (room.version - 1) * Work.EVENT.units)
         return pb.CreateRoomResponse(room=self._status(room), cost=encode.card_cost(card_cost(opening.options)))
 
     @contained
@@ -411,9 +415,12 @@ class RoomServicer(rpc.RoomServiceServicer):
 
     async def _owned(self, room_id: str, platform: PlatformId, context: grpc.aio.ServicerContext[Q, R]) -> Room:
         """The platform's room. Ends the call with NOT_FOUND if there is none, or if it is another platform's."""
+        is_in_memory = self._rooms.in_memory(RoomId(room_id)) is not None
         room = await self._access.owned(RoomId(room_id), platform)
         if not isinstance(room, Room):
             await refuse(context, room)
+        if not is_in_memory:
+            self._quotas.owe(platform, room.version * Work.EVENT.units)
         return room
 
     async def _administer(

@@ -16,6 +16,7 @@ from erqiwang_grpc.rooms.limits import MINUTE, Limits
 from erqiwang_grpc.store import AppendAnswer, Batch, RoomId, Unavailable, Version
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.v1 import refusal_pb2, room_service_pb2 as pb
+from tests.durability.played import play as play_on
 from tests.service.clocks import HandMonotonic
 from tests.service.processes import serving
 from tests.service.tables import PATIENCE, ROOMY, RawSeat, Service, Table, eventually, seated, served, step
@@ -258,3 +259,33 @@ async def test_the_client_waits_as_it_is_asked_to_and_has_the_whole_list(tmp_pat
         # The first list leaves more than a second's worth to be paid, so the second one is refused at first.
         assert [len(await service.platform.rooms()) for _ in range(2)] == [40, 40]
         assert service.server.counters.refused[Reason.QUOTA_REACHED] > 0
+
+
+async def test_the_events_of_a_room_that_is_opened_from_the_store_are_paid_for(tmp_path: Path) -> None:
+    """Opening a match of 200 events costs as much as 20 calls. Then the room is in memory, and a call costs one."""
+    clock = HandMonotonic()
+    limits = replace(ROOMY, platform_calls_per_second=10)
+    async with served(tmp_path, limits=limits, monotonic=clock) as service:
+        table = await seated(service.platform)
+        room = service.room(table.room_id)
+        await play_on(room, 200)
+        clock.forward(60)
+        room.touched = float("-inf")
+        assert service.kept.put_away() == 1
+        await service.platform.room(table.room_id)
+        assert reached(await refusal_to(service.platform.room(table.room_id))) == (CALLS, 10)
+        clock.forward(60)
+        for _ in range(20):
+            await service.platform.room(table.room_id)
+
+
+async def test_a_stranger_opens_nobodys_room(tmp_path: Path) -> None:
+    """Neither memory, nor its owner's quota, nor the time of an answer tells that the room is there."""
+    store = HoldingStore(MemoryStore())
+    async with served(tmp_path, store=store) as service:
+        room_id = (await service.platform.create_room("alice")).room_id
+        service.room(room_id).touched = float("-inf")
+        assert service.kept.put_away() == 1
+        reads = store.reads
+        await refusal_to(other(service).room(room_id))
+        assert (service.kept.live, store.reads) == ((), reads)
