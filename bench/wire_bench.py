@@ -46,9 +46,11 @@ def main() -> None:
     messages = [message for each in plays for message in _encoded(each)]
     bodies = [stored.write(each.event) for each in told]
     deals = sum(isinstance(each.event, DealStarted) for each in told)
+    of_a_seat = sum(message.ByteSize() for each in told for message in _encoded(each)) / len(told[-1].notices)
     print(f"{len(plays)} plays of {deals} deals, three players, review room; the least of {REPEATS} runs")
     print(f"notices of a play, three seats   {_microseconds(_encoded, plays):6.1f} µs")
     print(f"bytes of a play's notice         {sum(message.ByteSize() for message in messages) / len(messages):6.0f}")
+    print(f"bytes of a deal's notices, a seat{of_a_seat / deals:7,.0f}")
     print(f"write an event to be stored      {_microseconds(_written, told):6.1f} µs")
     print(f"read a stored event              {_microseconds(_read, bodies):6.1f} µs")
     print(f"stored bytes of a deal           {sum(map(len, bodies)) / deals:6.0f}")
