@@ -115,7 +115,7 @@ Global___View: _TypeAlias = View  # noqa: Y015
 class Parts(_message.Message):
     """Parts of a view. In a snapshot all are set. In a notice exactly those are set that the event changed, and each replaces the
     old one whole; only `history` says how many of the old tricks to keep. A part that is set and empty means that there is
-    nothing to see any more.
+    nothing to see any more. Fields 1 to 15 are the same for every seat; those from 16 on are the seat's own.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -123,46 +123,54 @@ class Parts(_message.Message):
     CHAIRS_FIELD_NUMBER: _builtins.int
     PROGRESS_FIELD_NUMBER: _builtins.int
     TURN_FIELD_NUMBER: _builtins.int
-    HAND_FIELD_NUMBER: _builtins.int
     AUCTION_FIELD_NUMBER: _builtins.int
     CONTRACT_FIELD_NUMBER: _builtins.int
-    KITTY_FIELD_NUMBER: _builtins.int
-    BURIED_FIELD_NUMBER: _builtins.int
     TABLE_FIELD_NUMBER: _builtins.int
     CAPTURED_FIELD_NUMBER: _builtins.int
-    CAPTURED_CARDS_FIELD_NUMBER: _builtins.int
     HISTORY_FIELD_NUMBER: _builtins.int
     INFERENCE_FIELD_NUMBER: _builtins.int
     TRUMP_VOID_FIELD_NUMBER: _builtins.int
-    TRUMP_COUNTS_FIELD_NUMBER: _builtins.int
-    DISCLOSURE_FIELD_NUMBER: _builtins.int
-    ADVICE_FIELD_NUMBER: _builtins.int
     SETTLEMENT_FIELD_NUMBER: _builtins.int
     ACCOUNT_FIELD_NUMBER: _builtins.int
+    HAND_FIELD_NUMBER: _builtins.int
+    ADVICE_FIELD_NUMBER: _builtins.int
+    KITTY_FIELD_NUMBER: _builtins.int
+    BURIED_FIELD_NUMBER: _builtins.int
+    CAPTURED_CARDS_FIELD_NUMBER: _builtins.int
+    TRUMP_COUNTS_FIELD_NUMBER: _builtins.int
+    DISCLOSURE_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def chairs(self) -> Global___ChairsPart:
-        """Same for every seat."""
+    def chairs(self) -> Global___ChairsPart: ...
+    @_builtins.property
+    def progress(self) -> Global___ProgressPart: ...
+    @_builtins.property
+    def turn(self) -> Global___TurnPart: ...
+    @_builtins.property
+    def auction(self) -> Global___AuctionPart: ...
+    @_builtins.property
+    def contract(self) -> Global___ContractPart: ...
+    @_builtins.property
+    def table(self) -> Global___TablePart: ...
+    @_builtins.property
+    def captured(self) -> Global___CapturedPart: ...
+    @_builtins.property
+    def history(self) -> Global___HistoryPart:
+        """Review rooms only."""
 
     @_builtins.property
-    def progress(self) -> Global___ProgressPart:
-        """Same for every seat."""
+    def inference(self) -> Global___InferencePart:
+        """Review rooms only."""
 
     @_builtins.property
-    def turn(self) -> Global___TurnPart:
-        """Same for every seat."""
-
+    def trump_void(self) -> Global___TrumpVoidPart: ...
     @_builtins.property
-    def hand(self) -> Global___HandPart:
-        """The seat's own."""
-
+    def settlement(self) -> Global___SettlementPart: ...
     @_builtins.property
-    def auction(self) -> Global___AuctionPart:
-        """Same for every seat."""
-
+    def account(self) -> Global___AccountPart: ...
     @_builtins.property
-    def contract(self) -> Global___ContractPart:
-        """Same for every seat."""
-
+    def hand(self) -> Global___HandPart: ...
+    @_builtins.property
+    def advice(self) -> Global___AdvicePart: ...
     @_builtins.property
     def kitty(self) -> Global___KittyPart:
         """For the declarer only."""
@@ -172,48 +180,16 @@ class Parts(_message.Message):
         """For the declarer only."""
 
     @_builtins.property
-    def table(self) -> Global___TablePart:
-        """Same for every seat."""
-
-    @_builtins.property
-    def captured(self) -> Global___CapturedPart:
-        """Same for every seat."""
-
-    @_builtins.property
     def captured_cards(self) -> Global___CapturedCardsPart:
         """For the defenders only."""
 
     @_builtins.property
-    def history(self) -> Global___HistoryPart:
-        """Same for every seat. Review rooms only."""
-
-    @_builtins.property
-    def inference(self) -> Global___InferencePart:
-        """Same for every seat. Review rooms only."""
-
-    @_builtins.property
-    def trump_void(self) -> Global___TrumpVoidPart:
-        """Same for every seat."""
-
-    @_builtins.property
     def trump_counts(self) -> Global___TrumpCountsPart:
-        """The seat's own. Review rooms of three players only."""
+        """Review rooms of three players only."""
 
     @_builtins.property
     def disclosure(self) -> Global___DisclosurePart:
         """For the defenders only. Review rooms of three players only."""
-
-    @_builtins.property
-    def advice(self) -> Global___AdvicePart:
-        """The seat's own."""
-
-    @_builtins.property
-    def settlement(self) -> Global___SettlementPart:
-        """Same for every seat."""
-
-    @_builtins.property
-    def account(self) -> Global___AccountPart:
-        """Same for every seat."""
 
     def __init__(
         self,
@@ -221,22 +197,22 @@ class Parts(_message.Message):
         chairs: Global___ChairsPart | None = ...,
         progress: Global___ProgressPart | None = ...,
         turn: Global___TurnPart | None = ...,
-        hand: Global___HandPart | None = ...,
         auction: Global___AuctionPart | None = ...,
         contract: Global___ContractPart | None = ...,
-        kitty: Global___KittyPart | None = ...,
-        buried: Global___BuriedPart | None = ...,
         table: Global___TablePart | None = ...,
         captured: Global___CapturedPart | None = ...,
-        captured_cards: Global___CapturedCardsPart | None = ...,
         history: Global___HistoryPart | None = ...,
         inference: Global___InferencePart | None = ...,
         trump_void: Global___TrumpVoidPart | None = ...,
-        trump_counts: Global___TrumpCountsPart | None = ...,
-        disclosure: Global___DisclosurePart | None = ...,
-        advice: Global___AdvicePart | None = ...,
         settlement: Global___SettlementPart | None = ...,
         account: Global___AccountPart | None = ...,
+        hand: Global___HandPart | None = ...,
+        advice: Global___AdvicePart | None = ...,
+        kitty: Global___KittyPart | None = ...,
+        buried: Global___BuriedPart | None = ...,
+        captured_cards: Global___CapturedCardsPart | None = ...,
+        trump_counts: Global___TrumpCountsPart | None = ...,
+        disclosure: Global___DisclosurePart | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["account", b"account", "advice", b"advice", "auction", b"auction", "buried", b"buried", "captured", b"captured", "captured_cards", b"captured_cards", "chairs", b"chairs", "contract", b"contract", "disclosure", b"disclosure", "hand", b"hand", "history", b"history", "inference", b"inference", "kitty", b"kitty", "progress", b"progress", "settlement", b"settlement", "table", b"table", "trump_counts", b"trump_counts", "trump_void", b"trump_void", "turn", b"turn"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...

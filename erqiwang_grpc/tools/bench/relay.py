@@ -24,7 +24,7 @@ class _Table:
     """The streams that belong together, and how far the recorded match has come."""
 
     def __init__(self, seats: int) -> None:
-        self.queues: list[asyncio.Queue[pb.PlayResponse]] = [asyncio.Queue() for _ in range(seats)]
+        self.queues: list[asyncio.Queue[bytes]] = [asyncio.Queue() for _ in range(seats)]
         self.turn = 0
 
 
@@ -33,18 +33,17 @@ class Relay:
     """`SeatService.Play` without any game: streams name their room and seat, and every command brings the next turn."""
 
     def __init__(self, script: Script) -> None:
-        self._attached = [pb.PlayResponse.FromString(response) for response in script.attached]
-        self._turns = [[pb.PlayResponse.FromString(response) for response in turn] for turn in script.turns]
+        self._script = script
         self._tables: dict[str, _Table] = {}
 
     async def play(
         self,
         request_iterator: AsyncIterator[pb.PlayRequest],
-        context: grpc.aio.ServicerContext[pb.PlayRequest, pb.PlayResponse],
+        context: grpc.aio.ServicerContext[pb.PlayRequest, bytes],
     ) -> None:
         """Write what there is for the seat, for as long as it stays."""
         metadata = dict(context.invocation_metadata() or ())
-        table = self._tables.setdefault(str(metadata["room"]), _Table(len(self._attached)))
+        table = self._tables.setdefault(str(metadata["room"]), _Table(len(self._script.attached)))
         seat = int(metadata["seat"])
         listener = asyncio.create_task(self._listen(table, seat, request_iterator))
         try:
@@ -56,20 +55,18 @@ class Relay:
     async def _listen(self, table: _Table, seat: int, requests: AsyncIterator[pb.PlayRequest]) -> None:
         async for request in requests:
             if request.HasField("attach"):
-                table.queues[seat].put_nowait(self._attached[seat])
+                table.queues[seat].put_nowait(self._script.attached[seat])
                 continue
-            for queue, response in zip(table.queues, self._turns[table.turn], strict=True):
+            for queue, response in zip(table.queues, self._script.turns[table.turn], strict=True):
                 queue.put_nowait(response)
             table.turn += 1
 
 
 async def _serve(path: Path) -> None:
-    # The same transport as the server's, so that what differs is the game.
+    # The same transport as the server's, which writes bytes too, so that what differs is the game.
     server = grpc.aio.server(options=channel_options(Limits()))
-    play = grpc.stream_stream_rpc_method_handler(
-        Relay(load(path)).play,
-        request_deserializer=pb.PlayRequest.FromString,
-        response_serializer=pb.PlayResponse.SerializeToString,
+    play: grpc.RpcMethodHandler[pb.PlayRequest, bytes] = grpc.stream_stream_rpc_method_handler(
+        Relay(load(path)).play, pb.PlayRequest.FromString
     )
     server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(_SERVICE, {"Play": play}),))
     port = server.add_insecure_port("127.0.0.1:0")
