@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 
 from erqiwang_core import match as matches
 from erqiwang_core.match import DealStarted, Event, Match, Running, Shuffle
-from erqiwang_core.notices import Notice, notice
+from erqiwang_core.notices import Telling, telling
 from erqiwang_core.options import RoomOptions
 from erqiwang_core.players import RandomLegal, contest, shuffles
 from erqiwang_core.playing import CardsFollowed, CardsLed
@@ -20,9 +20,9 @@ from erqiwang_core.rules import RULES_VERSION, game_rules
 from erqiwang_core.seats import by_seat
 
 from erqiwang_grpc import events as stored
+from erqiwang_grpc.rooms import listener
 from erqiwang_grpc.rpc.wire import encode
 from erqiwang_grpc.store import TimeNs, Version
-from erqiwang_grpc.v1 import seat_service_pb2
 
 T = TypeVar("T")
 
@@ -33,22 +33,24 @@ VERSION: Final = Version(100)
 
 @dataclass(frozen=True)
 class Told:
-    """An event, and the notice of it for each seat, seat 0 first. The start of the first deal is without notices."""
+    """An event and what all seats are told of it; None for the start of the first deal, which is not followed here."""
 
     event: Event
-    notices: tuple[Notice, ...]
+    telling: Telling | None
 
 
 def main() -> None:
     options = _arguments()
     told = [each for index in range(options.matches) for each in _match(options.seed + index)]
     plays = [each for each in told if isinstance(each.event, CardsLed | CardsFollowed)]
-    messages = [message for each in plays for message in _encoded(each)]
+    messages = [message for each in plays for message in _packed(each)]
     bodies = [stored.write(each.event) for each in told]
     deals = sum(isinstance(each.event, DealStarted) for each in told)
+    of_a_seat = sum(len(message.response) for each in told for message in _packed(each)) / len(_packed(told[-1]))
     print(f"{len(plays)} plays of {deals} deals, three players, review room; each time is the least of {REPEATS} runs")
-    print(f"make the notices of three seats  {_microseconds(_encoded, plays):6.1f} µs")
-    print(f"bytes of such a notice           {sum(message.ByteSize() for message in messages) / len(messages):6.0f}")
+    print(f"make the notices of three seats  {_microseconds(_packed, plays):6.1f} µs")
+    print(f"bytes of such a notice           {sum(len(message.response) for message in messages) / len(messages):6.0f}")
+    print(f"bytes of a deal's notices, a seat{of_a_seat / deals:7,.0f}")
     print(f"write an event for the store     {_microseconds(_written, told):6.1f} µs")
     print(f"read a stored event              {_microseconds(_read, bodies):6.1f} µs")
     print(f"stored bytes of a deal           {sum(map(len, bodies)) / deals:6.0f}")
@@ -73,12 +75,12 @@ def _match(seed: int) -> Iterator[Told]:
         DealStarted(
             dealt.number, dealt.first_bidder, options.game, options.review, dealt.rules.version, dealt.shuffled
         ),
-        (),
+        None,
     )
     for step in steps:
         for event in step.events:
             before, match = match, matches.evolve(match, event)
-            yield Told(event, tuple(notice(before, event, match, seat) for seat in match.chairs.seats()))
+            yield Told(event, telling(before, event, match, match.chairs.seats()))
 
 
 def _sealed(shuffle: Shuffle) -> Shuffle:
@@ -86,8 +88,11 @@ def _sealed(shuffle: Shuffle) -> Shuffle:
     return lambda: replace(shuffle(), salt=bytes(32), commitment=bytes(32))
 
 
-def _encoded(told: Told) -> list[seat_service_pb2.Notice]:
-    return [encode.notice(each, VERSION, NOW, NOW) for each in told.notices]
+def _packed(told: Told) -> list[encode.Packed]:
+    if told.telling is None:
+        return []
+    heard = listener.Told(VERSION, NOW, NOW, told.telling)
+    return [encode.packed_notice(heard, seat) for seat in told.telling.own]
 
 
 def _written(told: Told) -> bytes:

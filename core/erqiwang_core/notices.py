@@ -1,7 +1,8 @@
 """Notices: what each viewer is told of each event (rules §12, §13).
 
 A notice has a cause, which is the event as this viewer may know it, and every part of the view that the event changed.
-Each part is whole: replace the old part by it, and the view is up to date. No rule of the game is needed for that.
+Each part is whole: replace the old part by it, and the view is up to date. One part, the finished tricks, says how many
+of the old ones to keep, and is added to them. No rule of the game is needed for that.
 """
 
 from collections.abc import Callable, Sequence
@@ -268,7 +269,7 @@ def _changed_alike_by_play(before: Match, event: CardsLed | CardsFollowed, after
     if now.points != was.points:
         parts.append(views.captured(after))
     if now.rules.review and now.finished is not was.finished:
-        parts.append(views.history(after))
+        parts.append(History(len(was.finished), now.finished[len(was.finished) :]))
     if now.rules.review and now.proven is not was.proven:
         parts.append(views.inference(after))
     if event.void:
@@ -297,14 +298,14 @@ def _in_play(match: Match) -> Playing:
 
 
 def fold(before: View, told: Notice) -> View:
-    """The seat's view after a notice: each changed part replaces the old one."""
+    """The seat's view after a notice: each changed part replaces the old one, or is added to it."""
     for part in told.changed:
         before = _put(before, part)
     return before
 
 
 def fold_public(before: PublicView, told: PublicNotice) -> PublicView:
-    """The public view after a notice: each changed part replaces the old one."""
+    """The public view after a notice: each changed part replaces the old one, or is added to it."""
     for part in told.changed:
         before = _put_shared(before, part)
     return before
@@ -363,7 +364,7 @@ def _put_shared(into: _V, part: Shared) -> _V:
         case Captured():
             return replace(into, captured=part)
         case History():
-            return replace(into, history=part)
+            return replace(into, history=_added(into.history, part))
         case Inference():
             return replace(into, inference=part)
         case TrumpVoid():
@@ -372,6 +373,11 @@ def _put_shared(into: _V, part: Shared) -> _V:
             return replace(into, settlement=part)
         case AccountPart():
             return replace(into, account=part)
+
+
+def _added(to: History, part: History) -> History:
+    assert part.kept <= len(to.tricks), "a notice is of the view just before its event"
+    return History(0, (*to.tricks[: part.kept], *part.tricks))
 
 
 def told_again(match: Match, events: Sequence[Event], viewer: Viewer) -> tuple[Cause, ...]:

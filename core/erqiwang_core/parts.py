@@ -1,8 +1,8 @@
 """The parts of a view: what a viewer may see of a match, one value a part.
 
 Shared parts are the same for every viewer; the public sees them and nothing else. Own parts go to one seat.
-A notice carries each changed part whole: replace the old part by it, and the view is up to date (see `notices`). No
-part has a field that could hold what its viewer may not see.
+A notice carries each changed part whole: replace the old part by it, and the view is up to date (see `notices`). Only
+`History` is added to instead, and says so. No part has a field that could hold what its viewer may not see.
 """
 
 from dataclasses import dataclass
@@ -146,9 +146,16 @@ class CapturedCards:
 @final
 @dataclass(frozen=True, slots=True)
 class History:
-    """The complete tricks of the deal in a review room; empty in other rooms (rules §12)."""
+    """The finished tricks of the deal in a review room; none in other rooms (rules §12).
 
+    In a notice it is added to the old part: keep its first `kept` tricks, then add `tricks`. Telling all of them again
+    after each trick would be more than half of the bytes that a deal takes.
+    """
+
+    kept: int
+    """How many tricks of the old part stay; 0 in a view."""
     tricks: tuple[Trick, ...]
+    """In a view all finished tricks, in order; in a notice those that come after the kept ones."""
 
 
 @final

@@ -284,15 +284,15 @@ def captured_cards(match: Match, seat: Seat) -> CapturedCards:
     return CapturedCards(deal.captured)
 
 
-_NO_HISTORY: Final = History(())
+_NO_HISTORY: Final = History(0, ())
 
 
 def history(match: Match) -> History:
-    """The complete tricks of the deal, in a review room."""
+    """All finished tricks of the deal, in a review room."""
     deal = current_deal(match)
     if deal is None or not match.options.review:
         return _NO_HISTORY
-    return History(finished(deal))
+    return History(0, finished(deal))
 
 
 _NO_INFERENCE: Final = Inference(None)

@@ -119,7 +119,7 @@ class Conversation:
                 pass
 
     def _put(self, message: pb.SeatMessage) -> None:
-        self._stream.outbox.put(message)
+        self._stream.put(message)
 
 
 def last_version(request: pb.PlayRequest) -> int | None:

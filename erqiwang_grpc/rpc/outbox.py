@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import final
 
 from erqiwang_grpc.rooms.closing import Closing
-from erqiwang_grpc.v1 import seat_service_pb2 as pb
+from erqiwang_grpc.rpc.wire.encode import Packed
 
 
 @final
@@ -18,37 +18,36 @@ class Outbox:
     """
 
     def __init__(
-        self, limit: int, afresh: Callable[[int | None], tuple[pb.SeatMessage, ...]], last_version: int | None = None
+        self, limit: int, afresh: Callable[[int | None], tuple[Packed, ...]], last_version: int | None = None
     ) -> None:
         self._limit = limit
         self._afresh = afresh
         self._last_version = last_version
-        self._waiting = pb.PlayResponse()
+        self._waiting: list[Packed] = []
         self._behind = False
         self._ready = asyncio.Event()
         self.closing: Closing | None = None
         self.resyncs = 0
         """How often the outbox was full because the client was too slow."""
 
-    def put(self, message: pb.SeatMessage) -> None:
-        """Add a message for the writer. Does nothing once the stream is closing."""
-        place = self.place()
-        if place is not None:
-            place.CopyFrom(message)
+    @property
+    def takes_more(self) -> bool:
+        """Whether there is a use in another message: none once the stream is closing, nor before a resync."""
+        return self.closing is None and not self._behind
 
-    def place(self) -> pb.SeatMessage | None:
-        """A new, empty message for the writer, to be filled in place without a copy; None if nothing is to be added."""
-        if self.closing is not None or self._behind:
-            return None
+    def put(self, message: Packed) -> None:
+        """Add a message for the writer. Does nothing if no more is taken."""
+        if not self.takes_more:
+            return
         self._ready.set()
-        if len(self._waiting.messages) >= self._limit:
-            self._waiting.Clear()
+        if len(self._waiting) >= self._limit:
+            self._waiting.clear()
             self._behind = True
             self.resyncs += 1
-            return None
-        return self._waiting.messages.add()
+        else:
+            self._waiting.append(message)
 
-    def close(self, why: Closing, last: pb.SeatMessage | None = None) -> None:
+    def close(self, why: Closing, last: Packed | None = None) -> None:
         """End the stream after the messages that wait, and after `last`. If called again, the first reason stays."""
         if self.closing is not None:
             return
@@ -57,28 +56,23 @@ class Outbox:
             self._waiting = self._resynced()
         self._behind = False
         if last is not None:
-            self._waiting.messages.append(last)
+            self._waiting.append(last)
         self.closing = why
         self._ready.set()
 
-    async def take(self) -> pb.PlayResponse:
-        """Wait for messages, then give all that wait, in order. Without any message the stream has ended."""
-        while not self._waiting.messages and not self._behind and self.closing is None:
+    async def take(self) -> bytes:
+        """Wait for messages, then give all that wait, in order, as one response. It is empty once the stream has ended."""
+        while not self._waiting and not self._behind and self.closing is None:
             self._ready.clear()
             await self._ready.wait()
-        if self._behind:
-            return self._resynced()
-        taken, self._waiting = self._waiting, pb.PlayResponse()
-        return self._noted(taken)
-
-    def _resynced(self) -> pb.PlayResponse:
-        self._behind = False
-        return self._noted(pb.PlayResponse(messages=self._afresh(self._last_version)))
-
-    def _noted(self, taken: pb.PlayResponse) -> pb.PlayResponse:
-        for message in reversed(taken.messages):
-            version = message.notice.version or message.snapshot.version
-            if version:
-                self._last_version = version
+        taken = self._resynced() if self._behind else self._waiting
+        self._waiting = []
+        for message in reversed(taken):
+            if message.version:
+                self._last_version = message.version
                 break
-        return taken
+        return b"".join([message.response for message in taken])
+
+    def _resynced(self) -> list[Packed]:
+        self._behind = False
+        return [*self._afresh(self._last_version)]

@@ -6,7 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator
 from functools import partial
-from typing import TypeVar, final
+from typing import Final, TypeVar, final
 
 import grpc
 from erqiwang_core.units import Seat
@@ -32,14 +32,16 @@ from erqiwang_grpc.rpc.places import Places
 from erqiwang_grpc.rpc.seat_stream import SeatStream
 from erqiwang_grpc.rpc.wire import encode
 from erqiwang_grpc.store import RoomId
-from erqiwang_grpc.v1 import seat_service_pb2 as pb, seat_service_pb2_grpc as rpc
+from erqiwang_grpc.v1 import seat_service_pb2 as pb
 
 Q = TypeVar("Q")
 R = TypeVar("R")
 
+SEAT_SERVICE: Final = pb.DESCRIPTOR.services_by_name["SeatService"].full_name
+
 
 @final
-class SeatServicer(rpc.SeatServiceServicer):
+class SeatServicer:
     """The servicer of `SeatService`. The proto file documents each method for callers."""
 
     def __init__(self, access: Access, archive: Archive, quotas: Quotas, node: Node) -> None:
@@ -56,11 +58,29 @@ class SeatServicer(rpc.SeatServiceServicer):
         self._of_seat: Counter[tuple[RoomId, Seat]] = Counter()
         self._unattached = Places(self._limits.unattached, "streams that have not attached")
 
+    def handler(self) -> grpc.GenericRpcHandler:
+        """What the server hands the calls of the service to. `Play` writes bytes, which are sent as they are."""
+        play: grpc.RpcMethodHandler[pb.PlayRequest, bytes] = grpc.stream_stream_rpc_method_handler(
+            self.Play, pb.PlayRequest.FromString
+        )
+        unary = grpc.unary_unary_rpc_method_handler
+        return grpc.method_handlers_generic_handler(
+            SEAT_SERVICE,
+            {
+                "Play": play,
+                "Act": unary(self.Act, pb.ActRequest.FromString, pb.ActResponse.SerializeToString),
+                "GetView": unary(self.GetView, pb.GetViewRequest.FromString, pb.GetViewResponse.SerializeToString),
+                "GetRecord": unary(
+                    self.GetRecord, pb.GetRecordRequest.FromString, pb.GetRecordResponse.SerializeToString
+                ),
+            },
+        )
+
     @contained
     async def Play(
         self,
         request_iterator: AsyncIterator[pb.PlayRequest],
-        context: grpc.aio.ServicerContext[pb.PlayRequest, pb.PlayResponse],
+        context: grpc.aio.ServicerContext[pb.PlayRequest, bytes],
     ) -> None:
         """The stream of one seat, from `Attach` to its end."""
         claims, _ = await self._access.seat(context)
@@ -87,7 +107,7 @@ class SeatServicer(rpc.SeatServiceServicer):
         self,
         claims: SeatClaims,
         requests: AsyncIterator[pb.PlayRequest],
-        context: grpc.aio.ServicerContext[pb.PlayRequest, pb.PlayResponse],
+        context: grpc.aio.ServicerContext[pb.PlayRequest, bytes],
     ) -> Closing:
         last_version = await self._attach_request(requests, context)
         # Look the room up again: since the call began it may have left memory, or the seat may have a new player.
@@ -113,16 +133,14 @@ class SeatServicer(rpc.SeatServiceServicer):
         """The server is shutting down: refuse new streams, and end those that have not attached."""
         self._unattached.close()
 
-    async def _admit(
-        self, seat: tuple[RoomId, Seat], context: grpc.aio.ServicerContext[pb.PlayRequest, pb.PlayResponse]
-    ) -> None:
+    async def _admit(self, seat: tuple[RoomId, Seat], context: grpc.aio.ServicerContext[pb.PlayRequest, bytes]) -> None:
         await self._turn_away_if_draining(context)
         limits = self._limits
         if self.streams >= limits.streams or self._of_seat[seat] >= limits.streams_per_seat:
             said = f"The server takes {limits.streams} streams, and {limits.streams_per_seat} of one seat."
             await end(context, Reason.TOO_MANY_STREAMS, said)
 
-    async def _turn_away_if_draining(self, context: grpc.aio.ServicerContext[pb.PlayRequest, pb.PlayResponse]) -> None:
+    async def _turn_away_if_draining(self, context: grpc.aio.ServicerContext[pb.PlayRequest, bytes]) -> None:
         """Refuse new streams while draining: they would miss the goodbye."""
         if self._unattached.closed:
             await end(context, Reason.DRAINING)
@@ -130,7 +148,7 @@ class SeatServicer(rpc.SeatServiceServicer):
     async def _attach_request(
         self,
         requests: AsyncIterator[pb.PlayRequest],
-        context: grpc.aio.ServicerContext[pb.PlayRequest, pb.PlayResponse],
+        context: grpc.aio.ServicerContext[pb.PlayRequest, bytes],
     ) -> int | None:
         """The `last_version` of the `Attach` that begins every stream. Ends the call if it does not come in time."""
         try:
@@ -151,7 +169,7 @@ class SeatServicer(rpc.SeatServiceServicer):
         attachment: Attachment,
         stream: SeatStream,
         requests: AsyncIterator[pb.PlayRequest],
-        context: grpc.aio.ServicerContext[pb.PlayRequest, pb.PlayResponse],
+        context: grpc.aio.ServicerContext[pb.PlayRequest, bytes],
     ) -> Closing:
         """Read in a separate task and write in this one, so that a stream has one writer, which is never cancelled."""
         listening = asyncio.create_task(conversation.listen(requests))
@@ -160,7 +178,7 @@ class SeatServicer(rpc.SeatServiceServicer):
         listening.add_done_callback(self._listening.discard)
         while True:
             response = await stream.outbox.take()
-            if response.messages:
+            if response:
                 attachment.written = self._monotonic()
                 await context.write(response)
             elif stream.outbox.closing is not None:

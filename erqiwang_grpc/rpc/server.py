@@ -31,17 +31,12 @@ from erqiwang_grpc.rpc.access import Access
 from erqiwang_grpc.rpc.places import Places
 from erqiwang_grpc.rpc.reflection import add_reflection
 from erqiwang_grpc.rpc.room_service import RoomServicer
-from erqiwang_grpc.rpc.seat_service import SeatServicer
+from erqiwang_grpc.rpc.seat_service import SEAT_SERVICE, SeatServicer
 from erqiwang_grpc.rpc.wire import encode
 from erqiwang_grpc.shuffling import Shuffler
 from erqiwang_grpc.store import Store, TimeNs, Wakeup
 from erqiwang_grpc.store.wakeup import ProcessWakeup
-from erqiwang_grpc.v1 import (
-    room_service_pb2,
-    room_service_pb2_grpc,
-    seat_service_pb2 as pb,
-    seat_service_pb2_grpc,
-)
+from erqiwang_grpc.v1 import room_service_pb2, room_service_pb2_grpc
 
 if TYPE_CHECKING:
     from erqiwang_grpc.rpc.metrics import MetricsPort
@@ -50,7 +45,7 @@ log = logging.getLogger(__name__)
 
 SERVICES: Final = (
     room_service_pb2.DESCRIPTOR.services_by_name["RoomService"].full_name,
-    pb.DESCRIPTOR.services_by_name["SeatService"].full_name,
+    SEAT_SERVICE,
 )
 _TICK_SECONDS: Final = 1.0
 _RETENTION_SECONDS: Final = 3600.0
@@ -127,7 +122,7 @@ class Server:
         """Open the ports and begin to serve. Raises `RuntimeError` or `OSError` if a port cannot be opened."""
         if self._settings.metrics_port is not None:
             self.metrics = self._open_metrics(self._settings.metrics_port)
-        seat_service_pb2_grpc.add_SeatServiceServicer_to_server(self.seats, self._server)
+        self._server.add_generic_rpc_handlers((self.seats.handler(),))
         room_service_pb2_grpc.add_RoomServiceServicer_to_server(self._platforms, self._server)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         channelz.add_channelz_servicer(self._server)

@@ -348,7 +348,7 @@ class Notice(_message.Message):
     def match_ended(self) -> _settlement_pb2.MatchEnded: ...
     @_builtins.property
     def changed(self) -> _view_pb2.Parts:
-        """Exactly the parts of this seat's view that the event changed."""
+        """Exactly the parts of this seat's view that the event changed: each is to replace the old one (but see `HistoryPart`)."""
 
     def __init__(
         self,

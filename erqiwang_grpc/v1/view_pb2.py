@@ -32,7 +32,7 @@ from erqiwang_grpc.v1 import settlement_pb2 as erqiwang_dot_v1_dot_settlement__p
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16\x65rqiwang/v1/view.proto\x12\x0b\x65rqiwang.v1\x1a\x19\x65rqiwang/v1/bidding.proto\x1a\x19\x65rqiwang/v1/burying.proto\x1a\x16\x65rqiwang/v1/card.proto\x1a\x18\x65rqiwang/v1/naming.proto\x1a\x19\x65rqiwang/v1/playing.proto\x1a\x16\x65rqiwang/v1/room.proto\x1a\x1c\x65rqiwang/v1/settlement.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"s\n\x04View\x12\x0f\n\x07room_id\x18\x01 \x01(\t\x12\x0c\n\x04seat\x18\x02 \x01(\r\x12)\n\x07options\x18\x03 \x01(\x0b\x32\x18.erqiwang.v1.RoomOptions\x12!\n\x05parts\x18\x04 \x01(\x0b\x32\x12.erqiwang.v1.Parts\"\xcf\x06\n\x05Parts\x12\'\n\x06\x63hairs\x18\x01 \x01(\x0b\x32\x17.erqiwang.v1.ChairsPart\x12+\n\x08progress\x18\x02 \x01(\x0b\x32\x19.erqiwang.v1.ProgressPart\x12#\n\x04turn\x18\x03 \x01(\x0b\x32\x15.erqiwang.v1.TurnPart\x12#\n\x04hand\x18\x04 \x01(\x0b\x32\x15.erqiwang.v1.HandPart\x12)\n\x07\x61uction\x18\x05 \x01(\x0b\x32\x18.erqiwang.v1.AuctionPart\x12+\n\x08\x63ontract\x18\x06 \x01(\x0b\x32\x19.erqiwang.v1.ContractPart\x12%\n\x05kitty\x18\x07 \x01(\x0b\x32\x16.erqiwang.v1.KittyPart\x12\'\n\x06\x62uried\x18\x08 \x01(\x0b\x32\x17.erqiwang.v1.BuriedPart\x12%\n\x05table\x18\t \x01(\x0b\x32\x16.erqiwang.v1.TablePart\x12+\n\x08\x63\x61ptured\x18\n \x01(\x0b\x32\x19.erqiwang.v1.CapturedPart\x12\x36\n\x0e\x63\x61ptured_cards\x18\x12 \x01(\x0b\x32\x1e.erqiwang.v1.CapturedCardsPart\x12)\n\x07history\x18\x0b \x01(\x0b\x32\x18.erqiwang.v1.HistoryPart\x12-\n\tinference\x18\x0c \x01(\x0b\x32\x1a.erqiwang.v1.InferencePart\x12.\n\ntrump_void\x18\r \x01(\x0b\x32\x1a.erqiwang.v1.TrumpVoidPart\x12\x32\n\x0ctrump_counts\x18\x13 \x01(\x0b\x32\x1c.erqiwang.v1.TrumpCountsPart\x12/\n\ndisclosure\x18\x0e \x01(\x0b\x32\x1b.erqiwang.v1.DisclosurePart\x12\'\n\x06\x61\x64vice\x18\x0f \x01(\x0b\x32\x17.erqiwang.v1.AdvicePart\x12/\n\nsettlement\x18\x10 \x01(\x0b\x32\x1b.erqiwang.v1.SettlementPart\x12)\n\x07\x61\x63\x63ount\x18\x11 \x01(\x0b\x32\x18.erqiwang.v1.AccountPart\"\x1d\n\nChairsPart\x12\x0f\n\x07players\x18\x01 \x03(\t\"\x9e\x01\n\x0cProgressPart\x12!\n\x05phase\x18\x01 \x01(\x0e\x32\x12.erqiwang.v1.Phase\x12\x0c\n\x04\x64\x65\x61l\x18\x02 \x01(\r\x12\r\n\x05\x64\x65\x61ls\x18\x03 \x01(\r\x12\x0e\n\x06totals\x18\x04 \x03(\x11\x12\x19\n\x0c\x66irst_bidder\x18\x05 \x01(\rH\x00\x88\x01\x01\x12\x12\n\ncommitment\x18\x06 \x01(\x0c\x42\x0f\n\r_first_bidder\"t\n\x08TurnPart\x12\x11\n\x04seat\x18\x01 \x01(\rH\x00\x88\x01\x01\x12\x11\n\tcountdown\x18\x02 \x01(\r\x12)\n\x05\x62\x65gan\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0e\n\x06number\x18\x04 \x01(\rB\x07\n\x05_seat\"\x19\n\x08HandPart\x12\r\n\x05\x63\x61rds\x18\x01 \x03(\r\"\x81\x01\n\x0b\x41uctionPart\x12 \n\x05\x63\x61lls\x18\x01 \x03(\x0b\x32\x11.erqiwang.v1.Call\x12\x13\n\x06leader\x18\x02 \x01(\rH\x00\x88\x01\x01\x12\x15\n\x08standing\x18\x03 \x01(\rH\x01\x88\x01\x01\x12\x0c\n\x04\x62\x61se\x18\x04 \x01(\rB\t\n\x07_leaderB\x0b\n\t_standing\"\x94\x01\n\x0c\x43ontractPart\x12\x15\n\x08\x64\x65\x63larer\x18\x01 \x01(\rH\x00\x88\x01\x01\x12\x10\n\x03\x62id\x18\x02 \x01(\rH\x01\x88\x01\x01\x12\x0c\n\x04\x62\x61se\x18\x03 \x01(\r\x12\x15\n\rmay_surrender\x18\x04 \x01(\x08\x12!\n\x05trump\x18\x05 \x01(\x0e\x32\x12.erqiwang.v1.TrumpB\x0b\n\t_declarerB\x06\n\x04_bid\"\x1a\n\tKittyPart\x12\r\n\x05\x63\x61rds\x18\x01 \x03(\r\"\x1b\n\nBuriedPart\x12\r\n\x05\x63\x61rds\x18\x01 \x03(\r\">\n\tTablePart\x12\x0e\n\x06number\x18\x01 \x01(\r\x12!\n\x05trick\x18\x02 \x01(\x0b\x32\x12.erqiwang.v1.Trick\"2\n\x0c\x43\x61pturedPart\x12\x0e\n\x06points\x18\x01 \x01(\r\x12\x12\n\nmultiplier\x18\x02 \x01(\r\"\"\n\x11\x43\x61pturedCardsPart\x12\r\n\x05\x63\x61rds\x18\x01 \x03(\r\"1\n\x0bHistoryPart\x12\"\n\x06tricks\x18\x01 \x03(\x0b\x32\x12.erqiwang.v1.Trick\"^\n\x06Proven\x12\'\n\x0bvoid_groups\x18\x01 \x03(\x0e\x32\x12.erqiwang.v1.Group\x12+\n\x0fpairless_groups\x18\x02 \x03(\x0e\x32\x12.erqiwang.v1.Group\"3\n\rInferencePart\x12\"\n\x05seats\x18\x01 \x03(\x0b\x32\x13.erqiwang.v1.Proven\"9\n\nTrumpCount\x12\x0c\n\x04seat\x18\x01 \x01(\r\x12\x0e\n\x06trumps\x18\x02 \x01(\r\x12\r\n\x05pairs\x18\x03 \x01(\r\"T\n\rTrumpVoidPart\x12\x12\n\nvoid_seats\x18\x01 \x03(\r\x12/\n\nstatements\x18\x02 \x03(\x0b\x32\x1b.erqiwang.v1.TrumpStatement\":\n\x0fTrumpCountsPart\x12\'\n\x06\x63ounts\x18\x01 \x03(\x0b\x32\x17.erqiwang.v1.TrumpCount\"=\n\x0e\x44isclosurePart\x12+\n\ndisclosure\x18\x01 \x01(\x0b\x32\x17.erqiwang.v1.Disclosure\"\x85\x01\n\nCallAdvice\x12\x0c\n\x04\x62ids\x18\x01 \x03(\r\x12\x10\n\x08may_pass\x18\x02 \x01(\x08\x12\x1f\n\x03\x62id\x18\x03 \x01(\x0b\x32\x10.erqiwang.v1.BidH\x00\x12(\n\x08pass_bid\x18\x04 \x01(\x0b\x32\x14.erqiwang.v1.PassBidH\x00\x42\x0c\n\nsuggestion\"\xbc\x01\n\nNameAdvice\x12/\n\x07\x63hoices\x18\x01 \x03(\x0b\x32\x1e.erqiwang.v1.NameAdvice.Choice\x12\x15\n\rmay_surrender\x18\x02 \x01(\x08\x12*\n\nsuggestion\x18\x03 \x01(\x0b\x32\x16.erqiwang.v1.NameTrump\x1a:\n\x06\x43hoice\x12!\n\x05trump\x18\x01 \x01(\x0e\x32\x12.erqiwang.v1.Trump\x12\r\n\x05pairs\x18\x02 \x01(\r\"B\n\nBuryAdvice\x12\r\n\x05\x63ount\x18\x01 \x01(\r\x12%\n\nsuggestion\x18\x02 \x01(\x0b\x32\x11.erqiwang.v1.Bury\"8\n\nLeadAdvice\x12*\n\nsuggestion\x18\x01 \x01(\x0b\x32\x16.erqiwang.v1.PlayCards\"d\n\x0c\x46ollowAdvice\x12\r\n\x05\x63ount\x18\x01 \x01(\r\x12\x0c\n\x04must\x18\x02 \x03(\r\x12\x0b\n\x03may\x18\x03 \x03(\r\x12*\n\nsuggestion\x18\x04 \x01(\x0b\x32\x16.erqiwang.v1.PlayCards\"5\n\x0bReadyAdvice\x12&\n\nsuggestion\x18\x01 \x01(\x0b\x32\x12.erqiwang.v1.Ready\"\x92\x02\n\nAdvicePart\x12\'\n\x04\x63\x61ll\x18\x01 \x01(\x0b\x32\x17.erqiwang.v1.CallAdviceH\x00\x12\'\n\x04name\x18\x02 \x01(\x0b\x32\x17.erqiwang.v1.NameAdviceH\x00\x12\'\n\x04\x62ury\x18\x03 \x01(\x0b\x32\x17.erqiwang.v1.BuryAdviceH\x00\x12\'\n\x04lead\x18\x04 \x01(\x0b\x32\x17.erqiwang.v1.LeadAdviceH\x00\x12+\n\x06\x66ollow\x18\x05 \x01(\x0b\x32\x19.erqiwang.v1.FollowAdviceH\x00\x12)\n\x05ready\x18\x06 \x01(\x0b\x32\x18.erqiwang.v1.ReadyAdviceH\x00\x42\x08\n\x06\x63hoice\"h\n\x0eSettlementPart\x12+\n\nsettlement\x18\x01 \x01(\x0b\x32\x17.erqiwang.v1.Settlement\x12\r\n\x05ready\x18\x02 \x03(\x08\x12\x0c\n\x04\x64\x65\x63k\x18\x03 \x03(\r\x12\x0c\n\x04salt\x18\x04 \x01(\x0c\"4\n\x0b\x41\x63\x63ountPart\x12%\n\x07\x61\x63\x63ount\x18\x01 \x01(\x0b\x32\x14.erqiwang.v1.Account*\x9c\x01\n\x05Phase\x12\x15\n\x11PHASE_UNSPECIFIED\x10\x00\x12\x0e\n\nPHASE_OPEN\x10\x01\x12\x11\n\rPHASE_BIDDING\x10\x02\x12\x10\n\x0cPHASE_NAMING\x10\x03\x12\x11\n\rPHASE_BURYING\x10\x04\x12\x11\n\rPHASE_PLAYING\x10\x05\x12\x11\n\rPHASE_SETTLED\x10\x06\x12\x0e\n\nPHASE_OVER\x10\x07\x42\x02P\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16\x65rqiwang/v1/view.proto\x12\x0b\x65rqiwang.v1\x1a\x19\x65rqiwang/v1/bidding.proto\x1a\x19\x65rqiwang/v1/burying.proto\x1a\x16\x65rqiwang/v1/card.proto\x1a\x18\x65rqiwang/v1/naming.proto\x1a\x19\x65rqiwang/v1/playing.proto\x1a\x16\x65rqiwang/v1/room.proto\x1a\x1c\x65rqiwang/v1/settlement.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"s\n\x04View\x12\x0f\n\x07room_id\x18\x01 \x01(\t\x12\x0c\n\x04seat\x18\x02 \x01(\r\x12)\n\x07options\x18\x03 \x01(\x0b\x32\x18.erqiwang.v1.RoomOptions\x12!\n\x05parts\x18\x04 \x01(\x0b\x32\x12.erqiwang.v1.Parts\"\xcf\x06\n\x05Parts\x12\'\n\x06\x63hairs\x18\x01 \x01(\x0b\x32\x17.erqiwang.v1.ChairsPart\x12+\n\x08progress\x18\x02 \x01(\x0b\x32\x19.erqiwang.v1.ProgressPart\x12#\n\x04turn\x18\x03 \x01(\x0b\x32\x15.erqiwang.v1.TurnPart\x12)\n\x07\x61uction\x18\x04 \x01(\x0b\x32\x18.erqiwang.v1.AuctionPart\x12+\n\x08\x63ontract\x18\x05 \x01(\x0b\x32\x19.erqiwang.v1.ContractPart\x12%\n\x05table\x18\x06 \x01(\x0b\x32\x16.erqiwang.v1.TablePart\x12+\n\x08\x63\x61ptured\x18\x07 \x01(\x0b\x32\x19.erqiwang.v1.CapturedPart\x12)\n\x07history\x18\x08 \x01(\x0b\x32\x18.erqiwang.v1.HistoryPart\x12-\n\tinference\x18\t \x01(\x0b\x32\x1a.erqiwang.v1.InferencePart\x12.\n\ntrump_void\x18\n \x01(\x0b\x32\x1a.erqiwang.v1.TrumpVoidPart\x12/\n\nsettlement\x18\x0b \x01(\x0b\x32\x1b.erqiwang.v1.SettlementPart\x12)\n\x07\x61\x63\x63ount\x18\x0c \x01(\x0b\x32\x18.erqiwang.v1.AccountPart\x12#\n\x04hand\x18\x10 \x01(\x0b\x32\x15.erqiwang.v1.HandPart\x12\'\n\x06\x61\x64vice\x18\x11 \x01(\x0b\x32\x17.erqiwang.v1.AdvicePart\x12%\n\x05kitty\x18\x12 \x01(\x0b\x32\x16.erqiwang.v1.KittyPart\x12\'\n\x06\x62uried\x18\x13 \x01(\x0b\x32\x17.erqiwang.v1.BuriedPart\x12\x36\n\x0e\x63\x61ptured_cards\x18\x14 \x01(\x0b\x32\x1e.erqiwang.v1.CapturedCardsPart\x12\x32\n\x0ctrump_counts\x18\x15 \x01(\x0b\x32\x1c.erqiwang.v1.TrumpCountsPart\x12/\n\ndisclosure\x18\x16 \x01(\x0b\x32\x1b.erqiwang.v1.DisclosurePart\"\x1d\n\nChairsPart\x12\x0f\n\x07players\x18\x01 \x03(\t\"\x9e\x01\n\x0cProgressPart\x12!\n\x05phase\x18\x01 \x01(\x0e\x32\x12.erqiwang.v1.Phase\x12\x0c\n\x04\x64\x65\x61l\x18\x02 \x01(\r\x12\r\n\x05\x64\x65\x61ls\x18\x03 \x01(\r\x12\x0e\n\x06totals\x18\x04 \x03(\x11\x12\x19\n\x0c\x66irst_bidder\x18\x05 \x01(\rH\x00\x88\x01\x01\x12\x12\n\ncommitment\x18\x06 \x01(\x0c\x42\x0f\n\r_first_bidder\"t\n\x08TurnPart\x12\x11\n\x04seat\x18\x01 \x01(\rH\x00\x88\x01\x01\x12\x11\n\tcountdown\x18\x02 \x01(\r\x12)\n\x05\x62\x65gan\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0e\n\x06number\x18\x04 \x01(\rB\x07\n\x05_seat\"\x19\n\x08HandPart\x12\r\n\x05\x63\x61rds\x18\x01 \x03(\r\"\x81\x01\n\x0b\x41uctionPart\x12 \n\x05\x63\x61lls\x18\x01 \x03(\x0b\x32\x11.erqiwang.v1.Call\x12\x13\n\x06leader\x18\x02 \x01(\rH\x00\x88\x01\x01\x12\x15\n\x08standing\x18\x03 \x01(\rH\x01\x88\x01\x01\x12\x0c\n\x04\x62\x61se\x18\x04 \x01(\rB\t\n\x07_leaderB\x0b\n\t_standing\"\x94\x01\n\x0c\x43ontractPart\x12\x15\n\x08\x64\x65\x63larer\x18\x01 \x01(\rH\x00\x88\x01\x01\x12\x10\n\x03\x62id\x18\x02 \x01(\rH\x01\x88\x01\x01\x12\x0c\n\x04\x62\x61se\x18\x03 \x01(\r\x12\x15\n\rmay_surrender\x18\x04 \x01(\x08\x12!\n\x05trump\x18\x05 \x01(\x0e\x32\x12.erqiwang.v1.TrumpB\x0b\n\t_declarerB\x06\n\x04_bid\"\x1a\n\tKittyPart\x12\r\n\x05\x63\x61rds\x18\x01 \x03(\r\"\x1b\n\nBuriedPart\x12\r\n\x05\x63\x61rds\x18\x01 \x03(\r\">\n\tTablePart\x12\x0e\n\x06number\x18\x01 \x01(\r\x12!\n\x05trick\x18\x02 \x01(\x0b\x32\x12.erqiwang.v1.Trick\"2\n\x0c\x43\x61pturedPart\x12\x0e\n\x06points\x18\x01 \x01(\r\x12\x12\n\nmultiplier\x18\x02 \x01(\r\"\"\n\x11\x43\x61pturedCardsPart\x12\r\n\x05\x63\x61rds\x18\x01 \x03(\r\"?\n\x0bHistoryPart\x12\x0c\n\x04kept\x18\x02 \x01(\r\x12\"\n\x06tricks\x18\x01 \x03(\x0b\x32\x12.erqiwang.v1.Trick\"^\n\x06Proven\x12\'\n\x0bvoid_groups\x18\x01 \x03(\x0e\x32\x12.erqiwang.v1.Group\x12+\n\x0fpairless_groups\x18\x02 \x03(\x0e\x32\x12.erqiwang.v1.Group\"3\n\rInferencePart\x12\"\n\x05seats\x18\x01 \x03(\x0b\x32\x13.erqiwang.v1.Proven\"9\n\nTrumpCount\x12\x0c\n\x04seat\x18\x01 \x01(\r\x12\x0e\n\x06trumps\x18\x02 \x01(\r\x12\r\n\x05pairs\x18\x03 \x01(\r\"T\n\rTrumpVoidPart\x12\x12\n\nvoid_seats\x18\x01 \x03(\r\x12/\n\nstatements\x18\x02 \x03(\x0b\x32\x1b.erqiwang.v1.TrumpStatement\":\n\x0fTrumpCountsPart\x12\'\n\x06\x63ounts\x18\x01 \x03(\x0b\x32\x17.erqiwang.v1.TrumpCount\"=\n\x0e\x44isclosurePart\x12+\n\ndisclosure\x18\x01 \x01(\x0b\x32\x17.erqiwang.v1.Disclosure\"\x85\x01\n\nCallAdvice\x12\x0c\n\x04\x62ids\x18\x01 \x03(\r\x12\x10\n\x08may_pass\x18\x02 \x01(\x08\x12\x1f\n\x03\x62id\x18\x03 \x01(\x0b\x32\x10.erqiwang.v1.BidH\x00\x12(\n\x08pass_bid\x18\x04 \x01(\x0b\x32\x14.erqiwang.v1.PassBidH\x00\x42\x0c\n\nsuggestion\"\xbc\x01\n\nNameAdvice\x12/\n\x07\x63hoices\x18\x01 \x03(\x0b\x32\x1e.erqiwang.v1.NameAdvice.Choice\x12\x15\n\rmay_surrender\x18\x02 \x01(\x08\x12*\n\nsuggestion\x18\x03 \x01(\x0b\x32\x16.erqiwang.v1.NameTrump\x1a:\n\x06\x43hoice\x12!\n\x05trump\x18\x01 \x01(\x0e\x32\x12.erqiwang.v1.Trump\x12\r\n\x05pairs\x18\x02 \x01(\r\"B\n\nBuryAdvice\x12\r\n\x05\x63ount\x18\x01 \x01(\r\x12%\n\nsuggestion\x18\x02 \x01(\x0b\x32\x11.erqiwang.v1.Bury\"8\n\nLeadAdvice\x12*\n\nsuggestion\x18\x01 \x01(\x0b\x32\x16.erqiwang.v1.PlayCards\"d\n\x0c\x46ollowAdvice\x12\r\n\x05\x63ount\x18\x01 \x01(\r\x12\x0c\n\x04must\x18\x02 \x03(\r\x12\x0b\n\x03may\x18\x03 \x03(\r\x12*\n\nsuggestion\x18\x04 \x01(\x0b\x32\x16.erqiwang.v1.PlayCards\"5\n\x0bReadyAdvice\x12&\n\nsuggestion\x18\x01 \x01(\x0b\x32\x12.erqiwang.v1.Ready\"\x92\x02\n\nAdvicePart\x12\'\n\x04\x63\x61ll\x18\x01 \x01(\x0b\x32\x17.erqiwang.v1.CallAdviceH\x00\x12\'\n\x04name\x18\x02 \x01(\x0b\x32\x17.erqiwang.v1.NameAdviceH\x00\x12\'\n\x04\x62ury\x18\x03 \x01(\x0b\x32\x17.erqiwang.v1.BuryAdviceH\x00\x12\'\n\x04lead\x18\x04 \x01(\x0b\x32\x17.erqiwang.v1.LeadAdviceH\x00\x12+\n\x06\x66ollow\x18\x05 \x01(\x0b\x32\x19.erqiwang.v1.FollowAdviceH\x00\x12)\n\x05ready\x18\x06 \x01(\x0b\x32\x18.erqiwang.v1.ReadyAdviceH\x00\x42\x08\n\x06\x63hoice\"h\n\x0eSettlementPart\x12+\n\nsettlement\x18\x01 \x01(\x0b\x32\x17.erqiwang.v1.Settlement\x12\r\n\x05ready\x18\x02 \x03(\x08\x12\x0c\n\x04\x64\x65\x63k\x18\x03 \x03(\r\x12\x0c\n\x04salt\x18\x04 \x01(\x0c\"4\n\x0b\x41\x63\x63ountPart\x12%\n\x07\x61\x63\x63ount\x18\x01 \x01(\x0b\x32\x14.erqiwang.v1.Account*\x9c\x01\n\x05Phase\x12\x15\n\x11PHASE_UNSPECIFIED\x10\x00\x12\x0e\n\nPHASE_OPEN\x10\x01\x12\x11\n\rPHASE_BIDDING\x10\x02\x12\x10\n\x0cPHASE_NAMING\x10\x03\x12\x11\n\rPHASE_BURYING\x10\x04\x12\x11\n\rPHASE_PLAYING\x10\x05\x12\x11\n\rPHASE_SETTLED\x10\x06\x12\x0e\n\nPHASE_OVER\x10\x07\x42\x02P\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -40,8 +40,8 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'erqiwang.v1.view_pb2', _glo
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'P\001'
-  _globals['_PHASE']._serialized_start=3569
-  _globals['_PHASE']._serialized_end=3725
+  _globals['_PHASE']._serialized_start=3583
+  _globals['_PHASE']._serialized_end=3739
   _globals['_VIEW']._serialized_start=257
   _globals['_VIEW']._serialized_end=372
   _globals['_PARTS']._serialized_start=375
@@ -69,37 +69,37 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_CAPTUREDCARDSPART']._serialized_start=2017
   _globals['_CAPTUREDCARDSPART']._serialized_end=2051
   _globals['_HISTORYPART']._serialized_start=2053
-  _globals['_HISTORYPART']._serialized_end=2102
-  _globals['_PROVEN']._serialized_start=2104
-  _globals['_PROVEN']._serialized_end=2198
-  _globals['_INFERENCEPART']._serialized_start=2200
-  _globals['_INFERENCEPART']._serialized_end=2251
-  _globals['_TRUMPCOUNT']._serialized_start=2253
-  _globals['_TRUMPCOUNT']._serialized_end=2310
-  _globals['_TRUMPVOIDPART']._serialized_start=2312
-  _globals['_TRUMPVOIDPART']._serialized_end=2396
-  _globals['_TRUMPCOUNTSPART']._serialized_start=2398
-  _globals['_TRUMPCOUNTSPART']._serialized_end=2456
-  _globals['_DISCLOSUREPART']._serialized_start=2458
-  _globals['_DISCLOSUREPART']._serialized_end=2519
-  _globals['_CALLADVICE']._serialized_start=2522
-  _globals['_CALLADVICE']._serialized_end=2655
-  _globals['_NAMEADVICE']._serialized_start=2658
-  _globals['_NAMEADVICE']._serialized_end=2846
-  _globals['_NAMEADVICE_CHOICE']._serialized_start=2788
-  _globals['_NAMEADVICE_CHOICE']._serialized_end=2846
-  _globals['_BURYADVICE']._serialized_start=2848
-  _globals['_BURYADVICE']._serialized_end=2914
-  _globals['_LEADADVICE']._serialized_start=2916
-  _globals['_LEADADVICE']._serialized_end=2972
-  _globals['_FOLLOWADVICE']._serialized_start=2974
-  _globals['_FOLLOWADVICE']._serialized_end=3074
-  _globals['_READYADVICE']._serialized_start=3076
-  _globals['_READYADVICE']._serialized_end=3129
-  _globals['_ADVICEPART']._serialized_start=3132
-  _globals['_ADVICEPART']._serialized_end=3406
-  _globals['_SETTLEMENTPART']._serialized_start=3408
-  _globals['_SETTLEMENTPART']._serialized_end=3512
-  _globals['_ACCOUNTPART']._serialized_start=3514
-  _globals['_ACCOUNTPART']._serialized_end=3566
+  _globals['_HISTORYPART']._serialized_end=2116
+  _globals['_PROVEN']._serialized_start=2118
+  _globals['_PROVEN']._serialized_end=2212
+  _globals['_INFERENCEPART']._serialized_start=2214
+  _globals['_INFERENCEPART']._serialized_end=2265
+  _globals['_TRUMPCOUNT']._serialized_start=2267
+  _globals['_TRUMPCOUNT']._serialized_end=2324
+  _globals['_TRUMPVOIDPART']._serialized_start=2326
+  _globals['_TRUMPVOIDPART']._serialized_end=2410
+  _globals['_TRUMPCOUNTSPART']._serialized_start=2412
+  _globals['_TRUMPCOUNTSPART']._serialized_end=2470
+  _globals['_DISCLOSUREPART']._serialized_start=2472
+  _globals['_DISCLOSUREPART']._serialized_end=2533
+  _globals['_CALLADVICE']._serialized_start=2536
+  _globals['_CALLADVICE']._serialized_end=2669
+  _globals['_NAMEADVICE']._serialized_start=2672
+  _globals['_NAMEADVICE']._serialized_end=2860
+  _globals['_NAMEADVICE_CHOICE']._serialized_start=2802
+  _globals['_NAMEADVICE_CHOICE']._serialized_end=2860
+  _globals['_BURYADVICE']._serialized_start=2862
+  _globals['_BURYADVICE']._serialized_end=2928
+  _globals['_LEADADVICE']._serialized_start=2930
+  _globals['_LEADADVICE']._serialized_end=2986
+  _globals['_FOLLOWADVICE']._serialized_start=2988
+  _globals['_FOLLOWADVICE']._serialized_end=3088
+  _globals['_READYADVICE']._serialized_start=3090
+  _globals['_READYADVICE']._serialized_end=3143
+  _globals['_ADVICEPART']._serialized_start=3146
+  _globals['_ADVICEPART']._serialized_end=3420
+  _globals['_SETTLEMENTPART']._serialized_start=3422
+  _globals['_SETTLEMENTPART']._serialized_end=3526
+  _globals['_ACCOUNTPART']._serialized_start=3528
+  _globals['_ACCOUNTPART']._serialized_end=3580
 # @@protoc_insertion_point(module_scope)

@@ -24,6 +24,15 @@ def suggested(advice: view_pb2.AdvicePart) -> pb.Command | None:
     return pb.Command(**{WORDS[said.DESCRIPTOR]: said})
 
 
+def put(parts: view_pb2.Parts, changed: view_pb2.Parts) -> None:
+    """Put each part that is set in the place of the old one; keep the tricks that are to be kept, and add the others."""
+    kept = parts.history.tricks[: changed.history.kept]
+    for field, part in changed.ListFields():
+        getattr(parts, field.name).CopyFrom(part)
+    if changed.HasField("history"):
+        parts.history.CopyFrom(view_pb2.HistoryPart(tricks=[*kept, *changed.history.tricks]))
+
+
 async def play(service: Service, seat: room_service_pb2.TakeSeatResponse) -> settlement_pb2.Account:
     """Attach with what the seat was given; put parts in the place of old ones; send each suggestion once, after every single message."""
     stream = service.seats.Play(metadata=bearer(seat.seat_token))
@@ -40,8 +49,7 @@ async def play(service: Service, seat: room_service_pb2.TakeSeatResponse) -> set
                     ]
                 case "notice":
                     begun += [message.notice.deal_started.deal] if message.notice.HasField("deal_started") else []
-                    for field, part in message.notice.changed.ListFields():
-                        getattr(view.parts, field.name).CopyFrom(part)
+                    put(view.parts, message.notice.changed)
                 case "accepted":
                     assert message.accepted.command_id == awaiting
                     awaiting = ""
@@ -50,6 +58,8 @@ async def play(service: Service, seat: room_service_pb2.TakeSeatResponse) -> set
                 case "presence" | "signal_received" | "trumps_shown" | "heartbeat" | "goodbye" | None:
                     pass
             if view.parts.account.HasField("account"):
+                told = await service.seats.GetView(pb.GetViewRequest(), metadata=bearer(seat.seat_token))
+                assert view == told.snapshot.view
                 stream.cancel()
                 assert begun == list(range(1, view.parts.progress.deals + 1)), "every deal was heard to begin, once"
                 return view.parts.account.account

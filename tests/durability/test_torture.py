@@ -20,6 +20,7 @@ from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.tools.torture.checking import faults
 from erqiwang_grpc.tools.torture.command import torture
 from erqiwang_grpc.tools.torture.transcript import CommandAnswer, Digest, RoomTranscript, SeatTranscript
+from erqiwang_grpc.v1 import seat_service_pb2 as pb
 from tests.durability.played import PLAYERS, act, next_command, node_on, seated
 
 SECONDS = 20.0
@@ -38,7 +39,7 @@ def test_a_server_killed_at_any_moment_loses_repeats_and_invents_nothing(
 
 
 async def hear(stream: SeatStream, transcript: SeatTranscript) -> None:
-    for message in (await stream.outbox.take()).messages:
+    for message in pb.PlayResponse.FromString(await stream.outbox.take()).messages:
         transcript.hear(message)
 
 

@@ -1,11 +1,14 @@
-"""Whoever puts the parts of every notice in their places holds their view, and is told nothing that they have already."""
+"""Whoever puts the parts of every notice in their places holds their view, and is told nothing that they have already.
+
+Finished tricks are the one part that is added to: each is told once, with the number of those that stay.
+"""
 
 from collections.abc import Iterator
 from dataclasses import fields
 
 from erqiwang_core.match import Disband
 from erqiwang_core.notices import fold, fold_public, notice, telling
-from erqiwang_core.parts import Seen
+from erqiwang_core.parts import History, Seen
 from erqiwang_core.view import view
 from erqiwang_core.viewer import PUBLIC
 from hypothesis import given
@@ -16,8 +19,21 @@ from tests.deals.walk import Step, advance, steps
 
 
 def difference(old: Seen, new: Seen) -> Iterator[object]:
-    """The parts of the new view that the old one does not have."""
-    return (part for each in fields(new) if (part := getattr(new, each.name)) != getattr(old, each.name))
+    """How the parts of the new view that the old one does not have are told."""
+    for each in fields(new):
+        held, part = getattr(old, each.name), getattr(new, each.name)
+        if part != held:
+            yield added(held, part) if isinstance(part, History) and isinstance(held, History) else part
+
+
+def added(held: History, part: History) -> History:
+    """The finished tricks, as they are told to a viewer who has others already."""
+    assert held.kept == part.kept == 0, "a view holds them all"
+    if not part.tricks:
+        return History(0, ())
+    *kept, new = part.tricks
+    assert tuple(kept) == held.tricks, "one event finishes one trick at most"
+    return History(len(kept), (new,))
 
 
 def check(step: Step) -> None:

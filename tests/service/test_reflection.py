@@ -5,6 +5,7 @@ import pytest
 from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from grpc_reflection.v1alpha import reflection_pb2 as pb
 
+from erqiwang_grpc.v1 import room_service_pb2, seat_service_pb2
 from tests.service.tables import Service
 
 NAMES = ("grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection")
@@ -41,6 +42,20 @@ async def test_every_service_is_listed(ask: Asking) -> None:
     response = await ask(pb.ServerReflectionRequest(list_services=""))
     listed = {service.name for service in response.list_services_response.service}
     assert listed == {"erqiwang.v1.RoomService", "erqiwang.v1.SeatService", "grpc.health.v1.Health", *NAMES}
+
+
+METHODS = [
+    f"/{service.full_name}/{method.name}"
+    for file in (room_service_pb2.DESCRIPTOR, seat_service_pb2.DESCRIPTOR)
+    for service in file.services_by_name.values()
+    for method in service.methods
+]
+
+
+@pytest.mark.parametrize("method", METHODS)
+async def test_every_method_of_every_service_is_served(service: Service, method: str) -> None:
+    ask: grpc.aio.StreamStreamMultiCallable[bytes, bytes] = service.channel.stream_stream(method)
+    assert await ask(iter([b""])).code() is grpc.StatusCode.UNAUTHENTICATED, "it asks for a credential first"
 
 
 @pytest.mark.parametrize(

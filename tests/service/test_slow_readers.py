@@ -15,6 +15,7 @@ from erqiwang_grpc.rooms.closing import Closing
 from erqiwang_grpc.rooms.state import LOOKED_BACK
 from erqiwang_grpc.rpc.outbox import Outbox
 from erqiwang_grpc.rpc.seat_stream import SeatStream
+from erqiwang_grpc.rpc.wire.encode import Packed, packed
 from erqiwang_grpc.v1 import seat_service_pb2 as pb, view_pb2
 from tests.service.tables import (
     ROOMY,
@@ -142,17 +143,22 @@ async def test_a_displaced_stream_has_no_say_though_it_has_not_read_its_end(tmp_
             assert old.refused.reason == "DISPLACED"
 
 
+async def taken(outbox: Outbox) -> list[pb.SeatMessage]:
+    """What the writer of a stream writes now."""
+    return list(pb.PlayResponse.FromString(await outbox.take()).messages)
+
+
 async def test_a_full_outbox_keeps_nothing_but_the_last_word() -> None:
     snapshot = pb.SeatMessage(snapshot=pb.Snapshot(version=9))
     goodbye = pb.SeatMessage(goodbye=pb.Goodbye())
-    outbox = Outbox(2, lambda _: (snapshot,))
+    outbox = Outbox(2, lambda _: (packed(snapshot),))
     for version in range(1, 6):
-        outbox.put(pb.SeatMessage(heartbeat=pb.Heartbeat(version=version)))
-    outbox.close(Closing.DISPLACED, goodbye)
-    outbox.put(pb.SeatMessage(heartbeat=pb.Heartbeat(version=6)))
+        outbox.put(packed(pb.SeatMessage(heartbeat=pb.Heartbeat(version=version))))
+    outbox.close(Closing.DISPLACED, packed(goodbye))
+    outbox.put(packed(pb.SeatMessage(heartbeat=pb.Heartbeat(version=6))))
     outbox.close(Closing.DETACHED)
-    assert (await outbox.take()).messages == [snapshot, goodbye]
-    assert not (await outbox.take()).messages
+    assert await taken(outbox) == [snapshot, goodbye]
+    assert not await outbox.take()
     assert outbox.closing is Closing.DISPLACED
 
 
@@ -160,13 +166,13 @@ async def test_a_full_outbox_keeps_nothing_but_the_last_word() -> None:
 async def test_a_resync_tells_what_happened_since_the_last_version_that_was_taken(named: int | None) -> None:
     asked: list[int | None] = []
 
-    def afresh(since: int | None) -> tuple[pb.SeatMessage, ...]:
+    def afresh(since: int | None) -> tuple[Packed, ...]:
         asked.append(since)
-        return (pb.SeatMessage(snapshot=pb.Snapshot(version=8)),)
+        return (packed(pb.SeatMessage(snapshot=pb.Snapshot(version=8))),)
 
     def overflow() -> None:
         for _ in range(3):
-            outbox.put(pb.SeatMessage(notice=pb.Notice(version=99)))
+            outbox.put(packed(pb.SeatMessage(notice=pb.Notice(version=99))))
 
     outbox = Outbox(2, afresh, named)
     overflow()
@@ -176,13 +182,13 @@ async def test_a_resync_tells_what_happened_since_the_last_version_that_was_take
     await outbox.take()
     assert asked[1:] == [8], "the snapshot was"
     for message in (pb.SeatMessage(notice=pb.Notice(version=9)), pb.SeatMessage(presence=pb.Presence())):
-        outbox.put(message)
+        outbox.put(packed(message))
     await outbox.take()
     overflow()
     await outbox.take()
     assert asked[2:] == [9], "the notice was, and what has no version changes nothing"
     for version in (10, 11):
-        outbox.put(pb.SeatMessage(notice=pb.Notice(version=version)))
+        outbox.put(packed(pb.SeatMessage(notice=pb.Notice(version=version))))
     await outbox.take()
     overflow()
     outbox.close(Closing.DRAINING)
@@ -196,22 +202,22 @@ CLOSINGS: Final = [closing for closing in Closing if closing is not Closing.UNSE
 async def test_who_reads_after_the_end_is_told_what_was_true_at_the_end(closing: Closing) -> None:
     """Whoever takes the seat after that has cards of their own."""
     version = 1
-    outbox = Outbox(1, lambda _: (pb.SeatMessage(snapshot=pb.Snapshot(version=version)),))
+    outbox = Outbox(1, lambda _: (packed(pb.SeatMessage(snapshot=pb.Snapshot(version=version))),))
     for _ in range(3):
-        outbox.put(pb.SeatMessage(heartbeat=pb.Heartbeat()))
+        outbox.put(packed(pb.SeatMessage(heartbeat=pb.Heartbeat())))
     outbox.close(closing)
     version = 2
-    assert [message.snapshot.version for message in (await outbox.take()).messages] == [1]
-    assert not (await outbox.take()).messages
+    assert [message.snapshot.version for message in await taken(outbox)] == [1]
+    assert not await outbox.take()
 
 
 async def test_who_was_unseated_is_told_nothing_of_what_the_seat_sees_now() -> None:
     goodbye = pb.SeatMessage(goodbye=pb.Goodbye(reason=pb.Goodbye.REASON_UNSEATED))
-    outbox = Outbox(1, lambda _: (pb.SeatMessage(snapshot=pb.Snapshot()),))
+    outbox = Outbox(1, lambda _: (packed(pb.SeatMessage(snapshot=pb.Snapshot())),))
     for _ in range(3):
-        outbox.put(pb.SeatMessage(heartbeat=pb.Heartbeat()))
-    outbox.close(Closing.UNSEATED, goodbye)
-    assert (await outbox.take()).messages == [goodbye]
+        outbox.put(packed(pb.SeatMessage(heartbeat=pb.Heartbeat())))
+    outbox.close(Closing.UNSEATED, packed(goodbye))
+    assert await taken(outbox) == [goodbye]
 
 
 async def test_a_seat_that_was_given_away_shows_its_next_player_to_nobody_else(tmp_path: Path) -> None:

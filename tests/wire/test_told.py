@@ -3,6 +3,7 @@
 from erqiwang_core import notices
 from erqiwang_core.match import Disband, DisbandReason, Match, Outside, answer
 from erqiwang_core.notices import Notice, fold
+from erqiwang_core.options import RoomOptions
 from erqiwang_core.parts import View
 from erqiwang_core.playing import ShowTrumps, Signal, SignalKind, Signalled, TrumpsShown
 from erqiwang_core.units import Seat
@@ -15,7 +16,7 @@ from erqiwang_grpc.rpc.wire import decode as read, encode
 from erqiwang_grpc.store.port import TimeNs, Version
 from erqiwang_grpc.v1 import seat_service_pb2, view_pb2
 from tests.deals.decks import never_shuffled
-from tests.deals.plans import Plan, examples, plans
+from tests.deals.plans import GAMES, Plan, examples, plans
 from tests.deals.walk import Change, Step, advance, positions, steps
 
 ROOM = "room"
@@ -102,6 +103,21 @@ def test_folding_messages_is_folding_views(plan: Plan) -> None:
         for change in step.changes:
             for seat in change.after.chairs.seats():
                 check_fold(change, seat)
+
+
+@examples(0.05)
+@given(plan=plans(st.builds(RoomOptions, game=st.sampled_from(GAMES))), seat=st.sampled_from([Seat(0), Seat(2)]))
+def test_folding_gives_the_view_from_whatever_version_one_has_attached_at(plan: Plan, seat: Seat) -> None:
+    """However many notices came since the snapshot, also across the beginning of a deal."""
+    held: list[view_pb2.View] = []
+    for step in steps(plan, deals_played=2):
+        for change in step.changes:
+            held.append(sent(view(change.before, seat)))
+            told = sent_notice(notices.notice(change.before, change.event, change.after, seat))
+            for mine in held:
+                wire_fold.put(mine, told.changed)
+            now = sent(view(change.after, seat))
+            assert all(mine == now for mine in held)
 
 
 @examples(0.05)

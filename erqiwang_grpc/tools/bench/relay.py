@@ -27,7 +27,7 @@ class _Room:
     """A queue of responses for each seat, and how many turns of the script the room has played."""
 
     def __init__(self, seats: int) -> None:
-        self.queues: list[asyncio.Queue[pb.PlayResponse]] = [asyncio.Queue() for _ in range(seats)]
+        self.queues: list[asyncio.Queue[bytes]] = [asyncio.Queue() for _ in range(seats)]
         self.turn = 0
 
 
@@ -39,18 +39,17 @@ class Relay:
     """
 
     def __init__(self, script: Script) -> None:
-        self._attached = [pb.PlayResponse.FromString(response) for response in script.attached]
-        self._turns = [[pb.PlayResponse.FromString(response) for response in turn] for turn in script.turns]
+        self._script = script
         self._rooms: dict[str, _Room] = {}
 
     async def play(
         self,
         request_iterator: AsyncIterator[pb.PlayRequest],
-        context: grpc.aio.ServicerContext[pb.PlayRequest, pb.PlayResponse],
+        context: grpc.aio.ServicerContext[pb.PlayRequest, bytes],
     ) -> None:
         """Serve one stream: send the seat its responses until the client leaves."""
         metadata = dict(context.invocation_metadata() or ())
-        room = self._rooms.setdefault(str(metadata["room"]), _Room(len(self._attached)))
+        room = self._rooms.setdefault(str(metadata["room"]), _Room(len(self._script.attached)))
         seat = int(metadata["seat"])
         listener = asyncio.create_task(self._listen(room, seat, request_iterator))
         try:
@@ -62,20 +61,18 @@ class Relay:
     async def _listen(self, room: _Room, seat: int, requests: AsyncIterator[pb.PlayRequest]) -> None:
         async for request in requests:
             if request.HasField("attach"):
-                room.queues[seat].put_nowait(self._attached[seat])
+                room.queues[seat].put_nowait(self._script.attached[seat])
                 continue
-            for queue, response in zip(room.queues, self._turns[room.turn], strict=True):
+            for queue, response in zip(room.queues, self._script.turns[room.turn], strict=True):
                 queue.put_nowait(response)
             room.turn += 1
 
 
 async def _serve(path: Path) -> None:
-    # Options, event loop and garbage collection are the server's, so that only the game makes a difference.
+    # Options, event loop and garbage collection are the server's, which writes bytes too: only the game makes a difference.
     server = grpc.aio.server(options=channel_options(Limits()))
-    play = grpc.stream_stream_rpc_method_handler(
-        Relay(load(path)).play,
-        request_deserializer=pb.PlayRequest.FromString,
-        response_serializer=pb.PlayResponse.SerializeToString,
+    play: grpc.RpcMethodHandler[pb.PlayRequest, bytes] = grpc.stream_stream_rpc_method_handler(
+        Relay(load(path)).play, pb.PlayRequest.FromString
     )
     server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(_SERVICE, {"Play": play}),))
     port = server.add_insecure_port("127.0.0.1:0")

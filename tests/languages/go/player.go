@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"slices"
 
 	"github.com/google/uuid"
 	"google.golang.org/protobuf/proto"
@@ -140,12 +141,17 @@ func (p *player) check(snapshot *pb.Snapshot) error {
 	return nil
 }
 
-// fold puts the parts that changed in the place of the old ones.
+// fold puts the parts that changed in the place of the old ones; finished tricks are added to those that are kept.
 func (p *player) fold(notice *pb.Notice) error {
 	if notice.GetVersion() != p.version+1 {
 		return fmt.Errorf("version %d after %d", notice.GetVersion(), p.version)
 	}
 	p.version = notice.GetVersion()
+	if added := notice.GetChanged().GetHistory(); added != nil {
+		kept := p.view.GetParts().GetHistory().GetTricks()[:added.GetKept()]
+		added.Tricks = append(slices.Clone(kept), added.GetTricks()...)
+		added.Kept = 0
+	}
 	parts := p.view.GetParts().ProtoReflect()
 	notice.GetChanged().ProtoReflect().Range(func(field protoreflect.FieldDescriptor, part protoreflect.Value) bool {
 		parts.Set(field, part)

@@ -127,11 +127,16 @@ class Player:
         self.view, self.version = snapshot.view, snapshot.version
 
     def fold(self, notice: Notice) -> None:
-        """Put the parts that changed in the place of the old ones."""
+        """Put the parts that changed in the place of the old ones; finished tricks are added to those that are kept."""
         assert notice.version == self.version + 1, f"{notice.version} after {self.version}"
         self.version = notice.version
         for field, part in notice.changed.ListFields():
-            getattr(self.view.parts, field.name).CopyFrom(part)
+            if field.name != "history":
+                getattr(self.view.parts, field.name).CopyFrom(part)
+        if notice.changed.HasField("history"):
+            tricks = self.view.parts.history.tricks
+            del tricks[notice.changed.history.kept :]
+            tricks.extend(notice.changed.history.tricks)
         self.started += notice.HasField("deal_started")
         if notice.HasField("deal_ended"):
             settled = self.view.parts.settlement

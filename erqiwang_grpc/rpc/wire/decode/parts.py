@@ -170,7 +170,7 @@ def _captured(message: view_pb2.CapturedPart) -> Captured:
 
 
 def _history(message: view_pb2.HistoryPart) -> History:
-    return History(tuple(trick(played) for played in message.tricks))
+    return History(message.kept, tuple(trick(played) for played in message.tricks))
 
 
 def _inference(message: view_pb2.InferencePart) -> Inference:

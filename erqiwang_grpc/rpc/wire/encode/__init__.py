@@ -1,6 +1,7 @@
 """Encode: from values of the core to messages of the wire. It never fails, since every value has a message."""
 
-from erqiwang_grpc.rpc.wire.encode.notices import aside, beginning, missed, notice, put_notice, snapshot, trumps_shown
+from erqiwang_grpc.rpc.wire.encode.notices import aside, beginning, missed, notice, snapshot, trumps_shown
+from erqiwang_grpc.rpc.wire.encode.packing import Packed, packed, packed_beginning, packed_notice
 from erqiwang_grpc.rpc.wire.encode.parts import parts, view
 from erqiwang_grpc.rpc.wire.encode.records import (
     deal_record,
@@ -19,6 +20,7 @@ from erqiwang_grpc.rpc.wire.encode.settlements import account, settlement
 __all__ = [
     "STATES",
     "Live",
+    "Packed",
     "account",
     "aside",
     "beginning",
@@ -29,9 +31,11 @@ __all__ = [
     "match_summary",
     "missed",
     "notice",
+    "packed",
+    "packed_beginning",
+    "packed_notice",
     "parts",
     "platform_summary",
-    "put_notice",
     "read_record",
     "refusal",
     "room",

@@ -1,8 +1,5 @@
 """Encodes what a viewer is told: the beginning of its stream, notices of events, and messages beside them."""
 
-from dataclasses import dataclass
-from typing import final
-
 from erqiwang_core.bidding import DeclarerFound
 from erqiwang_core.calls import BidMade, BidPassed
 from erqiwang_core.kernel.hand import EMPTY, ids
@@ -10,9 +7,8 @@ from erqiwang_core.match import SeatLeft, SeatReady, SeatTaken
 from erqiwang_core.naming import TrumpNamed
 from erqiwang_core.notices import BuriedBy, Cause, DealEnded, Dealt, Led, MatchOver, Notice
 from erqiwang_core.playing import CardsFollowed, Signalled, TrumpsShown
-from erqiwang_core.units import Seat
 
-from erqiwang_grpc.rooms.listener import Aside, Beginning, Heartbeat, Missed, Presence, Told
+from erqiwang_grpc.rooms.listener import Aside, Beginning, Heartbeat, Missed, Presence
 from erqiwang_grpc.rpc.wire.encode.cards import put_lead, statements
 from erqiwang_grpc.rpc.wire.encode.parts import put_part, put_time, timestamp, view
 from erqiwang_grpc.rpc.wire.encode.settlements import disbanding
@@ -38,50 +34,16 @@ def notice(told: Notice, version: Version, time: TimeNs, began: TimeNs) -> seat_
     return message
 
 
-def put_notice(into: seat_service_pb2.Notice, told: Told, seat: Seat) -> None:
-    """Fill in the notice of an event for a seat. The shared parts are encoded once for all seats."""
-    shared = told.encoded
-    if not isinstance(shared, _Shared):
-        shared = told.encoded = _shared(told, seat)
-    own = told.telling.own[seat]
-    into.CopyFrom(shared.message)
-    if own.cause != shared.cause:
-        _put_other_cause(into, own.cause)
-    for part in own.changed:
-        put_part(into.changed, part, told.turn_began)
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class _Shared:
-    """The encoded shared parts, with the cause for one of the listeners: most causes are the same for all of them."""
-
-    cause: Cause
-    message: seat_service_pb2.Notice
-
-
-def _shared(told: Told, seat: Seat) -> _Shared:
-    cause = told.telling.own[seat].cause
-    return _Shared(cause, notice(Notice(cause, told.telling.shared), told.version, told.time, told.turn_began))
-
-
-def _put_other_cause(into: seat_service_pb2.Notice, cause: Cause) -> None:
-    """Replace the cause in a notice."""
-    field = into.WhichOneof("cause")
-    assert field is not None, "a notice has a cause"
-    into.ClearField(field)
-    _put_cause(into, cause)
-
-
 def missed(told: Missed) -> seat_service_pb2.Notice:
     """The notice of an event that the viewer missed: only the cause, since the snapshot holds the changed parts."""
     message = seat_service_pb2.Notice(version=told.version)
     put_time(message.time, told.time)
-    _put_cause(message, told.cause)
+    put_cause(message, told.cause)
     return message
 
 
-def _put_cause(into: seat_service_pb2.Notice, cause: Cause) -> None:
+def put_cause(into: seat_service_pb2.Notice, cause: Cause) -> None:
+    """Fill in the cause of a notice."""
     match cause:
         case CardsFollowed():
             _put_followed(into.cards_followed, cause)

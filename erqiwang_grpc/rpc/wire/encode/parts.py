@@ -10,7 +10,6 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from erqiwang_grpc.rpc.wire.encode.advice import put_advice
 from erqiwang_grpc.rpc.wire.encode.cards import call, put_trick, statements
-from erqiwang_grpc.rpc.wire.encode.histories import history
 from erqiwang_grpc.rpc.wire.encode.rooms import room_options
 from erqiwang_grpc.rpc.wire.encode.settlements import account, settlement
 from erqiwang_grpc.rpc.wire.numbers import GROUPS, NAMED, PHASES
@@ -82,8 +81,9 @@ def put_part(into: view_pb2.Parts, part: Part, began: TimeNs) -> None:
         case core.CapturedCards(cards):
             into.captured_cards.SetInParent()
             into.captured_cards.cards.extend(ids(cards))
-        case core.History(tricks):
-            into.history.CopyFrom(history(tricks))
+        case core.History():
+            into.history.SetInParent()
+            _put_history(into.history, part)
         case core.Inference():
             into.inference.CopyFrom(_inference(part))
         case core.TrumpVoid():
@@ -116,6 +116,12 @@ def _put_table(into: view_pb2.TablePart, part: core.Table) -> None:
     into.number = part.number
     if part.trick is not None:
         put_trick(into.trick, part.trick)
+
+
+def _put_history(into: view_pb2.HistoryPart, part: core.History) -> None:
+    into.kept = part.kept
+    for finished in part.tricks:
+        put_trick(into.tricks.add(), finished)
 
 
 def _put_turn(into: view_pb2.TurnPart, part: core.Turn, began: TimeNs) -> None:

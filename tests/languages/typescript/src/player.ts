@@ -115,11 +115,16 @@ export class Player {
     this.version = version;
   }
 
-  /** Puts the parts that changed in the place of the old ones. */
+  /** Puts the parts that changed in the place of the old ones; finished tricks are added to those that are kept. */
   private fold({ version, changed, cause }: Notice): void {
     if (version !== this.version + 1n) throw new Error(`version ${version} after ${this.version}`);
     this.version = version;
     const parts = this.view!.parts;
+    if (changed?.history) {
+      const { kept, tricks } = changed.history;
+      changed.history.tricks = [...parts.history!.tricks.slice(0, kept), ...tricks];
+      changed.history.kept = 0;
+    }
     for (const field of PartsSchema.fields) {
       if (changed && isFieldSet(changed, field)) {
         reflect(PartsSchema, parts).set(field, reflect(PartsSchema, changed).get(field));

@@ -5,6 +5,7 @@ import erqiwang.v1.AdvicePart;
 import erqiwang.v1.Attach;
 import erqiwang.v1.Command;
 import erqiwang.v1.GetViewRequest;
+import erqiwang.v1.HistoryPart;
 import erqiwang.v1.Notice;
 import erqiwang.v1.Parts;
 import erqiwang.v1.Phase;
@@ -15,6 +16,7 @@ import erqiwang.v1.SeatServiceGrpc;
 import erqiwang.v1.SeatServiceGrpc.SeatServiceBlockingV2Stub;
 import erqiwang.v1.SettlementPart;
 import erqiwang.v1.Snapshot;
+import erqiwang.v1.Trick;
 import erqiwang.v1.View;
 import io.grpc.CallCredentials;
 import io.grpc.Channel;
@@ -22,6 +24,7 @@ import io.grpc.StatusException;
 import io.grpc.stub.BlockingClientCall;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
@@ -139,12 +142,17 @@ final class Player {
     version = snapshot.getVersion();
   }
 
-  /** Puts the parts that changed in the place of the old ones. */
+  /** Puts the parts that changed in the place of the old ones; finished tricks are added to those that are kept. */
   private void fold(Notice notice) throws NoSuchAlgorithmException {
     require(notice.getVersion() == version + 1, "version " + notice.getVersion() + " after " + version);
     version = notice.getVersion();
     Parts.Builder parts = view.getParts().toBuilder();
     notice.getChanged().getAllFields().forEach(parts::setField);
+    if (notice.getChanged().hasHistory()) {
+      HistoryPart added = notice.getChanged().getHistory();
+      List<Trick> kept = view.getParts().getHistory().getTricksList().subList(0, added.getKept());
+      parts.setHistory(HistoryPart.newBuilder().addAllTricks(kept).addAllTricks(added.getTricksList()));
+    }
     view = view.toBuilder().setParts(parts).build();
     if (notice.hasDealStarted()) {
       started++;

@@ -1,0 +1,107 @@
+"""Packs messages for streams: each becomes the bytes of a response that holds it alone.
+
+The bytes of several, joined, are one response, because a repeated field goes on where it is met again. So what waits for
+a stream is bytes, and what all seats are told alike of an event is serialised once for all of them.
+"""
+
+from dataclasses import dataclass
+from typing import Final, NamedTuple, final
+
+from erqiwang_core.notices import Cause
+from erqiwang_core.units import Seat
+
+from erqiwang_grpc.rooms.listener import Beginning, Told
+from erqiwang_grpc.rpc.wire.encode.notices import beginning, put_cause
+from erqiwang_grpc.rpc.wire.encode.parts import parts, put_time
+from erqiwang_grpc.v1 import seat_service_pb2 as pb
+
+
+class Packed(NamedTuple):
+    """A message of a stream."""
+
+    response: bytes
+    """A `PlayResponse` that holds this message alone."""
+    version: int = 0
+    """The version that its reader has then seen; 0 if the message is about none."""
+
+
+def packed(message: pb.SeatMessage) -> Packed:
+    """Any message of a stream."""
+    version = message.notice.version or message.snapshot.version
+    return Packed(pb.PlayResponse(messages=(message,)).SerializeToString(), version)
+
+
+def packed_beginning(begun: Beginning) -> tuple[Packed, ...]:
+    """The messages that a stream begins with."""
+    return tuple(map(packed, beginning(begun)))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Alike:
+    """What all seats are told alike of an event: fields of `Notice`, and of `Parts`, as bytes."""
+
+    head: bytes
+    """The version and the time."""
+    parts: bytes
+    """The shared parts, without those of any seat."""
+    cause: Cause
+    """The public's cause, which most seats are told too."""
+    of_cause: bytes
+    whole: Packed
+    """The message for a seat that is told the public's cause, and has no changed part of its own."""
+
+
+def packed_notice(told: Told, seat: Seat) -> Packed:
+    """The notice of an event for a seat, to the byte what it is when it is encoded for this seat alone."""
+    alike = told.encoded
+    if not isinstance(alike, _Alike):
+        alike = told.encoded = _alike(told)
+    own = told.telling.own[seat]
+    is_told_alike = own.cause == alike.cause
+    if is_told_alike and not own.changed:
+        return alike.whole
+    changed = alike.parts + parts(own.changed, told.turn_began).SerializeToString()
+    return _joined(told, alike.head, changed, alike.of_cause if is_told_alike else _of_cause(own.cause))
+
+
+def _alike(told: Told) -> _Alike:
+    notice = pb.Notice(version=told.version)
+    put_time(notice.time, told.time)
+    head = notice.SerializeToString()
+    shared = parts(told.telling.shared, told.turn_began).SerializeToString()
+    cause = told.telling.public
+    of_cause = _of_cause(cause)
+    return _Alike(head, shared, cause, of_cause, _joined(told, head, shared, of_cause))
+
+
+def _of_cause(cause: Cause) -> bytes:
+    notice = pb.Notice()
+    put_cause(notice, cause)
+    return notice.SerializeToString()
+
+
+def _joined(told: Told, head: bytes, changed: bytes, of_cause: bytes) -> Packed:
+    # `changed` must occur only once. By the specification two would be merged, but protobufjs and ts-proto keep the last.
+    notice = b"".join((head, _CHANGED, _varint(len(changed)), changed, of_cause))
+    message = b"".join((_NOTICE, _varint(len(notice)), notice))
+    return Packed(b"".join((_MESSAGES, _varint(len(message)), message)), told.version)
+
+
+def _varint(number: int) -> bytes:
+    """A number in the base-128 form of protobuf."""
+    if number < 1 << 7:
+        return number.to_bytes()
+    if number < 1 << 14:
+        return bytes((number & 0x7F | 0x80, number >> 7))
+    return bytes((number & 0x7F | 0x80,)) + _varint(number >> 7)
+
+
+def _tag(field: int) -> bytes:
+    """What stands before the length of a message in that field."""
+    return _varint(field << 3 | 2)
+
+
+_CHANGED: Final = _tag(pb.Notice.CHANGED_FIELD_NUMBER)
+_NOTICE: Final = _tag(pb.SeatMessage.NOTICE_FIELD_NUMBER)
+_MESSAGES: Final = _tag(pb.PlayResponse.MESSAGES_FIELD_NUMBER)
