@@ -291,6 +291,7 @@ class Room(_message.Message):
     LAST_EVENT_TIME_FIELD_NUMBER: _builtins.int
     REFERENCE_FIELD_NUMBER: _builtins.int
     LABELS_FIELD_NUMBER: _builtins.int
+    DISBANDING_FIELD_NUMBER: _builtins.int
     room_id: _builtins.str
     """Given by the server; opaque, the same for good."""
     state: _room_pb2.RoomState.ValueType
@@ -352,6 +353,12 @@ class Room(_message.Message):
     def labels(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
         """`CreateRoomRequest.labels`."""
 
+    @_builtins.property
+    def disbanding(self) -> _settlement_pb2.Disbanding:
+        """Who ended the room, and why. Set in `ROOM_STATE_DISBANDED`, and in `ROOM_STATE_EXPIRED` (`house` is set then), also if
+        the first deal never started. Otherwise unset.
+        """
+
     def __init__(
         self,
         *,
@@ -373,10 +380,11 @@ class Room(_message.Message):
         last_event_time: _timestamp_pb2.Timestamp | None = ...,
         reference: _builtins.str = ...,
         labels: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
+        disbanding: _settlement_pb2.Disbanding | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "end_time", b"end_time", "expire_time", b"expire_time", "last_event_time", b"last_event_time", "options", b"options", "start_time", b"start_time"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "disbanding", b"disbanding", "end_time", b"end_time", "expire_time", b"expire_time", "last_event_time", b"last_event_time", "options", b"options", "start_time", b"start_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "deal", b"deal", "end_time", b"end_time", "expire_time", b"expire_time", "labels", b"labels", "last_event_time", b"last_event_time", "options", b"options", "owner", b"owner", "phase", b"phase", "quarantined", b"quarantined", "reference", b"reference", "room_id", b"room_id", "seats", b"seats", "start_time", b"start_time", "state", b"state", "to_act", b"to_act", "totals", b"totals", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "deal", b"deal", "disbanding", b"disbanding", "end_time", b"end_time", "expire_time", b"expire_time", "labels", b"labels", "last_event_time", b"last_event_time", "options", b"options", "owner", b"owner", "phase", b"phase", "quarantined", b"quarantined", "reference", b"reference", "room_id", b"room_id", "seats", b"seats", "start_time", b"start_time", "state", b"state", "to_act", b"to_act", "totals", b"totals", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
