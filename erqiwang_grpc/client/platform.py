@@ -246,13 +246,15 @@ class Platform:
         *,
         reference: str = "",
         labels: Mapping[str, str] | None = None,
+        state: room_pb2.RoomState.ValueType = room_pb2.ROOM_STATE_UNSPECIFIED,
     ) -> AsyncIterator[record_pb2.MatchSummary]:
         """The platform's matches that ended from `since` up to but not including `until`, last to end first.
 
-        Each argument that is given selects: matches of the player, of rooms with the reference and the labels.
+        Each argument that is given selects: matches of the player, of rooms with the reference and the labels. `state`
+        selects the matches that were played to their end (`ROOM_STATE_FINISHED`) or disbanded (`ROOM_STATE_DISBANDED`).
         """
         request = pb.ListMatchRecordsRequest(
-            page_size=200, player=player, since=since, until=until, reference=reference, labels=labels
+            page_size=200, player=player, since=since, until=until, reference=reference, labels=labels, state=state
         )
         while True:
             page = await self._page(

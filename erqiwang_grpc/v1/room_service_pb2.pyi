@@ -1348,6 +1348,7 @@ class ListMatchRecordsRequest(_message.Message):
     UNTIL_FIELD_NUMBER: _builtins.int
     REFERENCE_FIELD_NUMBER: _builtins.int
     LABELS_FIELD_NUMBER: _builtins.int
+    STATE_FIELD_NUMBER: _builtins.int
     page_size: _builtins.int
     """How many rows at most: 1 to 200; 0 means 50, and more than 200 means 200."""
     page_token: _builtins.str
@@ -1360,6 +1361,10 @@ class ListMatchRecordsRequest(_message.Message):
     """
     reference: _builtins.str
     """Only matches of rooms with exactly this reference. Empty: no filter. At most 128 characters."""
+    state: _room_pb2.RoomState.ValueType
+    """Only matches that ended like this: `ROOM_STATE_FINISHED` or `ROOM_STATE_DISBANDED`. Unspecified: both. No match that has
+    ended is in another state, so the others and unknown numbers are refused with `invalid_field`.
+    """
     @_builtins.property
     def since(self) -> _timestamp_pb2.Timestamp:
         """Only matches that ended at this moment or later. Unset: no bound."""
@@ -1384,10 +1389,11 @@ class ListMatchRecordsRequest(_message.Message):
         until: _timestamp_pb2.Timestamp | None = ...,
         reference: _builtins.str = ...,
         labels: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
+        state: _room_pb2.RoomState.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["since", b"since", "until", b"until"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["labels", b"labels", "page_size", b"page_size", "page_token", b"page_token", "player", b"player", "reference", b"reference", "since", b"since", "until", b"until"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["labels", b"labels", "page_size", b"page_size", "page_token", b"page_token", "player", b"player", "reference", b"reference", "since", b"since", "state", b"state", "until", b"until"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
