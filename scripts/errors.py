@@ -21,24 +21,25 @@ _INTRODUCTION: Final = f"""# Errors
 
 Made from `erqiwang_grpc/reasons.py` by `make generate`, and compared by `make lint`.
 
-Whatever this server answers in place of what was asked for has one of the reasons below. A status tells it in
-`google.rpc.ErrorInfo`: `reason` is the name below, `domain` is `{DOMAIN}`. Where a delay stands below, the status has
-a `google.rpc.RetryInfo` too, and a `Goodbye` its `retry_delay`: drawn anew for each client between the two, so that not
-all come back at once.
+When this server refuses a request, or ends a call or a stream, it gives one of the reasons below. A status holds it in
+`google.rpc.ErrorInfo`: `reason` is the name below, `domain` is `{DOMAIN}`. If "retry after" below has a delay, the status
+also has a `google.rpc.RetryInfo`, and a `Goodbye` has its `retry_delay`. If it has two delays, the server picks a random one
+between them for each client, so that not all clients come back at once.
 
 ## Refused commands
 
-A refused command has changed nothing, with one exception: of `OUTCOME_UNKNOWN` only sending it again tells. On a
-stream it is answered by a `Refused` message to its sender alone, and the stream stays open. A unary call ends with the
-status; among its details is then the whole `Refusal`, and `metadata` of the `ErrorInfo` holds what it says, as text.
-Where the server knows when the same may be sent again, as with a spent allowance, it names that in place of the delay below.
+A refused command has changed nothing, with one exception: after `OUTCOME_UNKNOWN` it may stand, and only sending it again
+under the same `command_id` tells. On a stream a refusal is a `Refused` message to the sender alone, and the stream stays open.
+A unary call ends with the status. Its details hold the whole `Refusal`, and `metadata` of the `ErrorInfo` holds the fields of
+the refusal as text. If the server knows when the same request may be sent again, as after a spent allowance, it names that time
+in place of the delay below.
 
-The member of `Refusal.reason` that is set is the name in lower case, a message whose fields stand under "says".
+The member of `Refusal.reason` that is set has the name below in lower case. The column "says" lists its fields.
 `code` is the packet protocol's `errcode`.
 
-`invalid_field` names the field by its path in the request, what was given, and the least and the most that are taken, in a
-unit: the value itself, bytes of the text in UTF-8 (not characters: a Chinese one takes three), items, or seconds. Where only some
-values are taken, `allowed` lists them. Its message says the same:
+`invalid_field` names the field by its path in the request, what was given, and the least and the most that are allowed, with
+their unit: the value itself, bytes of the text in UTF-8 (a Chinese character takes three), characters, items, or seconds. If
+only some values are allowed, `allowed` lists them. Its message says the same:
 {sentence(_EXAMPLE)}
 
 | reason | says | code | status | retry after | when | what to do |
@@ -47,8 +48,8 @@ values are taken, `allowed` lists them. Its message says the same:
 _ENDS: Final = """
 ## What ends a call or a stream
 
-The conversation cannot go on, whatever was asked for. Where the row says "goodbye", an attached stream of a seat has a
-`Goodbye` of that name as its last message, which counts if the status is lost.
+The call or the stream cannot go on, whatever was asked for. If the row says "goodbye", the last message of an attached seat's
+stream is a `Goodbye` of that name. A client that loses the status still knows the reason from it.
 
 | reason | goodbye | status | retry after | when | what to do |
 | --- | --- | --- | --- | --- | --- |
@@ -56,8 +57,8 @@ The conversation cannot go on, whatever was asked for. Where the row says "goodb
 _BARE: Final = """
 ## What has no reason
 
-gRPC itself ends a call with these, before the server sees it or in its place; they have no details. The services of reflection and
-channelz answer a question that they cannot answer as their own protocols say.
+gRPC itself ends a call with these statuses, before the server sees the call or in its place. They have no details. The services
+of reflection and channelz answer as their own protocols say if they do not know what they are asked for.
 
 | status | when | what to do |
 | --- | --- | --- |

@@ -1,6 +1,6 @@
 """The audit: decides every command of a stored room again and compares the events with the stored ones.
 
-A store holds events and no commands, but each event that a command may begin with says which command that was.
+The store keeps no commands. They are worked out from the events: the first event of a command tells which one it was.
 """
 
 from collections.abc import Sequence
@@ -61,10 +61,10 @@ class _BySeat:
 
 
 def mismatch(entries: tuple[Entry, ...]) -> Mismatch | None:
-    """Where a room's history differs from what the core decides; None where every decision is made again.
+    """Where a room's history differs from what the core decides; None if it does not differ.
 
-    `entries` are all entries of the room. Decisions of an older rules version are not made again, only followed: they
-    were right at the time.
+    `entries` are all entries of the room. Events of an older rules version are applied but not decided again, because
+    the rules of that version decided them.
     """
     history = read(entries)
     if isinstance(history, UnreadableEntry):

@@ -25,7 +25,7 @@ _QUIET_SECONDS: Final = 20.0
 @final
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a watcher goes on: at a cursor of the store, after the first `told` public events of the batch there."""
+    """Where a watcher goes on: in the batch after `cursor`, behind the first `told` of its public events."""
 
     cursor: Cursor
     told: int
@@ -69,7 +69,7 @@ async def feed(
                 yield StoreUnavailable()
                 return
             for batch in batches:
-                # If the batch at this place was deleted, another one is found here, and none of its events were told.
+                # Events were told only of the very batch at `place`. If it was deleted, another batch comes first.
                 found = _public(batch)[place.told if batch.before == place.cursor else 0 :]
                 if found:
                     yield found

@@ -33,7 +33,8 @@ from erqiwang_grpc.store import (
 log = logging.getLogger(__name__)
 
 DealWriter: TypeAlias = Callable[[DealRecord], bytes]
-"""How a transport writes a deal that has ended: deals of a match one behind the other are its deals."""
+"""Gives the bytes of one deal that has ended, as its transport sends it. The bytes of several deals, joined in order,
+must be the bytes of all of them, so that a record can be made of deals that were written at different times."""
 
 _KEPT: Final = 1_000
 """Most matches whose settled deals are kept in memory. Twelve deals take about 17 kB."""
@@ -57,26 +58,27 @@ class Recorded:
 
     summary: RoomSummary
     deals: bytes
-    """Its deals that have ended, as the transport's `DealWriter` writes them, one behind the other."""
+    """The bytes of the deals that have ended, joined in order (see `DealWriter`)."""
     read: int
-    """How many of its deals were not kept ready, but read from the store now."""
+    """The number of these deals that had to be read from the store. The bytes of the others were in memory."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """A match up to the end of a deal, as it was read before. This much of it never changes."""
+    """The deals of a match that had ended when it was last read. They never change, so only later events are read again."""
 
     created: TimeNs
+    """When the room was created. Another room under the same id was created at another time."""
     version: Version
-    """The version of the room when the last of these deals had ended."""
+    """The version of the room at which the last of these deals ended."""
     deals: bytes
-    """These deals, as the transport's `DealWriter` writes them."""
+    """The bytes of these deals, joined in order (see `DealWriter`)."""
 
 
 @final
 class Archive:
-    """The matches in a store."""
+    """The matches in a store: their records, and the lists of them and of rooms."""
 
     def __init__(self, store: Store, write_deal: DealWriter) -> None:
         self._store = store
@@ -88,8 +90,8 @@ class Archive:
     ) -> Recorded | NoSuchRecord | RoomQuarantined | StoreUnavailable:
         """The record of a platform's match, with its deals that have ended.
 
-        Refused: one that is not there, never began or is another platform's; one whose events are damaged or not readable to
-        its end; any while the store cannot be read.
+        Refusals: `NoSuchRecord` if there is no such room, if another platform owns it, or if its match never began;
+        `RoomQuarantined` if one of its events is damaged or unreadable; `StoreUnavailable` if the store cannot be read.
         """
         owned_by = await owner(self._store, room)
         if isinstance(owned_by, StoreUnavailable):
@@ -107,7 +109,7 @@ class Archive:
             return StoreUnavailable()
         if summary.started is None or (kept is None and not entries):
             return NoSuchRecord()
-        # The match may have gone on since the summary was read.
+        # The match may have gone on since the summary was read. Leave later events out, so that both agree.
         told = tuple(entry for entry in entries if entry.version <= summary.version)
         # A long match takes some ten milliseconds to read: on the event loop every seat would wait for it.
         found = await asyncio.to_thread(self._read, kept, told)
@@ -129,14 +131,14 @@ class Archive:
     def _read(
         self, kept: _Kept | None, entries: tuple[Entry, ...]
     ) -> tuple[tuple[DealRecord, ...], bytes] | UnreadableEntry:
-        """The deals that ended in the entries, and these behind the deals that are kept, as bytes."""
+        """The deals that ended in `entries`; and the bytes of all deals, those of `kept` first."""
         deals = deals_since(entries)
         if isinstance(deals, UnreadableEntry):
             return deals
         return deals, b"".join((b"" if kept is None else kept.deals, *map(self._write_deal, deals)))
 
     async def _kept_of(self, room: RoomId) -> _Kept | None:
-        """What is kept of a match. It may have been deleted since, and another room opened under its id."""
+        """What is kept of a match; None if nothing is, or if the room was deleted since and another one has its id."""
         kept = self._kept.get(room)
         if kept is None:
             return None

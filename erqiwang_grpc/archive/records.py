@@ -1,6 +1,6 @@
-"""Records: what a platform may keep of a match, put together from its room's events.
+"""Records: a match as it was played, put together from the events of its room.
 
-A deal is in the record, whole, once it is settled or a disband has cut it short. A deal in progress is not in it.
+A record holds each deal that is settled or that a disband cut short. A deal in progress is not in it.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -61,7 +61,8 @@ class MatchRecord:
 def match_record(entries: tuple[Entry, ...]) -> MatchRecord | UnreadableEntry:
     """The record of a match from all entries of its room, of which there must be at least one.
 
-    If any entry cannot be read or followed, it is given instead: the record of half a match would look like a whole one.
+    An entry that cannot be read or followed is given in place of the record, because the record of half a match would
+    look like that of a whole one.
     """
     history = read(entries)
     if isinstance(history, UnreadableEntry):

@@ -1,8 +1,10 @@
 """The two key files: created at the first start, checked strictly, and read again when the operator asks for it.
 
 `platform-keys.json`:  {"platforms": {"NAME": ["SHA-256 of a key in hexadecimal digits", …], …}}
-`signing-keys.json`:   {"keys": [{"id": "NAME", "secret": "32 bytes in base64url"}, …]}, oldest first: the last signs
-`platform-key.txt`:    made with the first of them: the key of the platform `local`, to be handed over and deleted
+`signing-keys.json`:   {"keys": [{"id": "NAME", "secret": "32 bytes in base64url"}, …]}, oldest first. The last one signs.
+
+`platform-key.txt` is created together with `platform-keys.json`. It holds the key of the platform `local`, of which the
+other file holds only the hash. The operator gives it to the platform and deletes it.
 """
 
 from __future__ import annotations
@@ -147,7 +149,7 @@ def _alone(path: Path, work: Callable[[], T]) -> T | KeyFileRefused:
 
 
 def read_platform_keys(path: Path) -> PlatformKeys | KeyFileRefused:
-    """The file's keys. Refused: what cannot be read, and anything in it that is not as described above."""
+    """The file's keys. `KeyFileRefused` if it cannot be read, or holds anything that the module does not describe."""
     match _json(path):
         case KeyFileRefused() as refused:
             return refused
@@ -162,7 +164,7 @@ def read_platform_keys(path: Path) -> PlatformKeys | KeyFileRefused:
 
 
 def read_signing_keys(path: Path) -> SigningKeys | KeyFileRefused:
-    """The file's keys. Refused: what cannot be read, and anything in it that is not as described above."""
+    """The file's keys. `KeyFileRefused` if it cannot be read, or holds anything that the module does not describe."""
     match _json(path):
         case KeyFileRefused() as refused:
             return refused
@@ -187,7 +189,7 @@ def _read(paths: KeyPaths) -> Keys | KeyFileRefused:
 
 
 def _json(path: Path) -> object:
-    """The JSON in the file. Raises if it cannot be read, or if a name occurs twice, of which Python would keep one."""
+    """The JSON in the file. Raises if it cannot be read, or if a name occurs twice: Python would keep only the last."""
     try:
         return json.loads(path.read_bytes(), object_pairs_hook=_unique)
     except OSError as error:
@@ -204,7 +206,7 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _list(value: object) -> list[object]:
-    """The list; for anything else a list with one entry that is no key, so that it is refused."""
+    """`value` if it is a list with entries. For anything else a list whose one entry is no key, so that it is refused."""
     return value if isinstance(value, list) and value else [None]
 
 
@@ -251,7 +253,7 @@ def _signing_text(known: SigningKeys) -> str:
 
 
 def _make_platform_keys(folder: Path) -> tuple[Path, ...]:
-    """Create the key file first. If the process stops in between, the next start finds a key without its hash."""
+    """Create `platform-key.txt`, then the file with its hash. If the process stops in between, the next start goes on."""
     path, first = folder / PLATFORM_KEYS, folder / FIRST_KEY
     if path.exists():
         return ()

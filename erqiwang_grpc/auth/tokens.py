@@ -1,7 +1,7 @@
 """Seat tokens: each lets its bearer play one seat of one room, until it expires or the seat is taken again.
 
 They are JWTs with HS256. Only the nodes of one service make and check them, and all of them read the same key file. So
-nobody would need a public key, and an HMAC costs a tenth of a signature.
+no public key is needed, and an HMAC costs a tenth of a signature.
 
 A token's header is compared, not interpreted: it must be exactly the header that one of our keys writes. An algorithm,
 key location or extension named by a sender is never used. What remains of JWT is one HMAC, which the standard library

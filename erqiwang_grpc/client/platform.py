@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 DEADLINE_SECONDS: Final = 10.0
 _ELSEWHERE: Final = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.CANCELLED)
-"""The server cannot be reached, is shutting down, does not answer, or ended with the call under way. Another server may."""
+"""The server cannot be reached, is shutting down, does not answer, or stopped during the call. Try the next one."""
 _UNKNOWN: Final = Reason.OUTCOME_UNKNOWN.name
 _LOST: Final = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED, grpc.StatusCode.UNKNOWN)
 """The stream was lost, but the call was correct: the same call may be made again."""
@@ -246,13 +246,15 @@ class Platform:
         *,
         reference: str = "",
         labels: Mapping[str, str] | None = None,
+        state: room_pb2.RoomState.ValueType = room_pb2.ROOM_STATE_UNSPECIFIED,
     ) -> AsyncIterator[record_pb2.MatchSummary]:
         """The platform's matches that ended from `since` up to but not including `until`, last to end first.
 
-        Each argument that is given selects: matches of the player, of rooms with the reference and the labels.
+        Each argument that is given selects: matches of the player, of rooms with the reference and the labels. `state`
+        selects the matches that were played to their end (`ROOM_STATE_FINISHED`) or disbanded (`ROOM_STATE_DISBANDED`).
         """
         request = pb.ListMatchRecordsRequest(
-            page_size=200, player=player, since=since, until=until, reference=reference, labels=labels
+            page_size=200, player=player, since=since, until=until, reference=reference, labels=labels, state=state
         )
         while True:
             page = await self._page(
@@ -319,14 +321,14 @@ class Platform:
             await self._timing.sleep(back_off.wait(delay))
 
     async def _answer(self, ask: Callable[[rpc.RoomServiceStub], Awaitable[T]], command_id: str = "") -> T:
-        """The answer of the first server that gives one. While that is an unknown outcome, ask again."""
+        """The answer of the first server that gives one. If the outcome of a command is unknown, ask again with its id."""
         began, back_off, unknown = self._timing.now(), BackOff(self._timing), None
         while True:
             try:
                 return await self._ask(ask, command_id)
             except CallRefused as refused:
-                # A server that answers so is restarting, and cannot be reached until it is back.
-                # One that ends with the call under way says no more than that.
+                # The outcome is unknown if the server says so, or if it stopped during the call (CANCELLED). A server
+                # that says so restarts, and cannot be reached until it is back.
                 is_unknown = refused.reason == _UNKNOWN or refused.code is grpc.StatusCode.CANCELLED
                 unknown = refused if is_unknown else unknown
                 if unknown is None or refused.code not in _ELSEWHERE:

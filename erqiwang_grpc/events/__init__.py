@@ -1,8 +1,13 @@
-"""What a room logs: `model` says the events, `encode` and `decode` turn them into bytes and back.
+"""Events: what a room stores, and what follows from it.
 
-`actor` says who brings an event about, `history` reads a room's events with their circumstances. `standing` says where a room
-stands after them, `summary` what lists say of it then, `index` by which terms they find it. `batches` puts events and summary
-together as they are stored.
+Read the modules in this order:
+
+1. `model`: the events. `actor`: who brings one about.
+2. `encode`, `decode`, `numbers`: events as bytes and back.
+3. `history`: the events of a room as they were read from the store, each with its time and actor.
+4. `standing`: where a room stands after its events.
+5. `summary`: what lists tell of that room. `index`: the terms by which lists find it.
+6. `batches`: events and summary as they are appended to the store.
 """
 
 from erqiwang_grpc.events.decode import Unreadable, read

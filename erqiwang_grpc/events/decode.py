@@ -51,7 +51,7 @@ _MOST_SEATS: Final = 4
 @final
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """The stored bytes cannot be read by this version, or not completely."""
+    """This version of the program cannot read the stored bytes, or cannot read all that they say."""
 
     why: str
 
@@ -148,7 +148,7 @@ def _cards(stored: bytes) -> CardSet:
 
 
 def room_opened(stored: room_pb2.RoomOpened) -> RoomOpened:
-    """The opening of a room. Raises `UnclearError` for a message that was never written like this."""
+    """The opening of a room. Raises `UnclearError` for a message that `encode` would not have written."""
     labels = tuple(Label(label.key, label.value) for label in stored.labels)
     keys = [label.key for label in labels]
     if keys != sorted(set(keys)):
@@ -325,7 +325,7 @@ def _seat_score(stored: settlement_pb2.SeatScore) -> SeatScore:
 
 
 def disbanding(stored: settlement_pb2.Disbanding) -> Disbanding:
-    """Who disbanded a match, and why. Raises `UnclearError` for a message that was never written like this."""
+    """Who disbanded a match, and why. Raises `UnclearError` for a message that `encode` would not have written."""
     return Disbanding(_asker(stored), _known(_REASONS, stored.reason, "reason"), stored.text)
 
 

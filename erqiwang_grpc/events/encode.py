@@ -1,4 +1,4 @@
-"""Encodes events for the store: with everything that was decided, and without what replaying gives again."""
+"""Encodes events for the store. They hold all that was decided, and nothing that replaying them gives again."""
 
 from collections.abc import Iterable
 

@@ -42,7 +42,7 @@ class RoomHistory:
 
 
 def read(entries: tuple[Entry, ...]) -> RoomHistory | UnreadableEntry:
-    """The history of a room from all its entries, at least one. A fault if the first one is no opening."""
+    """The history of a room from all its entries, at least one. `UnreadableEntry` if the first one is no opening."""
     first, *others = entries
     opened = read_first(first)
     if isinstance(opened, UnreadableEntry):
@@ -68,7 +68,7 @@ def read_later(entries: tuple[Entry, ...]) -> tuple[HistoryEvent, ...] | Unreada
 
 
 def read_first(entry: Entry) -> RoomOpened | UnreadableEntry:
-    """The opening of a room from its first entry, or a fault if that is no opening."""
+    """The opening of a room from its first entry; `UnreadableEntry` if that is no opening."""
     event = stored.read(entry.body, entry.rules_version)
     if isinstance(event, Unreadable):
         return UnreadableEntry(entry.version, event.why)
@@ -78,7 +78,7 @@ def read_first(entry: Entry) -> RoomOpened | UnreadableEntry:
 
 
 def read_next(entry: Entry) -> HistoryEvent | UnreadableEntry:
-    """The event of an entry after the room's first, or a fault if it cannot be read."""
+    """The event of an entry after the room's first; `UnreadableEntry` if it cannot be read."""
     event = stored.read(entry.body, entry.rules_version)
     if isinstance(event, Unreadable):
         return UnreadableEntry(entry.version, event.why)

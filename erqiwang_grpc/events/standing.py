@@ -114,16 +114,17 @@ class Step:
 
 
 def steps(history: RoomHistory) -> Iterator[Step | UnreadableEntry]:
-    """A stored room, event by event from its opening on; the last one says so where the rules cannot follow an event.
+    """Each event of a stored room after its opening, with the standing before and after it.
 
-    For reading stored rooms. A live room goes on after such an event: see `rooms.state.State.follow`.
+    An event that the rules cannot follow ends the sequence: its last item is then an `UnreadableEntry`. A live room goes
+    on after such an event instead, see `rooms.state.State.follow`.
     """
     before = opened(history.opened, history.opening.time)
     for each in history.later:
         entry = each.entry
         try:
             after = before.after(each.event, entry.time, actor_of(entry.actor))
-        except Exception as error:  # noqa: BLE001  # an event that a mended rule would never have brought about
+        except Exception as error:  # noqa: BLE001  # a corrected rule may not accept what an older one decided
             yield UnreadableEntry(entry.version, f"{type(error).__name__} in the rules")
             return
         yield Step(before, each, after)

@@ -100,16 +100,16 @@ def _deal(match: Match) -> int:
 
 @final
 class SummaryWriter:
-    """Writes the summaries of one room, one after the other, and keeps between two what seldom changes."""
+    """Writes the summary of one room after each batch. What seldom changes is kept, and not encoded again each time."""
 
     def __init__(self) -> None:
         self._message = summary_pb2.RoomSummary()
         self._frame: tuple[object, ...] = ()
-        """What the kept part of the message and the terms were made of."""
+        """The values from which the kept part of the message and the terms were made."""
         self._terms: tuple[Term, ...] = ()
 
     def write(self, standing: Standing) -> Summary:
-        """The summary of the room that stands there, as it is stored."""
+        """The summary of a room with that standing, as it is stored."""
         match, state = standing.match, standing.state
         frame = (standing.opened, state, match.chairs, matches.scores(match), standing.started)
         if not self._is_kept(frame):
@@ -124,7 +124,7 @@ class SummaryWriter:
         return Summary(self._terms, standing.created, standing.ended, message.SerializeToString(deterministic=True))
 
     def _is_kept(self, frame: tuple[object, ...]) -> bool:
-        """Whether each thing is the very same object. An event replaces only what it changes."""
+        """Whether these are the very objects that were kept. An event replaces only what it changes, so nothing is compared."""
         return len(self._frame) == len(frame) and all(map(is_, self._frame, frame))
 
     def _keep(self, standing: Standing, state: RoomState) -> None:

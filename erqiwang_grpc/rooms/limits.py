@@ -1,4 +1,10 @@
-"""The limits of a server: every number that an operator may want to change."""
+"""The limits of a server: every number that an operator may want to change.
+
+Most are kept by rooms, quotas and streams of this service. Some are the gRPC transport's own, which gRPC keeps before any
+code here runs: `connections`, `streams_per_connection`, `backlog`, `handshake_seconds`, `message_bytes`, and
+`frozen_seconds`, which sets how often a connection is pinged. `health_watchers` and `reflections` bound services that only
+this transport has.
+"""
 
 from dataclasses import dataclass
 from typing import Final, final

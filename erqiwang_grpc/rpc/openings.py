@@ -13,7 +13,8 @@ from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.store import Entry, RoomId, StoreReader, Unavailable
 
 _KEPT: Final = 10_000
-"""Most openings kept for rooms that are not in memory. Without them a long history would read each many times."""
+"""Most openings kept for rooms that are not in memory. Without them, a watcher of a long history would have the
+same openings read again and again."""
 
 
 @final

@@ -12,9 +12,9 @@ from erqiwang_grpc.rpc.wire.encode import Packed
 class Outbox:
     """The messages that wait for the one writer of a stream.
 
-    When the outbox is full it is emptied, and `afresh` makes the messages that stand in place of those thrown away. It
-    is called as late as possible, when the writer takes them or the stream is closed, so that they include all that
-    happened until then. It gets the last version that the writer took, or else the one that `Attach` named.
+    When the outbox is full it is emptied, and `afresh` makes the messages that take their place. `afresh` is called as
+    late as possible, when the writer takes messages or the stream is closed, so that it tells all that happened until
+    then. Its argument is the last version that the writer took, or before that the one that `Attach` named.
     """
 
     def __init__(

@@ -37,6 +37,8 @@ _STATES: Final[Mapping[room_pb2.RoomState.ValueType, Callable[[str], Term]]] = {
     **{on_the_wire: partial(in_state, state=state) for state, on_the_wire in encode.STATES.items()},
 }
 """The term that finds a platform's rooms in a given state; without a state, all its rooms."""
+_ENDINGS: Final = (room_pb2.ROOM_STATE_UNSPECIFIED, room_pb2.ROOM_STATE_FINISHED, room_pb2.ROOM_STATE_DISBANDED)
+"""The states that a search for matches may name. An expired room never had a match."""
 
 
 def rooms(platform: str, request: pb.ListRoomsRequest) -> Search | InvalidField:
@@ -51,11 +53,15 @@ def rooms(platform: str, request: pb.ListRoomsRequest) -> Search | InvalidField:
 
 def matches(platform: str, request: pb.ListMatchRecordsRequest) -> Search | InvalidField:
     """The search for `ListMatchRecords`, last to end first, of matches that began. `InvalidField` for a bad filter."""
+    if request.state not in _ENDINGS:
+        return choice_fault("state", request.state, _ENDINGS)
     terms = _named(platform, request)
     if isinstance(terms, InvalidField):
         return terms
+    # A disbanded room need not have had a match, so the state does not make up for `played`.
+    ending = (_STATES[request.state](platform),) if request.state else ()
     until = _nanoseconds(request.until) if request.HasField("until") else _FOREVER
-    return Search((*terms, played(platform)), Moment.ENDED, Period(_nanoseconds(request.since), until))
+    return Search((*terms, *ending, played(platform)), Moment.ENDED, Period(_nanoseconds(request.since), until))
 
 
 def _named(platform: str, request: pb.ListRoomsRequest | pb.ListMatchRecordsRequest) -> tuple[Term, ...] | InvalidField:

@@ -1,4 +1,4 @@
-"""`SeatService`: the stream of a seat, and unary calls for the same. It decodes, calls the room, and encodes."""
+"""`SeatService`: the stream of a seat, and unary calls for clients without one. It decodes, calls the room, and encodes."""
 
 from __future__ import annotations
 

@@ -225,8 +225,8 @@ def channel_options(limits: Limits) -> list[tuple[str, int]]:
     """The options of the gRPC server. Each one is there for a trap that was measured."""
     ping = int(1000 * limits.frozen_seconds / 2)
     return [
-        # A call that waits to be handled costs 14 KiB, whoever makes it. Further calls get a bare CANCELLED: by chance
-        # from the first number on, always from the second. The default of 1,000 is too small for a burst of players.
+        # A call that waits to be handled costs 14 KiB, whoever makes it. Of the calls beyond the first number some get a
+        # bare CANCELLED, beyond the second all do. The default of 1,000 is too small for a burst of players.
         ("grpc.server.max_pending_requests", limits.backlog),
         ("grpc.server.max_pending_requests_hard_limit", limits.backlog * 5 // 4),
         # Unlimited by default. Then one connection could fill the memory with streams that it opens and abandons.
@@ -247,8 +247,8 @@ def channel_options(limits: Limits) -> list[tuple[str, int]]:
         # Two servers on one port would share the clients, but not the rooms.
         ("grpc.so_reuseport", 0),
         ("grpc.enable_channelz", 1),
-        # A stream that is read slowly is held back once this many bytes wait unread. The probe would raise the limit.
-        # Windows of the usual size take some hundred thousand heartbeats before they push back.
+        # A client whose stream is read slowly is held back once this many bytes wait unread. By default it could send
+        # some hundred thousand heartbeats before that. The probe would raise the number again.
         ("grpc.http2.lookahead_bytes", 16 * 1024),
         ("grpc.http2.bdp_probe", 0),
     ]

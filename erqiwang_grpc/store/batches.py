@@ -122,7 +122,7 @@ def _key(command: str | None, fingerprint: bytes | None) -> CommandKey | None:
 
 
 def follows(at: End, stored: Stored) -> bool:
-    """Whether the batch begins at that end, and its link follows from the one there."""
+    """Whether the batch begins where `at` ends, and its link follows from the link of `at`."""
     return stored.first == at.version + 1 and stored.link == chain.link(
         at.link, stored.first, chain.encode(stored.batch)
     )

@@ -1,4 +1,4 @@
-"""The cursors of engines that count: a position in a feed. And of all engines: a room's place in a list."""
+"""Cursors as text: a position in the feed of an engine that counts its batches; a room's place in the list of any engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A store in memory: for tests, and for a server that may forget. It is never damaged, nor unavailable until closed."""
+"""A store in memory: for tests, and for a server that may forget. It is never damaged, and available until it is closed."""
 
 from __future__ import annotations
 

@@ -136,7 +136,7 @@ class Duplicate:
 @final
 @dataclass(frozen=True, slots=True)
 class Damaged:
-    """The batches of `room` fail their checksum from `version` on. Nothing was or will be written to the room."""
+    """The batches of `room` fail their checksum from `version` on. Nothing was written, and the room takes nothing more."""
 
     room: RoomId
     version: Version
@@ -250,7 +250,7 @@ class StoreReader(Protocol):
 
     `rooms`, `feed` and `summaries` give pages. Each item comes strictly after the one before it, and the first one
     after the given place, so that a loop over pages ends. If the store is so damaged that it cannot give such a page,
-    the answer is `Unavailable`. So is every answer of a store that cannot be reached now.
+    the answer is `Unavailable`. A store that cannot be reached answers everything so.
     """
 
     @property
@@ -300,7 +300,7 @@ class Store(StoreReader, Protocol):
 
     @property
     def outage(self) -> str | None:
-        """Why nothing can be read or written now, though that may end; None while the store is well."""
+        """Why nothing can be read or written for the time being; None unless an outage goes on that may end by itself."""
 
     async def append(self, room: RoomId, expected: Version, batch: Batch) -> AppendAnswer:
         """Append `batch` after version `expected` of the room, whole or not at all. It is durable once answered.

@@ -146,7 +146,7 @@ Global___DeclarerFound: _TypeAlias = DeclarerFound  # noqa: Y015
 
 @_typing.final
 class Call(_message.Message):
-    """One call of the bidding."""
+    """One call of the bidding: a bid or a pass. Every seat is told every call."""
 
     DESCRIPTOR: _descriptor.Descriptor
 

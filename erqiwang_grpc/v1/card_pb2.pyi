@@ -71,13 +71,13 @@ class _TrumpEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Trump.ValueType
     TRUMP_UNSPECIFIED: _Trump.ValueType  # 0
     """From the server: no trump is named. In a command it is refused with `not_a_trump`."""
     TRUMP_DIAMONDS: _Trump.ValueType  # 1
-    """Diamonds."""
+    """The diamonds are trumps."""
     TRUMP_CLUBS: _Trump.ValueType  # 2
-    """Clubs."""
+    """The clubs are trumps."""
     TRUMP_HEARTS: _Trump.ValueType  # 3
-    """Hearts."""
+    """The hearts are trumps."""
     TRUMP_SPADES: _Trump.ValueType  # 4
-    """Spades."""
+    """The spades are trumps."""
     TRUMP_NO_TRUMP: _Trump.ValueType  # 5
     """No suit is trump (全常主). Only the four-player game has it."""
 
@@ -90,13 +90,13 @@ class Trump(_Trump, metaclass=_TrumpEnumTypeWrapper):
 TRUMP_UNSPECIFIED: Trump.ValueType  # 0
 """From the server: no trump is named. In a command it is refused with `not_a_trump`."""
 TRUMP_DIAMONDS: Trump.ValueType  # 1
-"""Diamonds."""
+"""The diamonds are trumps."""
 TRUMP_CLUBS: Trump.ValueType  # 2
-"""Clubs."""
+"""The clubs are trumps."""
 TRUMP_HEARTS: Trump.ValueType  # 3
-"""Hearts."""
+"""The hearts are trumps."""
 TRUMP_SPADES: Trump.ValueType  # 4
-"""Spades."""
+"""The spades are trumps."""
 TRUMP_NO_TRUMP: Trump.ValueType  # 5
 """No suit is trump (全常主). Only the four-player game has it."""
 Global___Trump: _TypeAlias = Trump  # noqa: Y015
@@ -108,7 +108,7 @@ class _Group:
 class _GroupEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Group.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
     GROUP_UNSPECIFIED: _Group.ValueType  # 0
-    """Never sent, but in `Refusal.Breach`."""
+    """Sent only in `Refusal.Breach`, where it means that no group is named."""
     GROUP_DIAMONDS: _Group.ValueType  # 1
     """The diamonds that are no trumps."""
     GROUP_CLUBS: _Group.ValueType  # 2
@@ -124,7 +124,7 @@ class Group(_Group, metaclass=_GroupEnumTypeWrapper):
     """What must be followed: all trumps together, or one side suit. The 7s, the 2s and the jokers always belong to the trumps."""
 
 GROUP_UNSPECIFIED: Group.ValueType  # 0
-"""Never sent, but in `Refusal.Breach`."""
+"""Sent only in `Refusal.Breach`, where it means that no group is named."""
 GROUP_DIAMONDS: Group.ValueType  # 1
 """The diamonds that are no trumps."""
 GROUP_CLUBS: Group.ValueType  # 2
@@ -153,7 +153,7 @@ class _ComponentKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Compone
     """Two or more pairs on consecutive levels, one pair a level (拖拉机)."""
 
 class ComponentKind(_ComponentKind, metaclass=_ComponentKindEnumTypeWrapper):
-    """The shape of one component of a lead."""
+    """The shape of one component of a lead. A throw has several components, every other lead has one."""
 
 COMPONENT_KIND_UNSPECIFIED: ComponentKind.ValueType  # 0
 """Never sent."""

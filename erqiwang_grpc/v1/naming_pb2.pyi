@@ -60,7 +60,7 @@ Global___Surrender: _TypeAlias = Surrender  # noqa: Y015
 
 @_typing.final
 class TrumpNamed(_message.Message):
-    """The declarer has named trump. Sent to every seat."""
+    """The declarer has named trump. Sent to every seat. The declarer buries next."""
 
     DESCRIPTOR: _descriptor.Descriptor
 

@@ -50,7 +50,9 @@ Global___SignalKind: _TypeAlias = SignalKind  # noqa: Y015
 
 @_typing.final
 class PlayCards(_message.Message):
-    """Command: lead these cards, or follow with them."""
+    """Command: lead these cards, or follow with them. Only on the seat's turn, in `PHASE_PLAYING`. Every seat is told with
+    `CardsLed` or `CardsFollowed`.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -232,7 +234,7 @@ Global___CardsFollowed: _TypeAlias = CardsFollowed  # noqa: Y015
 
 @_typing.final
 class TrickTaken(_message.Message):
-    """How a trick ended."""
+    """How a trick ended. It is part of the play that completed the trick."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -294,7 +296,7 @@ Global___TrumpStatement: _TypeAlias = TrumpStatement  # noqa: Y015
 
 @_typing.final
 class TrickPlay(_message.Message):
-    """The cards that one seat put into a trick."""
+    """The cards that one seat put into a trick, as many as were led."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -387,7 +389,7 @@ class TrumpsShown(_message.Message):
 
     @_typing.final
     class Holding(_message.Message):
-        """The trumps that one seat holds now."""
+        """The trumps that one seat held when the command was carried out."""
 
         DESCRIPTOR: _descriptor.Descriptor
 

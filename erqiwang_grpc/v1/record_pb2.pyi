@@ -27,7 +27,7 @@ DESCRIPTOR: _descriptor.FileDescriptor
 
 @_typing.final
 class MatchSummary(_message.Message):
-    """A match without its deals."""
+    """A match without its deals. It holds nothing that is hidden from any seat."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -159,7 +159,7 @@ Global___MatchRecord: _TypeAlias = MatchRecord  # noqa: Y015
 
 @_typing.final
 class DealtHand(_message.Message):
-    """The cards that a seat was dealt."""
+    """The cards that a seat was dealt, before any kitty."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -181,7 +181,7 @@ Global___DealtHand: _TypeAlias = DealtHand  # noqa: Y015
 
 @_typing.final
 class TrickRecord(_message.Message):
-    """A trick as it was played."""
+    """A trick as it was played, and the throw that failed in it, if one did."""
 
     DESCRIPTOR: _descriptor.Descriptor
 

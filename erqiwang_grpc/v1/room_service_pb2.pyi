@@ -38,7 +38,7 @@ DESCRIPTOR: _descriptor.FileDescriptor
 
 @_typing.final
 class GetServerInfoRequest(_message.Message):
-    """Ask what the server is."""
+    """It takes nothing but the platform key in the metadata."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -101,7 +101,7 @@ Global___GetServerInfoResponse: _TypeAlias = GetServerInfoResponse  # noqa: Y015
 
 @_typing.final
 class GameInfo(_message.Message):
-    """A game."""
+    """A game that a room can have, as `RoomOptions.game` chooses it."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -291,6 +291,7 @@ class Room(_message.Message):
     LAST_EVENT_TIME_FIELD_NUMBER: _builtins.int
     REFERENCE_FIELD_NUMBER: _builtins.int
     LABELS_FIELD_NUMBER: _builtins.int
+    DISBANDING_FIELD_NUMBER: _builtins.int
     room_id: _builtins.str
     """Given by the server; opaque, the same for good."""
     state: _room_pb2.RoomState.ValueType
@@ -352,6 +353,12 @@ class Room(_message.Message):
     def labels(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
         """`CreateRoomRequest.labels`."""
 
+    @_builtins.property
+    def disbanding(self) -> _settlement_pb2.Disbanding:
+        """Who ended the room, and why. Set in `ROOM_STATE_DISBANDED`, and in `ROOM_STATE_EXPIRED` (`house` is set then), also if
+        the first deal never started. Otherwise unset.
+        """
+
     def __init__(
         self,
         *,
@@ -373,10 +380,11 @@ class Room(_message.Message):
         last_event_time: _timestamp_pb2.Timestamp | None = ...,
         reference: _builtins.str = ...,
         labels: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
+        disbanding: _settlement_pb2.Disbanding | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "end_time", b"end_time", "expire_time", b"expire_time", "last_event_time", b"last_event_time", "options", b"options", "start_time", b"start_time"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "disbanding", b"disbanding", "end_time", b"end_time", "expire_time", b"expire_time", "last_event_time", b"last_event_time", "options", b"options", "start_time", b"start_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "deal", b"deal", "end_time", b"end_time", "expire_time", b"expire_time", "labels", b"labels", "last_event_time", b"last_event_time", "options", b"options", "owner", b"owner", "phase", b"phase", "quarantined", b"quarantined", "reference", b"reference", "room_id", b"room_id", "seats", b"seats", "start_time", b"start_time", "state", b"state", "to_act", b"to_act", "totals", b"totals", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "deal", b"deal", "disbanding", b"disbanding", "end_time", b"end_time", "expire_time", b"expire_time", "labels", b"labels", "last_event_time", b"last_event_time", "options", b"options", "owner", b"owner", "phase", b"phase", "quarantined", b"quarantined", "reference", b"reference", "room_id", b"room_id", "seats", b"seats", "start_time", b"start_time", "state", b"state", "to_act", b"to_act", "totals", b"totals", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -414,7 +422,9 @@ Global___RoomChoice: _TypeAlias = RoomChoice  # noqa: Y015
 
 @_typing.final
 class CreateRoomRequest(_message.Message):
-    """Open a room."""
+    """What the new room is. Nothing of it can be changed later. Refused: `invalid_field`, `command_id_reused`, `quota_reached`,
+    `too_many_rooms`.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -487,7 +497,7 @@ Global___CreateRoomRequest: _TypeAlias = CreateRoomRequest  # noqa: Y015
 
 @_typing.final
 class CreateRoomResponse(_message.Message):
-    """The room."""
+    """Sent once the room is stored."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -517,7 +527,7 @@ Global___CreateRoomResponse: _TypeAlias = CreateRoomResponse  # noqa: Y015
 
 @_typing.final
 class GetRoomRequest(_message.Message):
-    """Ask for a room."""
+    """It may name any room of the platform, also one that has ended, until the server deletes it."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -538,7 +548,7 @@ Global___GetRoomRequest: _TypeAlias = GetRoomRequest  # noqa: Y015
 
 @_typing.final
 class GetRoomResponse(_message.Message):
-    """The room."""
+    """The room as it stood when the server answered."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -628,7 +638,7 @@ Global___ListRoomsRequest: _TypeAlias = ListRoomsRequest  # noqa: Y015
 
 @_typing.final
 class ListRoomsResponse(_message.Message):
-    """A page of rooms."""
+    """A page of at most `page_size` rooms. Each page shows the rooms as they stand when it is asked for."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -658,7 +668,7 @@ Global___ListRoomsResponse: _TypeAlias = ListRoomsResponse  # noqa: Y015
 
 @_typing.final
 class QuoteRoomRequest(_message.Message):
-    """Ask what a room would cost."""
+    """The options whose cost is asked for. They are checked as in `CreateRoom`."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -682,7 +692,7 @@ Global___QuoteRoomRequest: _TypeAlias = QuoteRoomRequest  # noqa: Y015
 
 @_typing.final
 class QuoteRoomResponse(_message.Message):
-    """What a room would cost."""
+    """What a room with these options would be. It depends on the options alone: not on the platform, nor on the time."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -712,7 +722,7 @@ Global___QuoteRoomResponse: _TypeAlias = QuoteRoomResponse  # noqa: Y015
 
 @_typing.final
 class TakeSeatRequest(_message.Message):
-    """Seat a player."""
+    """Who takes which seat. Every seat is told with `SeatTaken`."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -747,7 +757,7 @@ Global___TakeSeatRequest: _TypeAlias = TakeSeatRequest  # noqa: Y015
 
 @_typing.final
 class TakeSeatResponse(_message.Message):
-    """The seat."""
+    """The player has the seat. Pass `seat_token` and `last_version` on to the player's client."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -791,7 +801,7 @@ Global___TakeSeatResponse: _TypeAlias = TakeSeatResponse  # noqa: Y015
 
 @_typing.final
 class RefreshSeatTokenRequest(_message.Message):
-    """Get a fresh token."""
+    """It names the player too, so that no token is given for a seat that another player has taken meanwhile."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -820,7 +830,7 @@ Global___RefreshSeatTokenRequest: _TypeAlias = RefreshSeatTokenRequest  # noqa: 
 
 @_typing.final
 class RefreshSeatTokenResponse(_message.Message):
-    """A fresh token."""
+    """A token beside the older ones, which stay valid until they expire."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -848,7 +858,7 @@ Global___RefreshSeatTokenResponse: _TypeAlias = RefreshSeatTokenResponse  # noqa
 
 @_typing.final
 class LeaveSeatRequest(_message.Message):
-    """Free a seat."""
+    """The seat that the platform frees. The player on it is not asked."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -877,7 +887,7 @@ Global___LeaveSeatRequest: _TypeAlias = LeaveSeatRequest  # noqa: Y015
 
 @_typing.final
 class LeaveSeatResponse(_message.Message):
-    """The room."""
+    """The seat is free. After a repeated call somebody may sit on it again."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -899,7 +909,7 @@ Global___LeaveSeatResponse: _TypeAlias = LeaveSeatResponse  # noqa: Y015
 
 @_typing.final
 class StartMatchRequest(_message.Message):
-    """Start a match."""
+    """The room whose match starts. Every seat is told with `DealStarted`."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -924,14 +934,14 @@ Global___StartMatchRequest: _TypeAlias = StartMatchRequest  # noqa: Y015
 
 @_typing.final
 class StartMatchResponse(_message.Message):
-    """The room."""
+    """The match has started."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     ROOM_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def room(self) -> Global___Room:
-        """As it stands: its first deal is dealt."""
+        """As it stands: its first deal is dealt. After a repeated call the match may have gone on."""
 
     def __init__(
         self,
@@ -948,7 +958,9 @@ Global___StartMatchResponse: _TypeAlias = StartMatchResponse  # noqa: Y015
 
 @_typing.final
 class DisbandRoomRequest(_message.Message):
-    """End a match."""
+    """The match to end, with who wants it and why. Every seat is told `seat`, `reason` and `text`, and they are kept
+    (`Disbanding`).
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -991,7 +1003,7 @@ Global___DisbandRoomRequest: _TypeAlias = DisbandRoomRequest  # noqa: Y015
 
 @_typing.final
 class DisbandRoomResponse(_message.Message):
-    """The room and its account."""
+    """The match is over, and the room changes no more."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -1019,7 +1031,7 @@ Global___DisbandRoomResponse: _TypeAlias = DisbandRoomResponse  # noqa: Y015
 
 @_typing.final
 class WatchRoomsRequest(_message.Message):
-    """Watch the platform's rooms."""
+    """Where the watch begins. To miss nothing while it is away, a platform keeps the last cursor that it was given."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -1236,7 +1248,7 @@ Global___MatchSettled: _TypeAlias = MatchSettled  # noqa: Y015
 
 @_typing.final
 class WatchRoomsResponse(_message.Message):
-    """Events that were waiting."""
+    """The events since the response before."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -1264,7 +1276,7 @@ Global___WatchRoomsResponse: _TypeAlias = WatchRoomsResponse  # noqa: Y015
 
 @_typing.final
 class GetMatchRecordRequest(_message.Message):
-    """Ask for the record of a match."""
+    """It may name a match that goes on or that has ended, until the server deletes it."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -1285,7 +1297,7 @@ Global___GetMatchRecordRequest: _TypeAlias = GetMatchRecordRequest  # noqa: Y015
 
 @_typing.final
 class GetMatchRecordResponse(_message.Message):
-    """The record of a match."""
+    """The match and its deals that have ended, with every card that was hidden in them."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -1340,6 +1352,7 @@ class ListMatchRecordsRequest(_message.Message):
     UNTIL_FIELD_NUMBER: _builtins.int
     REFERENCE_FIELD_NUMBER: _builtins.int
     LABELS_FIELD_NUMBER: _builtins.int
+    STATE_FIELD_NUMBER: _builtins.int
     page_size: _builtins.int
     """How many rows at most: 1 to 200; 0 means 50, and more than 200 means 200."""
     page_token: _builtins.str
@@ -1352,6 +1365,10 @@ class ListMatchRecordsRequest(_message.Message):
     """
     reference: _builtins.str
     """Only matches of rooms with exactly this reference. Empty: no filter. At most 128 characters."""
+    state: _room_pb2.RoomState.ValueType
+    """Only matches that ended like this: `ROOM_STATE_FINISHED` or `ROOM_STATE_DISBANDED`. Unspecified: both. No match that has
+    ended is in another state, so the others and unknown numbers are refused with `invalid_field`.
+    """
     @_builtins.property
     def since(self) -> _timestamp_pb2.Timestamp:
         """Only matches that ended at this moment or later. Unset: no bound."""
@@ -1376,10 +1393,11 @@ class ListMatchRecordsRequest(_message.Message):
         until: _timestamp_pb2.Timestamp | None = ...,
         reference: _builtins.str = ...,
         labels: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
+        state: _room_pb2.RoomState.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["since", b"since", "until", b"until"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["labels", b"labels", "page_size", b"page_size", "page_token", b"page_token", "player", b"player", "reference", b"reference", "since", b"since", "until", b"until"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["labels", b"labels", "page_size", b"page_size", "page_token", b"page_token", "player", b"player", "reference", b"reference", "since", b"since", "state", b"state", "until", b"until"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1387,7 +1405,7 @@ Global___ListMatchRecordsRequest: _TypeAlias = ListMatchRecordsRequest  # noqa: 
 
 @_typing.final
 class ListMatchRecordsResponse(_message.Message):
-    """A page of matches."""
+    """A page of at most `page_size` matches, without their deals (`GetMatchRecord` has them)."""
 
     DESCRIPTOR: _descriptor.Descriptor
 

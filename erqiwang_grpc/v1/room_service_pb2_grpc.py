@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class RoomServiceStub:
-    """What a platform does.
+    """What a platform calls, from its own servers: a platform key must never reach a player's client.
     """
 
     def __init__(self, channel):
@@ -103,7 +103,7 @@ class RoomServiceStub:
 
 
 class RoomServiceServicer:
-    """What a platform does.
+    """What a platform calls, from its own servers: a platform key must never reach a player's client.
     """
 
     def GetServerInfo(self, request, context):
@@ -288,7 +288,7 @@ def add_RoomServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class RoomService:
-    """What a platform does.
+    """What a platform calls, from its own servers: a platform key must never reach a player's client.
     """
 
     @staticmethod

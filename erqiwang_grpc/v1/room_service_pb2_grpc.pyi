@@ -25,7 +25,7 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class RoomServiceStub:
-    """What a platform does."""
+    """What a platform calls, from its own servers: a platform key must never reach a player's client."""
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     GetServerInfo: _aio.UnaryUnaryMultiCallable[_room_service_pb2.GetServerInfoRequest, _room_service_pb2.GetServerInfoResponse]
@@ -78,7 +78,7 @@ class RoomServiceStub:
     """The platform's matches that have ended, the last one to end first. A room that ended before its first deal had no match."""
 
 class RoomServiceServicer(metaclass=_abc_1.ABCMeta):
-    """What a platform does."""
+    """What a platform calls, from its own servers: a platform key must never reach a player's client."""
 
     @_abc_1.abstractmethod
     def GetServerInfo(

@@ -34,7 +34,7 @@ DESCRIPTOR: _descriptor.FileDescriptor
 
 @_typing.final
 class Command(_message.Message):
-    """What a seat wants done."""
+    """One command of a seat. If no member is set, or one that this server does not know, it is refused with `no_command`."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -456,7 +456,7 @@ Global___Refused: _TypeAlias = Refused  # noqa: Y015
 
 @_typing.final
 class Presence(_message.Message):
-    """Which seats are there. A seat is present if it has an attached stream that has sent something within 60 seconds. Presence is
+    """Which seats are present. A seat is present if it has an attached stream that has sent something within 60 seconds. Presence is
     not logged and has no effect on the game.
     """
 
@@ -542,7 +542,7 @@ Global___Goodbye: _TypeAlias = Goodbye  # noqa: Y015
 
 @_typing.final
 class SeatMessage(_message.Message):
-    """One message to a seat."""
+    """One message to a seat. Messages come in the order in which the server made them."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -623,7 +623,7 @@ Global___SeatMessage: _TypeAlias = SeatMessage  # noqa: Y015
 
 @_typing.final
 class PlayResponse(_message.Message):
-    """Everything that was waiting for a seat."""
+    """All messages that were waiting for the seat when the server wrote this response."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -647,7 +647,7 @@ Global___PlayResponse: _TypeAlias = PlayResponse  # noqa: Y015
 
 @_typing.final
 class ActRequest(_message.Message):
-    """One command."""
+    """One command, carried out as on a stream."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -681,7 +681,7 @@ Global___ActRequest: _TypeAlias = ActRequest  # noqa: Y015
 
 @_typing.final
 class ActResponse(_message.Message):
-    """What a command came to."""
+    """The command stands. If it is refused, the call ends with a status instead."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -717,7 +717,7 @@ Global___ActResponse: _TypeAlias = ActResponse  # noqa: Y015
 
 @_typing.final
 class GetViewRequest(_message.Message):
-    """Ask for the view."""
+    """It may be sent whether or not the seat has a stream."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -741,7 +741,7 @@ Global___GetViewRequest: _TypeAlias = GetViewRequest  # noqa: Y015
 
 @_typing.final
 class GetViewResponse(_message.Message):
-    """The view."""
+    """What a stream that attached now would begin with."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -763,7 +763,7 @@ Global___GetViewResponse: _TypeAlias = GetViewResponse  # noqa: Y015
 
 @_typing.final
 class GetRecordRequest(_message.Message):
-    """Ask for the record of the seat's match."""
+    """It takes nothing: the token names the room."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -780,7 +780,7 @@ Global___GetRecordRequest: _TypeAlias = GetRecordRequest  # noqa: Y015
 
 @_typing.final
 class GetRecordResponse(_message.Message):
-    """The record."""
+    """The same for every seat, without the platform's `reference` and `labels`."""
 
     DESCRIPTOR: _descriptor.Descriptor
 

@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class SeatServiceStub:
-    """What a seat does.
+    """What a player's client calls.
     """
 
     def __init__(self, channel):
@@ -58,7 +58,7 @@ class SeatServiceStub:
 
 
 class SeatServiceServicer:
-    """What a seat does.
+    """What a player's client calls.
     """
 
     def Play(self, request_iterator, context):
@@ -140,7 +140,7 @@ def add_SeatServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class SeatService:
-    """What a seat does.
+    """What a player's client calls.
     """
 
     @staticmethod

@@ -15,7 +15,7 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class SeatServiceStub:
-    """What a seat does."""
+    """What a player's client calls."""
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     Play: _aio.StreamStreamMultiCallable[_seat_service_pb2.PlayRequest, _seat_service_pb2.PlayResponse]
@@ -50,7 +50,7 @@ class SeatServiceStub:
     """
 
 class SeatServiceServicer(metaclass=_abc_1.ABCMeta):
-    """What a seat does."""
+    """What a player's client calls."""
 
     @_abc_1.abstractmethod
     def Play(

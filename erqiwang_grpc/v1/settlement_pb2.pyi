@@ -478,7 +478,7 @@ Global___Settlement: _TypeAlias = Settlement  # noqa: Y015
 
 @_typing.final
 class DealScores(_message.Message):
-    """The scores of one deal."""
+    """The scores of one deal, as in its settlement (`SeatScore.score`)."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -502,7 +502,7 @@ Global___DealScores: _TypeAlias = DealScores  # noqa: Y015
 
 @_typing.final
 class Account(_message.Message):
-    """How a match ended."""
+    """How a match ended: who disbanded it, if anyone, and the scores. Told to every seat and to the platform."""
 
     DESCRIPTOR: _descriptor.Descriptor
 

@@ -54,7 +54,7 @@ class _PhaseEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Phase.ValueType
     """The match is over: all deals are played, or it was disbanded."""
 
 class Phase(_Phase, metaclass=_PhaseEnumTypeWrapper):
-    """Where a match stands."""
+    """How far a match has come."""
 
 PHASE_UNSPECIFIED: Phase.ValueType  # 0
 """Never sent."""
@@ -224,7 +224,7 @@ Global___Parts: _TypeAlias = Parts  # noqa: Y015
 
 @_typing.final
 class ChairsPart(_message.Message):
-    """Who sits where."""
+    """Who sits where. It changes only before the first deal."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -248,7 +248,7 @@ Global___ChairsPart: _TypeAlias = ChairsPart  # noqa: Y015
 
 @_typing.final
 class ProgressPart(_message.Message):
-    """Where the match stands."""
+    """Which deal of the match it is, in which phase, and the scores so far."""
 
     DESCRIPTOR: _descriptor.Descriptor
 

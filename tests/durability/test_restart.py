@@ -8,7 +8,7 @@ import pytest
 
 from erqiwang_grpc.client import Platform
 from erqiwang_grpc.client.calls import CallRefused
-from erqiwang_grpc.v1 import bidding_pb2, room_service_pb2, seat_service_pb2 as pb
+from erqiwang_grpc.v1 import bidding_pb2, room_pb2, room_service_pb2, seat_service_pb2 as pb, settlement_pb2
 from tests.service.processes import ServerProcess, serving
 from tests.service.tables import Served, Table, act, acting, attached, play_all, seated, seen
 
@@ -88,6 +88,21 @@ async def test_a_platform_finds_the_rooms_and_records_of_before_the_kill(tmp_pat
         with pytest.raises(CallRefused) as refused:
             await platform.record("no-such-room")
         assert refused.value.code is grpc.StatusCode.NOT_FOUND
+
+
+async def test_who_disbanded_a_room_before_its_first_deal_is_known_after_the_kill(tmp_path: Path) -> None:
+    asked = settlement_pb2.Disbanding(seat=0, reason=settlement_pb2.DISBAND_REASON_AGREED, text="散了 🀄")
+    async with serving(tmp_path, *QUICK) as server, grpc.aio.insecure_channel(server.address) as channel:
+        platform = server.speaking(channel).platform
+        room_id = (await platform.create_room("alice")).room_id
+        await platform.take_seat(room_id, "alice")
+        await platform.disband_room(room_id, seat=asked.seat, reason=asked.reason, text=asked.text)
+        await killed(server)
+    async with serving(tmp_path, *QUICK) as server, grpc.aio.insecure_channel(server.address) as channel:
+        platform = server.speaking(channel).platform
+        (listed,) = await platform.rooms(room_pb2.ROOM_STATE_DISBANDED)
+        assert (listed.room_id, listed.disbanding) == (room_id, asked)
+        assert (await platform.room(room_id)).disbanding == asked
 
 
 async def taken(platform: Platform, number: int, cursor: str = "") -> AsyncIterator[room_service_pb2.RoomEvent]:

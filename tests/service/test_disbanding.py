@@ -69,6 +69,35 @@ async def test_without_a_word_it_is_the_platforms_wish(service: Service) -> None
     assert account.disbanding == settlement_pb2.Disbanding(platform=True)
 
 
+async def test_a_room_disbanded_before_its_first_deal_says_who_and_why(tmp_path: Path) -> None:
+    log = MemoryStore()
+    async with served(tmp_path, store=log) as service:
+        platform = service.platform
+        going_on = await seated(platform, command_id="going on")
+        room_id = (await platform.create_room("alice")).room_id
+        for player in ("alice", "bob"):
+            await platform.take_seat(room_id, player)
+        assert not (await platform.room(room_id)).HasField("disbanding")
+        ended = await disband(service, Table(room_id, ()), ASKED)
+        assert ended.room.disbanding == ASKED
+        assert (await platform.room(room_id)).disbanding == ASKED
+        assert await listed_disbandings(service) == {room_id: ASKED}, "in memory"
+        service.room(room_id).touched = float("-inf")
+        assert service.kept.put_away() == 1
+        assert await listed_disbandings(service) == {room_id: ASKED}, "put away"
+    async with served(tmp_path, store=log) as later:
+        assert await listed_disbandings(later) == {room_id: ASKED}, "not yet read"
+        assert (await later.platform.room(room_id)).disbanding == ASKED, "replayed"
+        assert not (await later.platform.room(going_on.room_id)).HasField("disbanding")
+        assert [record async for record in later.platform.records()] == [], "no match began in it"
+
+
+async def listed_disbandings(service: Service) -> dict[str, settlement_pb2.Disbanding]:
+    """What lists say of who disbanded each room and why; a room about which they say nothing is left out."""
+    rooms = await service.platform.rooms()
+    return {room.room_id: room.disbanding for room in rooms if room.HasField("disbanding")}
+
+
 async def test_a_room_that_expires_says_so(tmp_path: Path) -> None:
     clock = time_ns()
     async with served(tmp_path, limits=ROOMY, now=lambda: clock) as service:
@@ -81,6 +110,8 @@ async def test_a_room_that_expires_says_so(tmp_path: Path) -> None:
         assert view.parts.account.account.disbanding == told
         settled = await match_settled(service.platform.watch())
         assert (settled.account.disbanding, settled.expired) == (told, True)
+        assert (await service.platform.room(room.room_id)).disbanding == told
+        assert await listed_disbandings(service) == {room.room_id: told}
 
 
 async def refused(service: Service, request: pb.DisbandRoomRequest) -> refusal_pb2.Refusal:

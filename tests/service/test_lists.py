@@ -13,7 +13,7 @@ from erqiwang_grpc.store import Store
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.store.sqlite import SqliteStore, open_store
 from erqiwang_grpc.v1 import room_pb2, room_service_pb2 as pb
-from tests.service.tables import Service, served
+from tests.service.tables import ROOMY, Service, attached, play_all, seated, served
 
 ROOMS: Final[list[tuple[str, dict[str, str]]]] = [
     ("", {}),
@@ -75,6 +75,50 @@ async def test_a_list_is_narrowed_by_everything_that_is_named(tmp_path: Path, on
         assert await rival.rooms(reference="A-2", labels={"tier": "a=b"}) == []
         assert [match async for match in rival.records(reference="A-2")] == []
     await store.close()
+
+
+@pytest.mark.parametrize("on_disk", [False, True])
+async def test_matches_are_told_apart_by_how_they_ended(tmp_path: Path, on_disk: bool) -> None:
+    store: Store = MemoryStore()
+    if on_disk:
+        found = await open_store(tmp_path / "rooms.sqlite")
+        assert isinstance(found, SqliteStore)
+        store = found
+    async with served(tmp_path, limits=ROOMY, store=store) as service:
+        platform = service.platform
+        finished, disbanded, *_ = [await seated(platform, command_id=f"{number}") for number in range(3)]
+        async with attached(service, finished) as seats:
+            await play_all(seats)
+        await platform.disband_room(disbanded.room_id)
+        await platform.disband_room((await platform.create_room("alice")).room_id)
+        names = {finished.room_id: "finished", disbanded.room_id: "disbanded"}
+        for state, expected in ENDED_IN.items():
+            matches = [names[match.room_id] async for match in platform.records(state=state)]
+            assert matches == expected, room_pb2.RoomState.Name(state)
+        alices = [match.room_id async for match in platform.records("alice", state=room_pb2.ROOM_STATE_FINISHED)]
+        assert alices == [finished.room_id]
+        assert [match async for match in platform.records("dora", state=room_pb2.ROOM_STATE_FINISHED)] == []
+    await store.close()
+
+
+ENDED_IN: Final = {
+    room_pb2.ROOM_STATE_UNSPECIFIED: ["disbanded", "finished"],
+    room_pb2.ROOM_STATE_FINISHED: ["finished"],
+    room_pb2.ROOM_STATE_DISBANDED: ["disbanded"],
+}
+"""Which of three matches a list of records names, the last to end first. The third goes on, and a fourth room had no match."""
+
+
+@pytest.mark.parametrize(
+    "state", [room_pb2.ROOM_STATE_OPEN, room_pb2.ROOM_STATE_PLAYING, room_pb2.ROOM_STATE_EXPIRED, 6, 99]
+)
+async def test_a_state_that_no_ended_match_has_is_refused(service: Service, state: int) -> None:
+    wanted = room_pb2.RoomState.ValueType(state)
+    with pytest.raises(CallRefused) as refused:
+        await anext(service.platform.records(state=wanted))
+    assert refused.value.refusal is not None
+    told = refused.value.refusal.invalid_field
+    assert (told.field, told.given, list(told.allowed)) == ("state", state, [0, 3, 4])
 
 
 NO_ROOM_HAS: Final = [

@@ -73,7 +73,8 @@ def _lead(order: Order, hand: CardSet, random: Random) -> CardSet:
 def _follow(order: Order, view: View, advice: FollowAdvice, random: Random) -> CardSet:
     """A legal play: random cards from `may` if they happen to be legal, else the cheapest play at random prices.
 
-    Random cards break up pairs wherever the rules allow it. The cheapest play avoids that, so alone it would not do.
+    Random cards break up pairs wherever the rules allow it. The cheapest play breaks up none without need, so alone it
+    would leave many legal plays untried.
     """
     lead = lead_to_follow(view)
     free = ids(CardSet(advice.may & ~advice.must))

@@ -32,7 +32,7 @@ LONGEST_COUNTDOWN: Final = 3600
 
 
 def command(message: seat_service_pb2.Command) -> SeatCommand | NoCommand:
-    """What a seat asks for; nothing is checked yet but that it is something."""
+    """The command or request in a message, with its numbers unchecked; `NoCommand` if it holds none."""
     match message.WhichOneof("command"):
         case "bid":
             return Bid(message.bid.points)
@@ -84,7 +84,7 @@ def opening(request: room_service_pb2.CreateRoomRequest, platform: str) -> RoomO
 
 
 _NOT_ASKED: Final = DisbandReason.EXPIRED
-"""The reasons that only the server itself may give for a disband."""
+"""The reason for a disband that only the server itself gives."""
 
 
 def disband(request: room_service_pb2.DisbandRoomRequest) -> Disband | InvalidField:

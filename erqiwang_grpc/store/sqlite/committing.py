@@ -68,7 +68,9 @@ class Committer:
 
     def _together(self, group: Sequence[Prepared]) -> list[AppendAnswer]:
         if self.is_lost:
-            return [_UNSURE] * len(group)  # one of them may be sent again, and stand since the first time
+            return [_UNSURE] * len(
+                group
+            )  # not `Unavailable`: one may repeat a command that was stored before the failure
         return self._in_transaction(lambda db: [statements.append(db, one) for one in group])
 
     def _in_transaction(self, work: Callable[[sqlite3.Connection], T]) -> T:

@@ -210,7 +210,9 @@ def make_private(path: Path) -> None:
 
 
 def _writing_connection(path: Path, page_limit: int | None) -> sqlite3.Connection | OpenRefused:
-    if path.exists() and not path.stat().st_mode & _ANY_WRITE:  # the operator's wish: root could write it
+    if (
+        path.exists() and not path.stat().st_mode & _ANY_WRITE
+    ):  # root could write it, but not if the operator made it read-only
         return ReadOnly(path)
     if path.exists() and 0 < path.stat().st_size < _SMALLEST:
         return NotAStore(path)

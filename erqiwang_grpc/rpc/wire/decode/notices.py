@@ -92,7 +92,7 @@ def _taken(message: playing_pb2.TrickTaken) -> TrickTaken:
 
 
 def aside(message: playing_pb2.SignalReceived | playing_pb2.TrumpsShown, to: Seat) -> Reply:
-    """A reply that is no event, to seat `to`. Of a signal's addressees it knows only itself."""
+    """A reply that is no event, as seat `to` was told it. The message names no other seat that a signal went to."""
     if isinstance(message, playing_pb2.SignalReceived):
         return Signalled(Seat(message.seat), known(SIGNALS, message.signal), (to,))
     return TrumpsShown(to, tuple((Seat(held.seat), cards(held.cards)) for held in message.holdings))

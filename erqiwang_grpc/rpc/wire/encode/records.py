@@ -43,12 +43,12 @@ def platform_summary(summary: RoomSummary) -> record_pb2.MatchSummary:
 
 
 def written_deal(deal: DealRecord) -> bytes:
-    """A deal as the bytes of a record that holds nothing else; such bytes one behind the other hold all their deals."""
+    """The bytes of a record that holds this deal alone. Joined, the bytes of several deals are those of one record."""
     return record_pb2.MatchRecord(deals=[deal_record(deal)]).SerializeToString()
 
 
 def read_record(summary: record_pb2.MatchSummary, deals: bytes) -> record_pb2.MatchRecord:
-    """A record of deals that were written one behind the other."""
+    """The record with that summary. `deals` are the bytes of its deals, each from `written_deal`, joined in order."""
     record = record_pb2.MatchRecord.FromString(deals)
     record.summary.CopyFrom(summary)
     return record

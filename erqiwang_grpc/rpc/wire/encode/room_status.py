@@ -7,6 +7,7 @@ from erqiwang_grpc.events.standing import RoomState
 from erqiwang_grpc.events.summary import RoomSummary
 from erqiwang_grpc.rpc.wire.encode.parts import timestamp
 from erqiwang_grpc.rpc.wire.encode.rooms import labels, room_options
+from erqiwang_grpc.rpc.wire.encode.settlements import disbanding
 from erqiwang_grpc.rpc.wire.numbers import PHASES
 from erqiwang_grpc.store import TimeNs
 from erqiwang_grpc.v1 import room_pb2, room_service_pb2 as pb
@@ -57,4 +58,5 @@ def room(summary: RoomSummary, live: Live) -> pb.Room:
         last_event_time=timestamp(summary.last),
         reference=summary.opened.reference,
         labels=labels(summary.opened),
+        disbanding=disbanding(summary.disbanding),
     )
