@@ -61,7 +61,7 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 _ATTEMPTS: Final = 8
-"""Most times that one command is decided. It is decided again each time another node appended first; more is a bug."""
+"""Most times that one command is decided. It is decided again each time another node appended first."""
 
 
 @final
@@ -223,7 +223,8 @@ class Room:
                 case Unsure(why):
                     log.error("outcome unknown", extra={"room": self.id, "version": self.version, "why": why})
                     return OutcomeUnknown()
-        raise RuntimeError("a room that is decided again and again never settles")
+        log.error("command given up", extra={"room": self.id, "version": self.version, "why": "other nodes came first"})
+        return StoreUnavailable()
 
     def _decide(self, asked: Asked) -> tuple[matches.Event, ...] | Reply | Refused:
         """The events of a command, the reply to a request, or a refusal."""

@@ -13,12 +13,14 @@ from erqiwang_core.units import Seat
 from erqiwang_core.view import view
 
 from erqiwang_grpc.rooms.command import Accepted
+from erqiwang_grpc.rooms.refusals import StoreUnavailable
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Node, Room
-from erqiwang_grpc.store import RoomId, Version
+from erqiwang_grpc.store import AppendAnswer, Batch, Conflict, RoomId, Version
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.store.wakeup import ProcessWakeup
 from tests.durability.played import Clock, Ear, act, next_command, node_on, seated
+from tests.store.passing_on import PassingOn
 
 
 class LossyWakeup:
@@ -40,6 +42,22 @@ class LossyWakeup:
     def listen(self, hear: Callable[[RoomId, Version], None]) -> Iterator[None]:
         with self._below.listen(hear):
             yield
+
+
+class Overtaken(PassingOn):
+    """A store in which another node always comes first."""
+
+    async def append(self, room: RoomId, expected: Version, batch: Batch) -> AppendAnswer:
+        return Conflict(expected)
+
+
+async def test_a_command_that_is_overtaken_again_and_again_is_given_up_and_its_room_goes_on() -> None:
+    store = MemoryStore(shared=True)
+    room = await seated(Rooms(node_on(store)))
+    behind = Room(room.id, room.state, node_on(Overtaken(store)))
+    seat, command = next_command(behind.match, Random(1))
+    assert await act(behind, seat, command) == StoreUnavailable()
+    assert behind.fault is None
 
 
 async def all_at(rooms: list[Room], version: Version) -> None:
