@@ -3,7 +3,7 @@
 from erqiwang_grpc.client.advice import suggested
 from erqiwang_grpc.client.calls import CallRefused, refusal_of
 from erqiwang_grpc.client.platform import Created, FreshToken, Platform, Seated
-from erqiwang_grpc.client.seat import Ended, NotAttached, SeatClient
+from erqiwang_grpc.client.seat import Ended, NotAttached, SeatClient, Unanswered
 from erqiwang_grpc.client.timing import Timing
 from erqiwang_grpc.client.verifying import deck_is_opened
 
@@ -17,6 +17,7 @@ __all__ = [
     "SeatClient",
     "Seated",
     "Timing",
+    "Unanswered",
     "deck_is_opened",
     "refusal_of",
     "suggested",

@@ -68,8 +68,9 @@ class FreshToken:
     """A fresh token for a seat that is taken already."""
 
     token: str = field(repr=False)
-    """When the token expires. Older tokens of the seat stay valid until they expire."""
+    """Opens the seat's stream. Older tokens of the seat stay valid until they expire."""
     token_expires: Timestamp
+    """When the token expires. A stream that is open then goes on."""
 
 
 @final

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Final, Self, TypeAlias, final
 from uuid import uuid4
@@ -42,11 +42,27 @@ _Call: TypeAlias = "grpc.aio.StreamStreamCall[pb.PlayRequest, pb.PlayResponse]"
 
 @final
 @dataclass(frozen=True, slots=True)
+class Unanswered:
+    """A command that has no answer yet. Whether it was carried out is not known.
+
+    To find out, call `act` with these three, on any client of the same seat: a command that was carried out is answered
+    as it was then, and is not carried out twice.
+    """
+
+    command_id: str
+    command: pb.Command
+    expected_version: int | None
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Ended:
     """The stream has ended for good."""
 
     code: grpc.StatusCode
     why: str
+    unanswered: tuple[Unanswered, ...] = ()
+    """The commands whose answers never came, first sent first. What is asked of `act` after the end is not sent."""
 
 
 class NotAttached(Exception):
@@ -185,7 +201,8 @@ class SeatClient:
 
         If the server answers that the outcome is unknown, because its disk failed, the command is sent again with its
         id. Only the fifth such answer in a row is given to the caller. A caller that gave up waiting may call again
-        with the same `command_id`: it is then the same command. Gives `Ended` if the stream has ended for good.
+        with the same `command_id`: it is then the same command. If the caller gave none, `unanswered` has the one that
+        was made here. Gives `Ended` if the stream has ended for good; its `unanswered` has the command if it was sent.
         """
         if self.ended is not None:
             return self.ended
@@ -197,6 +214,18 @@ class SeatClient:
             self._unanswered[command_id] = request
             self._outgoing.put_nowait(request)
         return await asyncio.shield(answer)
+
+    @property
+    def unanswered(self) -> tuple[Unanswered, ...]:
+        """The commands that have no answer yet, first sent first; after the end, those whose answers never came."""
+        return tuple(
+            Unanswered(
+                request.command_id,
+                request.command,
+                request.expected_version if request.HasField("expected_version") else None,
+            )
+            for request in self._unanswered.values()
+        )
 
     def signal(self, kind: playing_pb2.SignalKind.ValueType) -> None:
         """Signal the other defenders. There is no receipt; a refusal comes in `messages`."""
@@ -388,9 +417,12 @@ class SeatClient:
         asked = (key for key, request in self._unanswered.items() if request.command.HasField("show_trumps"))
         return next(asked, "")
 
-    def _answer(self, command_id: str, answer: Answer | Ended) -> None:
+    def _answer(self, command_id: str, answer: Answer) -> None:
         self._unanswered.pop(command_id, None)
         self._unknown.pop(command_id, None)
+        self._tell(command_id, answer)
+
+    def _tell(self, command_id: str, answer: Answer | Ended) -> None:
         waiting = self._answers.pop(command_id, None)
         if waiting is not None and not waiting.done():
             waiting.set_result(answer)
@@ -401,9 +433,9 @@ class SeatClient:
             self._changed.notify_all()
 
     async def _end(self, ended: Ended) -> None:
-        self.ended = ended
+        ended = self.ended = replace(ended, unanswered=self.unanswered)
         for command_id in tuple(self._answers):
-            self._answer(command_id, ended)
+            self._tell(command_id, ended)
         self._incoming.put_nowait(ended)
         async with self._changed:
             self._changed.notify_all()

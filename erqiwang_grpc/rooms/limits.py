@@ -9,10 +9,10 @@ this transport has.
 from dataclasses import dataclass
 from typing import Final, final
 
+# In nanoseconds, the unit of `TimeNs`.
 SECOND: Final = 1_000_000_000
 MINUTE: Final = 60 * SECOND
 DAY: Final = 24 * 60 * MINUTE
-"""A minute in nanoseconds, the unit of `TimeNs`."""
 
 
 @final
@@ -23,7 +23,7 @@ class Limits:
     rooms: int = 100_000
     """Most open rooms of all platforms. At this number no room is created; stored rooms are still found."""
     streams: int = 20_000
-    """Most seat streams that are attached at once."""
+    """Most open seat streams, including those that have not sent `Attach` yet and displaced ones that are still ending."""
     streams_per_seat: int = 16
     """Most open seat streams of one seat, including displaced ones that are still ending."""
     watchers: int = 1_000

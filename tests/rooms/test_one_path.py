@@ -47,7 +47,7 @@ class LossyWakeup:
 class Overtaken(PassingOn):
     """A store in which another node always comes first."""
 
-    async def append(self, room: RoomId, expected: Version, batch: Batch) -> AppendAnswer:
+    async def append(self, room: RoomId, expected: Version, batch: Batch) -> AppendAnswer:  # noqa: ARG002
         return Conflict(expected)
 
 
