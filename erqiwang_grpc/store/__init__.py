@@ -1,6 +1,7 @@
 """The store of rooms: two ports, `Store` and `Wakeup`, and their implementations.
 
-`memory` and `sqlite` implement `Store`. `wakeup` carries hints within one process. `chain` computes the checksums.
+`memory`, `sqlite` and `postgres` implement `Store`. `wakeup` carries hints within one process. `chain` computes the
+checksums; `batches` and `pages` check what an engine reads.
 """
 
 from erqiwang_grpc.store.port import (
