@@ -14,15 +14,17 @@ from typing import Final, Never, final
 import uvloop
 
 from erqiwang_grpc.auth.files import KeyFileRefused, KeyFiles, open_key_files
-from erqiwang_grpc.commands import data_folder, interrupts, open_files
+from erqiwang_grpc.commands import data_folder, interrupts, open_files, stores
 from erqiwang_grpc.commands.arguments import at_least, not_negative, port
 from erqiwang_grpc.commands.data_folder import NoStore
+from erqiwang_grpc.commands.stores import InDatabase, InFolder, Opened, Place
 from erqiwang_grpc.logs import write_to_standard_error
 from erqiwang_grpc.rooms.limits import Limits
 from erqiwang_grpc.rpc.server import Server, Settings, Tls, calm_the_collector
 from erqiwang_grpc.store import Store
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.store.sqlite import SqliteStore
+from erqiwang_grpc.store.wakeup import ProcessWakeup
 
 log = logging.getLogger(__name__)
 
@@ -39,6 +41,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1)")
     parser.add_argument("--port", type=port, default=PORT, help=f"port, 0 for a free one (default: {PORT})")
     data_folder.add_data_option(parser)
+    stores.add_store_option(parser)
     parser.add_argument(
         "--new-rooms", action="store_true", help="begin without rooms in a used folder whose rooms.sqlite is gone"
     )
@@ -131,26 +134,44 @@ class CannotStart:
 class Prepared:
     """What is prepared before the store is opened."""
 
+    place: Place | None
+    """Where the rooms are kept; None for memory alone."""
     tls: Tls | None
     limits: Limits
 
 
 def _prepare(arguments: Namespace) -> Prepared | CannotStart:
     try:
-        # The store holds the cards in hand, so only this user may read the folder.
-        arguments.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+        place = _place(arguments)
+        for folder in (arguments.data, *((place.folder,) if isinstance(place, InFolder) else ())):
+            # The store holds the cards in hand, so only this user may read the folder.
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         tls = _tls(arguments)
-    except FileExistsError:
-        return CannotStart(f"{arguments.data} is no folder: give another --data")
+    except NoStore as refused:
+        return CannotStart(str(refused))
+    except FileExistsError as error:
+        return CannotStart(f"{error.filename} is no folder: give another --data")
     except OSError as error:
         return CannotStart(f"{error.filename}: {error.strerror}")
     if isinstance(tls, CannotStart):
         return tls
-    loss = None if arguments.in_memory or arguments.new_rooms else data_folder.loss(arguments.data)
+    loss = data_folder.loss(place.folder) if isinstance(place, InFolder) and not arguments.new_rooms else None
     if loss is not None:
         return CannotStart(loss)
     limits = Limits(**{name: getattr(arguments, name) for name in (*_LIMIT_FLAGS, *_QUOTA_FLAGS)})
-    return Prepared(tls, limits)
+    return Prepared(place, tls, limits)
+
+
+def _place(arguments: Namespace) -> Place | None:
+    """Where the rooms are kept; None for memory alone. Raises `NoStore` for flags that do not fit together."""
+    if arguments.in_memory:
+        if arguments.store is not None:
+            raise NoStore("--in-memory keeps rooms nowhere: leave it out, or --store")
+        return None
+    place = stores.place(arguments.store, arguments.data)
+    if isinstance(place, InDatabase) and arguments.new_rooms:
+        raise NoStore("--new-rooms is for a folder whose rooms are gone: a database is made new by creating it")
+    return place
 
 
 def _tls(arguments: Namespace) -> Tls | CannotStart | None:
@@ -164,25 +185,27 @@ def _tls(arguments: Namespace) -> Tls | CannotStart | None:
     return CannotStart(tls.why) if isinstance(tls, tls_files.TlsRefused) else tls
 
 
-async def _open(arguments: Namespace) -> Store | CannotStart:
-    if arguments.in_memory:
-        return MemoryStore()
+async def _open(place: Place | None) -> Opened | CannotStart:
+    if place is None:
+        return Opened(MemoryStore(), ProcessWakeup())
     try:
-        opened = await data_folder.writer(arguments.data)
+        opened = await stores.opened(place)
     except NoStore as refused:
         return CannotStart(str(refused))
-    log.info("store opened", extra={"path": str(arguments.data), "store": opened.identity})
+    log.info("store opened", extra={"path": str(place), "store": opened.store.identity})
     return opened
 
 
-def _open_keys(arguments: Namespace) -> KeyFiles | CannotStart:
+def _open_keys(arguments: Namespace, place: Place | None) -> KeyFiles | CannotStart:
     """Open the keys. Do it after the store, because key files without a store are the sign of a lost store."""
     opened = open_key_files(arguments.data, arguments.platform_keys, arguments.signing_keys)
     if isinstance(opened, KeyFileRefused):
         return CannotStart(f"{opened.path}: {opened.why}")
     for path in opened.made:
         log.info("key file made", extra={"path": str(path)})
-    given = [path for path in (arguments.platform_keys, arguments.signing_keys, arguments.tls_key) if path is not None]
+    named = place.file if isinstance(place, InDatabase) else None
+    secrets = (arguments.platform_keys, arguments.signing_keys, arguments.tls_key, named)
+    given = [path for path in secrets if path is not None]
     for path in data_folder.open_to_others(arguments.data, given):
         mode = path.stat().st_mode & 0o777
         log.warning("open to others", extra={"path": str(path), "why": f"its mode is {mode:04o}: chmod go= {path}"})
@@ -191,24 +214,25 @@ def _open_keys(arguments: Namespace) -> KeyFiles | CannotStart:
 
 async def _serve(arguments: Namespace, prepared: Prepared) -> int:
     open_files.allow(prepared.limits.connections)
-    store = await _open(arguments)
-    if isinstance(store, CannotStart):
-        print(f"erqiwang serve: {store.why}", file=sys.stderr)
+    opened = await _open(prepared.place)
+    if isinstance(opened, CannotStart):
+        print(f"erqiwang serve: {opened.why}", file=sys.stderr)
         return CANNOT_START
     try:
-        keys = _open_keys(arguments)
+        keys = _open_keys(arguments, prepared.place)
         if isinstance(keys, CannotStart):
             print(f"erqiwang serve: {keys.why}", file=sys.stderr)
             return CANNOT_START
-        return await _serve_rooms(arguments, prepared, keys, store)
+        return await _serve_rooms(arguments, prepared, keys, opened)
     finally:
-        await store.close()
+        await opened.store.close()
 
 
-async def _serve_rooms(arguments: Namespace, prepared: Prepared, keys: KeyFiles, store: Store) -> int:
+async def _serve_rooms(arguments: Namespace, prepared: Prepared, keys: KeyFiles, opened: Opened) -> int:
     server = Server(
         Settings(
-            store=store,
+            store=opened.store,
+            wakeup=opened.wakeup,
             keys=keys,
             host=arguments.host,
             port=arguments.port,
@@ -234,7 +258,7 @@ async def _serve_rooms(arguments: Namespace, prepared: Prepared, keys: KeyFiles,
         return CANNOT_START
     calm_the_collector()
     print(f"erqiwang serves on {arguments.host}:{server.port}", flush=True)
-    losing = asyncio.create_task(_flush_fails(store))
+    losing = asyncio.create_task(_flush_fails(opened.store))
     await asyncio.wait((losing, stopping), return_when=asyncio.FIRST_COMPLETED)
     if losing.done():
         await _give_up(server)

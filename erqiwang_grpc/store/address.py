@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Final, final
 from urllib.parse import parse_qs, unquote
 
 _SCHEMES: Final = ("postgresql://", "postgres://")
+_WRITE_IT_SO: Final = "write special characters of the user and the password as %40 and so on"
 _SECRETS: Final = frozenset({"password", "sslpassword"})
 
 
@@ -32,33 +34,55 @@ class Address:
 
     def __str__(self) -> str:
         """The address without password and parameters, for logs and errors."""
-        authority, database, query = self._parts()
-        user, _, hosts = authority.rpartition("@")
-        name = user.partition(":")[0]
-        return f"postgresql://{name + '@' if name else ''}{hosts or ','.join(query.get('host', []))}/{database}"
+        parts = _parts(self.url)
+        if parts is None:
+            return "postgresql://…"
+        named = parts.hosts or ",".join(parts.query.get("host", []))
+        return f"postgresql://{parts.user + '@' if parts.user else ''}{named}/{parts.database}"
 
     @property
     def has_password(self) -> bool:
-        """Whether the URL itself holds a password."""
-        authority, _, query = self._parts()
-        return ":" in authority.rpartition("@")[0] or not _SECRETS.isdisjoint(query)
+        """Whether the URL itself holds a password, or may hold one because it cannot be read."""
+        parts = _parts(self.url)
+        return parts is None or parts.has_password
 
     @property
     def hosts(self) -> tuple[Host, ...]:
         """The hosts before the path. Empty if there are none: then the parameters or the environment name them.
 
-        Raises `BadAddress` if a port is no number.
+        Raises `BadAddress` if the URL cannot be read.
         """
-        authority, _, _ = self._parts()
-        named = authority.rpartition("@")[2]
-        return tuple(_host(each) for each in named.split(",")) if named else ()
+        parts = _parts(self.url)
+        if parts is None:
+            raise BadAddress(_WRITE_IT_SO)
+        return tuple(_host(each) for each in parts.hosts.split(",")) if parts.hosts else ()
 
-    def _parts(self) -> tuple[str, str, dict[str, list[str]]]:
-        """User and hosts; the database; the parameters."""
-        rest = self.url.partition("://")[2]
-        place, _, query = rest.partition("?")
-        authority, _, database = place.rpartition("/") if "@" in place.rpartition("/")[2] else place.partition("/")
-        return authority, database, parse_qs(query, keep_blank_values=True)
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    user: str
+    has_password: bool
+    hosts: str
+    database: str
+    query: dict[str, list[str]]
+
+
+# A special character that stands for itself would let others take a part of the password for a host or a database.
+_URL: Final = re.compile(
+    r"postgres(?:ql)?://(?:(?P<user>[^:/?#@]*)(?P<password>:[^/?#@]*)?@)?"
+    r"(?P<hosts>[^/?#@]*)(?:/(?P<database>[^/?#@]*))?(?:\?(?P<query>[^#@]*))?"
+)
+
+
+def _parts(url: str) -> _Parts | None:
+    """The parts of a URL; None if it cannot be read."""
+    match = _URL.fullmatch(url)
+    if match is None:
+        return None
+    query = parse_qs(match["query"] or "", keep_blank_values=True)
+    has_password = match["password"] is not None or not _SECRETS.isdisjoint(query)
+    return _Parts(match["user"] or "", has_password, match["hosts"], match["database"] or "", query)
 
 
 def is_url(text: str) -> bool:

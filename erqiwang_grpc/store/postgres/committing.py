@@ -58,6 +58,8 @@ class Committer:
         self._waiting: list[tuple[Prepared, asyncio.Future[AppendAnswer]]] = []
         self._committing: asyncio.Task[None] | None = None
         self._writing: set[asyncio.Task[object]] = set()
+        self._beside = asyncio.Lock()
+        """Held by the one write that goes on beside the appends: after a failure many rooms want one each at once."""
 
     def append(self, wanted: Prepared) -> asyncio.Future[AppendAnswer]:
         """The answer to an append, when it comes."""
@@ -68,8 +70,8 @@ class Committer:
         return answer
 
     async def write(self, query: Callable[[Connection], Coroutine[object, object, T]]) -> T:
-        """Carry out a write; gives what it gives. Raises `WriteFailed`."""
-        writing = asyncio.create_task(self._write(query))
+        """Carry out another write than an append; gives what it gives. Raises `WriteFailed`."""
+        writing = asyncio.create_task(self._write_beside(query))
         self._writing.add(writing)
         writing.add_done_callback(self._writing.discard)
         return await asyncio.shield(writing)  # a caller that leaves must not cancel the statement
@@ -80,6 +82,10 @@ class Committer:
             await self._committing
         if self._writing:
             await asyncio.wait(self._writing)
+
+    async def _write_beside(self, query: Callable[[Connection], Coroutine[object, object, T]]) -> T:
+        async with self._beside:
+            return await self._write(query)
 
     async def _write(self, query: Callable[[Connection], Coroutine[object, object, T]]) -> T:
         try:
@@ -145,7 +151,7 @@ class Committer:
         left = list(group)
         for _ in range(_ATTEMPTS):
             try:
-                places = await self.write(partial(statements.append, group=left))
+                places = await self._write(partial(statements.append, group=left))
             except WriteFailed as failed:
                 if failed.is_alone and len(left) > 1:
                     for one in left:

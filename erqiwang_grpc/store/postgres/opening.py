@@ -124,8 +124,8 @@ async def reach(address: Address, patience: float) -> Reached | OpenRefused:
                 return Pooled(address) if failures.is_of_a_pooler(error) else OutOfReach(address, why)
             log.warning("database away", extra={"address": str(address), "why": why})
         except ValueError:
-            # asyncpg quotes what it could not read, which may be a part of the password.
-            return Unclear("write special characters of the user and the password as %40 and so on")
+            # asyncpg quotes what it could not read, which may be a password.
+            return Unclear("see its parameters")
         await asyncio.sleep(delay)
         delay = min(2 * delay, _LONGEST_DELAY)
 

@@ -33,29 +33,29 @@ from erqiwang_grpc.store.postgres.connections import Connection
 #
 # Whoever waited for a lock sees the row as it is now, and everything else as it was when the statement began. `seen`
 # holds the two against each other. A room that another node has just written is left out, and looked at once more.
+#
+# No two of these parts are joined with each other: each would be read once for every row of the other.
 _APPEND: Final = f"""
 WITH wanted AS MATERIALIZED (
   SELECT * FROM unnest($1::bytea[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bytea[], $6::bytea[], $7::bytea[],
-    $8::bigint[], $9::bytea[], $10::bytea[], $11::bytea[], $12::bytea[], $13::bytea[], $14::bigint[], $15::bigint[],
-    $16::bytea[], $17::bytea[]) WITH ORDINALITY
+    $8::bigint[], $9::bytea[], $10::bytea[], $11::bytea[], $12::bytea[], $13::bytea[], $14::text[], $15::bigint[],
+    $16::bigint[], $17::bytea[], $18::bytea[]) WITH ORDINALITY
   AS w (room, expected, last_version, time_ns, actor, command, fingerprint, rules_version, bodies, feed, encoded, origin,
-    terms, created_ns, ended_ns, body, summary, place)
-), terms AS MATERIALIZED (
-  SELECT * FROM unnest($18::bigint[], $19::bytea[], $20::bytea[]) AS t (place, key, value)
+    terms, found_by, created_ns, ended_ns, body, summary, place)
 ), heads AS MATERIALIZED (
-  SELECT w.place, r.version, r.chain, r.terms, r.created_ns, r.ended_ns, r.seal
+  SELECT w.*, r.version AS head, r.chain AS head_chain, r.seal AS head_seal,
+    (r.terms, r.created_ns, r.ended_ns) IS DISTINCT FROM (w.terms, w.created_ns, w.ended_ns) AS is_found_anew
   FROM wanted w JOIN rooms r ON r.room = w.room WHERE w.expected > 0 ORDER BY w.room FOR NO KEY UPDATE OF r
 ), linked AS MATERIALIZED (
-  SELECT w.*, sha256(h.chain || int8send(w.expected + 1) || w.encoded) AS chain,
-    (h.terms, h.created_ns, h.ended_ns) IS DISTINCT FROM (w.terms, w.created_ns, w.ended_ns) AS is_found_anew
-  FROM heads h JOIN wanted w ON w.place = h.place
-  WHERE h.version = w.expected
-    AND EXISTS (SELECT FROM rooms seen WHERE seen.room = w.room AND seen.seal = h.seal)
-    AND (h.version, h.chain) = (SELECT b.last_version, b.chain FROM batches b WHERE b.room = w.room
+  SELECT h.*, sha256(h.head_chain || int8send(h.expected + 1) || h.encoded) AS chain
+  FROM heads h
+  WHERE h.head = h.expected
+    AND EXISTS (SELECT FROM rooms seen WHERE seen.room = h.room AND seen.seal = h.head_seal)
+    AND (h.head, h.head_chain) = (SELECT b.last_version, b.chain FROM batches b WHERE b.room = h.room
       ORDER BY b.last_version DESC LIMIT 1)
-    AND NOT EXISTS (SELECT FROM batches b WHERE b.room = w.room AND b.actor = w.actor AND b.command = w.command)
+    AND NOT EXISTS (SELECT FROM batches b WHERE b.room = h.room AND b.actor = h.actor AND b.command = h.command)
   UNION ALL
-  SELECT w.*, sha256(w.origin || int8send(1) || w.encoded), true
+  SELECT w.*, 0, w.origin, w.origin, true, sha256(w.origin || int8send(1) || w.encoded)
   FROM wanted w
   WHERE w.expected = 0
     AND NOT EXISTS (SELECT FROM rooms r WHERE r.room = w.room)
@@ -67,7 +67,6 @@ WITH wanted AS MATERIALIZED (
   UPDATE rooms r SET version = s.last_version, chain = s.chain, terms = s.terms, created_ns = s.created_ns,
     ended_ns = s.ended_ns, body = s.body, seal = s.seal
   FROM sealed s WHERE s.expected > 0 AND r.room = s.room
-  RETURNING r.room
 ), made AS (
   INSERT INTO rooms (room, version, chain, terms, created_ns, ended_ns, body, seal)
   SELECT s.room, s.last_version, s.chain, s.terms, s.created_ns, s.ended_ns, s.body, s.seal
@@ -75,7 +74,7 @@ WITH wanted AS MATERIALIZED (
   ON CONFLICT (room) DO NOTHING
   RETURNING room
 ), appended AS MATERIALIZED (
-  SELECT s.* FROM sealed s WHERE s.room IN (SELECT room FROM moved UNION ALL SELECT room FROM made)
+  SELECT s.* FROM sealed s WHERE s.expected > 0 OR s.room IN (SELECT room FROM made)
 ), stored AS (
   INSERT INTO batches (room, first_version, last_version, time_ns, actor, command, fingerprint, rules_version, bodies,
     feed, chain, xid, place)
@@ -84,12 +83,13 @@ WITH wanted AS MATERIALIZED (
   FROM appended a
 ), unfound AS (
   DELETE FROM found f USING appended a
-  WHERE a.is_found_anew AND f.room = a.room AND NOT EXISTS (
-    SELECT FROM terms t WHERE t.place = a.place AND t.key = f.key AND t.value = f.value AND f.created_ns = a.created_ns)
+  WHERE a.is_found_anew AND f.room = a.room AND (f.created_ns <> a.created_ns
+    OR encode(f.key, 'hex') || ':' || encode(f.value, 'hex') <> ALL (string_to_array(a.found_by, ',')))
 ), found_anew AS (
   INSERT INTO found AS f (key, value, created_ns, room, ended_ns)
-  SELECT t.key, t.value, a.created_ns, a.room, a.ended_ns
-  FROM appended a JOIN terms t ON t.place = a.place WHERE a.is_found_anew
+  SELECT decode(split_part(t.term, ':', 1), 'hex'), decode(split_part(t.term, ':', 2), 'hex'), a.created_ns, a.room,
+    a.ended_ns
+  FROM appended a CROSS JOIN LATERAL unnest(string_to_array(a.found_by, ',')) AS t (term) WHERE a.is_found_anew
   ON CONFLICT (key, value, created_ns, room) DO UPDATE SET ended_ns = excluded.ended_ns
     WHERE f.ended_ns IS DISTINCT FROM excluded.ended_ns
 )
@@ -179,7 +179,7 @@ async def append(db: Connection, group: Sequence[Prepared]) -> set[int]:
 
     The group is in the order of its rooms, and holds none of them twice.
     """
-    rows = await db.fetch(_APPEND, *_columns(group), *_terms(group))
+    rows = await db.fetch(_APPEND, *_columns(group))
     return {row["place"] - 1 for row in rows}
 
 
@@ -198,6 +198,7 @@ def _columns(group: Sequence[Prepared]) -> tuple[list[object], ...]:
         [each.encoded for each in group],
         [None if each.expected else chain.origin(each.room) for each in group],
         [each.terms for each in group],
+        [_found_by(each.batch.summary) for each in group],
         [each.batch.summary.created for each in group],
         [each.batch.summary.ended for each in group],
         [each.batch.summary.body for each in group],
@@ -205,13 +206,9 @@ def _columns(group: Sequence[Prepared]) -> tuple[list[object], ...]:
     )
 
 
-def _terms(group: Sequence[Prepared]) -> tuple[list[object], ...]:
-    terms = [(place, term) for place, each in enumerate(group, start=1) for term in each.batch.summary.terms]
-    return (
-        [place for place, _ in terms],
-        [term.key.encode() for _, term in terms],
-        [term.value.encode() for _, term in terms],
-    )
+def _found_by(summary: Summary) -> str:
+    """The terms as text that the statement takes apart where they have changed: `key:value,…` in hexadecimal."""
+    return ",".join(f"{term.key.encode().hex()}:{term.value.encode().hex()}" for term in summary.terms)
 
 
 async def look(db: Connection, group: Sequence[Prepared]) -> list[Duplicate | Conflict | Damaged | Again]:

@@ -11,8 +11,9 @@ import socket
 import subprocess
 import tempfile
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
+from random import randrange
 from time import monotonic, sleep
 from typing import Final, TypedDict, final
 from urllib.parse import quote
@@ -154,7 +155,13 @@ def running(bin_folder: Path) -> Iterator[Cluster]:
 
 
 def _free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
-        return port
+    """A free port that no client is given as its own.
+
+    While the server is down, nodes try to reach it again and again. Given its port as its own, one of them would reach
+    itself, and the server could not start.
+    """
+    while True:
+        port = randrange(20_000, 32_000)
+        with socket.socket() as free, suppress(OSError):
+            free.bind(("127.0.0.1", port))
+            return port

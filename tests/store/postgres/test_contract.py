@@ -1,4 +1,4 @@
-"""The database passes the contract of every store, and answers as memory does whatever is done to it."""
+"""The database passes the contract of every store, and its wakeups that of every wakeup."""
 
 from collections.abc import AsyncIterator
 

@@ -1,0 +1,122 @@
+"""Where a server keeps its rooms: in a folder of its own, or in a database that other servers share."""
+
+from __future__ import annotations
+
+import os
+from argparse import ArgumentParser
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, TypeAlias, final
+
+from erqiwang_grpc.commands import data_folder
+from erqiwang_grpc.commands.data_folder import NoStore
+from erqiwang_grpc.store import Store, Wakeup
+from erqiwang_grpc.store.address import Address, is_url
+from erqiwang_grpc.store.wakeup import ProcessWakeup
+
+VARIABLE: Final = "ERQIWANG_STORE"
+POSTGRES_EXTRA: Final = "erqiwang-grpc[postgres]"
+_FORMS: Final = "name a folder, a postgresql:// URL, or a file that holds such a URL"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class InFolder:
+    """In SQLite, in a folder that one server has to itself."""
+
+    folder: Path
+
+    def __str__(self) -> str:
+        return str(self.folder)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class InDatabase:
+    """In PostgreSQL."""
+
+    address: Address
+    file: Path | None = None
+    """The file that holds the URL, if one does."""
+
+    def __str__(self) -> str:
+        return str(self.address)
+
+
+Place: TypeAlias = InFolder | InDatabase
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """An open store, and what wakes those who share it."""
+
+    store: Store
+    wakeup: Wakeup
+
+
+def add_store_option(parser: ArgumentParser) -> None:
+    """Add `--store`."""
+    parser.add_argument(
+        "--store",
+        metavar="PLACE",
+        help=f"where rooms are kept: a folder, a postgresql:// URL without its password, or a file that holds the whole "
+        f"URL (default: the environment's {VARIABLE}, or else the folder of --data)",
+    )
+
+
+def place(given: str | None, data: Path, environment: Mapping[str, str] = os.environ) -> Place:
+    """Where `--store` or the environment says that rooms are kept; without both, in the data folder. Raises `NoStore`."""
+    text = given or environment.get(VARIABLE)
+    if not text:
+        return InFolder(data)
+    if not is_url(text):
+        return _named(text)
+    address = Address(text)
+    if given and address.has_password:
+        raise NoStore(
+            "a password in --store is seen by everybody on this machine: leave it to ~/.pgpass or PGPASSFILE, write the "
+            f"URL into a file and name that, or put it into {VARIABLE}"
+        )
+    return InDatabase(address)
+
+
+def _named(text: str) -> Place:
+    """The folder of this name, or the database whose URL the file of this name holds."""
+    scheme, separator, _ = text.partition("://")
+    if separator:
+        raise NoStore(f"{scheme}:// is no store that this program knows: {_FORMS}")
+    path = Path(text)
+    if not path.is_file():
+        return InFolder(path)
+    try:
+        url = path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        url = ""
+    if not is_url(url):
+        raise NoStore(f"{path} is a file that holds no postgresql:// URL: {_FORMS}")
+    return InDatabase(Address(url), path)
+
+
+async def opened(place: Place) -> Opened:
+    """The store, opened for a server. Raises `NoStore`."""
+    match place:
+        case InFolder(folder):
+            return Opened(await data_folder.writer(folder), ProcessWakeup())
+        case InDatabase(address):
+            return await _opened(address)
+
+
+async def _opened(address: Address) -> Opened:
+    try:
+        # Imported here, because its driver is installed only where it is needed.
+        from erqiwang_grpc.store import postgres  # noqa: PLC0415  # see above
+    except ModuleNotFoundError as missing:
+        if missing.name != "asyncpg":
+            raise
+        raise NoStore(f"a database needs asyncpg, which is not installed: pip install '{POSTGRES_EXTRA}'") from missing
+    store = await postgres.open_store(address)
+    if isinstance(store, postgres.PostgresStore):
+        return Opened(store, store.wakeup)
+    raise NoStore(postgres.advice(store))
