@@ -90,6 +90,7 @@ _QUOTA_FLAGS: Final = {
     "platform_rooms": ("rooms of one platform, in memory or waiting for their seats", "rooms"),
     "platform_streams": ("seat streams of one platform at once", "streams"),
     "platform_watchers": ("WatchRooms streams of one platform at once", "watchers"),
+    "platform_unattached": ("seat streams of one platform that have not attached yet", "unattached"),
 }
 """Each quota of a platform: what `--help` says of its flag, and the limit of the whole server.
 

@@ -34,6 +34,8 @@ class Limits:
     """Most seat streams of one platform at once; None for half of `streams`."""
     platform_watchers: int | None = None
     """Most streams of `WatchRooms` of one platform at once; None for half of `watchers`."""
+    platform_unattached: int | None = None
+    """Most seat streams of one platform that have not sent `Attach` yet; None for half of `unattached`."""
     platform_calls_per_second: int = 500
     """Units a second that one platform may spend on `RoomService`, twice as many in a burst. See `costs`."""
     unattached: int = 5_000
@@ -89,6 +91,11 @@ class Limits:
     def watchers_of_platform(self) -> int:
         """Most streams of `WatchRooms` of one platform at once."""
         return _half(self.watchers) if self.platform_watchers is None else self.platform_watchers
+
+    @property
+    def unattached_of_platform(self) -> int:
+        """Most seat streams of one platform that have not sent `Attach` yet."""
+        return _half(self.unattached) if self.platform_unattached is None else self.platform_unattached
 
 
 def _half(total: int) -> int:

@@ -24,6 +24,7 @@ class Quotas:
         self._monotonic = monotonic
         self._streams: Counter[str] = Counter()
         self._watchers: Counter[str] = Counter()
+        self._unattached: Counter[str] = Counter()
         self._calls: dict[str, Allowance] = {}
 
     def call(self, platform: str, cost: float) -> QuotaReached | None:
@@ -60,10 +61,21 @@ class Quotas:
         most = self._limits.watchers_of_platform
         return QuotaReached(Quota.WATCHERS, most, _STREAMS_WAIT) if self._watchers[platform] >= most else None
 
+    def unattached(self, platform: str) -> QuotaReached | None:
+        """The refusal if no more of the platform's seat streams may wait for `Attach`; None if one more may."""
+        most = self._limits.unattached_of_platform
+        return QuotaReached(Quota.UNATTACHED, most, _STREAMS_WAIT) if self._unattached[platform] >= most else None
+
     @contextmanager
     def streaming(self, platform: str) -> Iterator[None]:
         """Count a stream of one of the platform's seats until the context is left."""
         with _counted(self._streams, platform):
+            yield
+
+    @contextmanager
+    def attaching(self, platform: str) -> Iterator[None]:
+        """Count a stream of one of the platform's seats that waits for `Attach` until the context is left."""
+        with _counted(self._unattached, platform):
             yield
 
     @contextmanager

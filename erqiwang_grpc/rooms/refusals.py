@@ -159,6 +159,7 @@ class Quota(Enum):
     WATCHERS = "watchers"
     STREAMS = "streams"
     CALLS = "calls"
+    UNATTACHED = "unattached"
 
 
 @final

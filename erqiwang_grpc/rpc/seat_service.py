@@ -13,6 +13,7 @@ from erqiwang_core.units import Seat
 from google.protobuf.message import DecodeError
 
 from erqiwang_grpc.archive.matches import Archive, Recorded
+from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.auth.tokens import SeatClaims
 from erqiwang_grpc.clocks import within
 from erqiwang_grpc.reasons import Reason
@@ -23,7 +24,7 @@ from erqiwang_grpc.rooms.costs import Work
 from erqiwang_grpc.rooms.listener import Beginning
 from erqiwang_grpc.rooms.quotas import Quotas
 from erqiwang_grpc.rooms.rate_limit import Pace
-from erqiwang_grpc.rooms.refusals import TooManyCommands, reason
+from erqiwang_grpc.rooms.refusals import QuotaReached, TooManyCommands, reason
 from erqiwang_grpc.rooms.room import Node, Room
 from erqiwang_grpc.rpc.access import Access
 from erqiwang_grpc.rpc.conversation import Conversation, accepted, asked_by, last_version
@@ -86,10 +87,7 @@ class SeatServicer:
         claims, _ = await self._access.seat(context)
         seat = (claims.room, claims.seat)
         await self._admit(seat, context)
-        reached = self._quotas.stream(claims.platform)
-        if reached is not None:
-            self._counters.refused[reason(reached)] += 1
-            await refuse(context, reached)
+        await self._refuse_beyond(self._quotas.stream(claims.platform), context)
         self.streams += 1
         self._of_seat[seat] += 1
         try:
@@ -109,7 +107,7 @@ class SeatServicer:
         requests: AsyncIterator[pb.PlayRequest],
         context: grpc.aio.ServicerContext[pb.PlayRequest, bytes],
     ) -> Closing:
-        last_version = await self._attach_request(requests, context)
+        last_version = await self._attach_request(claims.platform, requests, context)
         # Look the room up again: since the call began it may have left memory, or the seat may have a new player.
         room = await self._access.room(claims, context)
         await self._turn_away_if_draining(context)
@@ -140,6 +138,14 @@ class SeatServicer:
             said = f"The server takes {limits.streams} streams, and {limits.streams_per_seat} of one seat."
             await end(context, Reason.TOO_MANY_STREAMS, said)
 
+    async def _refuse_beyond(
+        self, reached: QuotaReached | None, context: grpc.aio.ServicerContext[pb.PlayRequest, bytes]
+    ) -> None:
+        """End the call if its platform has reached a quota."""
+        if reached is not None:
+            self._counters.refused[reason(reached)] += 1
+            await refuse(context, reached)
+
     async def _turn_away_if_draining(self, context: grpc.aio.ServicerContext[pb.PlayRequest, bytes]) -> None:
         """Refuse new streams while draining: they would miss the goodbye."""
         if self._unattached.closed:
@@ -147,13 +153,16 @@ class SeatServicer:
 
     async def _attach_request(
         self,
+        platform: PlatformId,
         requests: AsyncIterator[pb.PlayRequest],
         context: grpc.aio.ServicerContext[pb.PlayRequest, bytes],
     ) -> int | None:
         """The `last_version` of the `Attach` that begins every stream. Ends the call if it does not come in time."""
         try:
             async with self._unattached.place(context):
-                first = await within(self._monotonic, self._limits.attach_seconds, _next(requests))
+                await self._refuse_beyond(self._quotas.unattached(platform), context)
+                with self._quotas.attaching(platform):
+                    first = await within(self._monotonic, self._limits.attach_seconds, _next(requests))
         except TimeoutError:
             await self._turn_away_if_draining(context)
             first = None

@@ -40,6 +40,7 @@ def server_info(limits: Limits, largest_page: int) -> pb.GetServerInfoResponse:
             platform_rooms=limits.rooms_of_platform,
             platform_streams=limits.streams_of_platform,
             platform_watchers=limits.watchers_of_platform,
+            platform_unattached=limits.unattached_of_platform,
             platform_calls_per_second=limits.platform_calls_per_second,
             seat_commands_per_second=limits.commands_per_second,
             streams_per_seat=limits.streams_per_seat,

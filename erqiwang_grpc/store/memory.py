@@ -146,12 +146,16 @@ class MemoryStore:
         behind = keyset.place(after)
         if isinstance(behind, BadCursor):
             return behind
-        found = nlargest(limit + 1, self._found(search, behind))
+        found = nlargest(limit + 1, self._found(search, search.terms, behind))
         rooms = tuple(self._listed(room) for _, room in found[:limit])
-        return Page(rooms, keyset.behind(found[limit - 1]) if len(found) > limit else None, ())
+        is_last = len(found) <= limit
+        # As the engines on disk look at them: those with the first term, from the newest on.
+        first = self._found(search, search.terms[:1], behind)
+        looked_at = sum(is_last or place >= found[limit] for place in first)
+        return Page(rooms, None if is_last else keyset.behind(found[limit - 1]), (), looked_at)
 
-    def _found(self, search: Search, behind: Place | None) -> list[Place]:
-        wanted = set(search.terms)
+    def _found(self, search: Search, terms: tuple[Term, ...], behind: Place | None) -> list[Place]:
+        wanted = set(terms)
         places = (
             (time, room)
             for room, summary in self._summaries.items()

@@ -46,21 +46,24 @@ class Candidate:
 def page(candidates: Iterable[Candidate], search: Search, end: Place, limit: int) -> Page:
     """The next page of at most `limit` rooms. `end` is the place before its first one.
 
+    It says that the candidates were looked at. If the search has more terms, its engine has looked at more rooms.
     Raises `OutOfOrderError` if the candidates are not in order.
     """
     listed: list[Listed] = []
     doubtful: list[RoomId] = []
     last = end
+    looked_at = 0
     for each in candidates:
+        looked_at += 1
         if len(listed) == limit or len(doubtful) == _MOST_DOUBTFUL:
-            return Page(tuple(listed), keyset.behind(last), tuple(doubtful))
+            return Page(tuple(listed), keyset.behind(last), tuple(doubtful), looked_at)
         ascending((each.place, last))
         last = each.place
         if each.listed is not None and _belongs(each, search):
             listed.append(each.listed)
         else:
             doubtful.append(each.place[1])
-    return Page(tuple(listed), None, tuple(doubtful))
+    return Page(tuple(listed), None, tuple(doubtful), looked_at)
 
 
 def _belongs(candidate: Candidate, search: Search) -> bool:

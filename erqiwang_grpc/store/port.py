@@ -228,6 +228,9 @@ class Page:
     doubtful: tuple[RoomId, ...]
     """Rooms left out of the page, because the index wrongly leads to them or their summary fails its checksum. Rebuild
     their summaries from their events."""
+    looked_at: int
+    """How many rooms with the first term were looked at: those of the page, those that lack another term, and the one
+    that showed that there is a next page. A page that holds no room may have cost thousands."""
 
 
 @final

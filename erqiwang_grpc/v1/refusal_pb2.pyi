@@ -140,6 +140,8 @@ class Refusal(_message.Message):
         """Open streams of the seats of all the platform's rooms."""
         QUOTA_CALLS: Refusal._Quota.ValueType  # 4
         """Calls of `RoomService` a second. Lists and records count as several calls."""
+        QUOTA_UNATTACHED: Refusal._Quota.ValueType  # 5
+        """Open streams of the platform's seats that have not sent `Attach` yet."""
 
     class Quota(_Quota, metaclass=_QuotaEnumTypeWrapper):
         """What a platform has a quota of. Quotas keep one platform from filling the server for all."""
@@ -154,6 +156,8 @@ class Refusal(_message.Message):
     """Open streams of the seats of all the platform's rooms."""
     QUOTA_CALLS: Refusal.Quota.ValueType  # 4
     """Calls of `RoomService` a second. Lists and records count as several calls."""
+    QUOTA_UNATTACHED: Refusal.Quota.ValueType  # 5
+    """Open streams of the platform's seats that have not sent `Attach` yet."""
 
     @_typing.final
     class WrongPhase(_message.Message):

@@ -164,7 +164,7 @@ async def test_a_list_mends_no_more_at_once_than_its_caller_can_wait_for(tmp_pat
     assert (page.rooms, page.doubtful) == ((), tuple(made[:4:-1]))
     assert page.next is not None
     rest = await store.summaries(search, 200, page.next)
-    assert rest == Page((), None, tuple(made[4::-1]))
+    assert rest == Page((), None, tuple(made[4::-1]), 5)
     await store.close()
 
 

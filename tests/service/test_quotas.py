@@ -27,6 +27,7 @@ ROOMS = refusal_pb2.Refusal.QUOTA_ROOMS
 WATCHERS = refusal_pb2.Refusal.QUOTA_WATCHERS
 STREAMS = refusal_pb2.Refusal.QUOTA_STREAMS
 CALLS = refusal_pb2.Refusal.QUOTA_CALLS
+UNATTACHED = refusal_pb2.Refusal.QUOTA_UNATTACHED
 
 
 def reached(refused: CallRefused | None) -> tuple[refusal_pb2.Refusal.Quota.ValueType, int]:
@@ -49,8 +50,9 @@ def other(service: Service) -> Platform:
 
 @pytest.mark.parametrize(("total", "share"), [(1, 1), (2, 1), (3, 2), (20_000, 10_000)])
 def test_a_platform_may_have_half_of_every_total_where_nothing_else_is_said(total: int, share: int) -> None:
-    limits = Limits(rooms=total, streams=total, watchers=total)
+    limits = Limits(rooms=total, streams=total, watchers=total, unattached=total)
     assert (limits.rooms_of_platform, limits.streams_of_platform, limits.watchers_of_platform) == (share,) * 3
+    assert limits.unattached_of_platform == share
 
 
 async def test_a_platform_that_opens_rooms_meets_its_quota_while_another_opens_its_own(tmp_path: Path) -> None:
@@ -181,6 +183,19 @@ async def test_the_seats_of_a_platform_meet_its_quota_of_streams_while_anothers_
             await RawSeat(service, token).attach()
         await taken[0].call.done_writing()
         await taken[0].rest()
+        await RawSeat(service, table.tokens[2]).attach()
+
+
+async def test_streams_of_a_platform_that_never_attach_meet_its_quota_while_anothers_attach(tmp_path: Path) -> None:
+    async with served(tmp_path, limits=replace(ROOMY, unattached=4)) as service:
+        table, theirs = await seated(service.platform), await seated(other(service))
+        silent = [RawSeat(service, token) for token in (*table.tokens[:2], *theirs.tokens[:1])]
+        await eventually(lambda: service.server.seats.streams == 3)
+        third = RawSeat(service, table.tokens[2])
+        await third.rest()
+        assert reached(third.refused) == (UNATTACHED, 2)
+        await RawSeat(service, theirs.tokens[1]).attach()
+        await silent[0].attach()
         await RawSeat(service, table.tokens[2]).attach()
 
 

@@ -35,6 +35,7 @@ from erqiwang_grpc.store import (
     Unavailable,
     Version,
     Wakeup,
+    pages,
 )
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.store.wakeup import Bell
@@ -264,10 +265,10 @@ class StoreContract:
         newest = summary(FINISHED, PLAYED, created=3, body=b"new")
         await log.append(ROOM, Version(1), batch(b"2", b"3", summary=newest))
         told = Listed(ROOM, Version(3), newest)
-        assert await listed(log, FINISHED) == await listed(log, PLAYED) == Page((told,), None, ())
+        assert await listed(log, FINISHED) == await listed(log, PLAYED) == Page((told,), None, (), 1)
         assert await log.summary(ROOM) == told
         await log.append(ROOM, Version(3), batch(b"4", summary=summary(created=3)))
-        assert await listed(log, FINISHED) == await listed(log, PLAYED) == Page((), None, ())
+        assert await listed(log, FINISHED) == await listed(log, PLAYED) == Page((), None, (), 0)
 
     async def test_a_list_is_newest_first_and_paged(self, log: Store) -> None:
         times = [30, 10, 20, 20, 40]
@@ -301,6 +302,48 @@ class StoreContract:
             assert await names(log, FINISHED, PLAYED, moment=moment) == ["c"]
             assert await names(log, PLAYED, FINISHED, moment=moment) == ["c"]
             assert await names(log, PLAYED, moment=moment) == ["d", "c", "b"]
+
+    async def test_a_page_says_how_many_rooms_were_looked_at_for_it(self, log: Store) -> None:
+        for number in range(10):
+            terms = (FINISHED, PLAYED) if number in (2, 5) else (FINISHED,)
+            of_room = summary(*terms, created=number, ended=number)
+            await log.append(RoomId(f"r{number}"), NOTHING, batch(b"1", summary=of_room))
+        nobody = Term("player", "nobody")
+        for moment in Moment:
+            assert (await listed(log, FINISHED, moment=moment)).looked_at == 10
+            assert await listed(log, FINISHED, nobody, moment=moment) == Page((), None, (), 10)
+            assert await listed(log, nobody, FINISHED, moment=moment) == Page((), None, (), 0)
+            assert (await listed(log, FINISHED, PLAYED, moment=moment)).looked_at == 10
+            assert (await listed(log, PLAYED, FINISHED, moment=moment)).looked_at == 2
+            assert (await listed(log, FINISHED, moment=moment, limit=4)).looked_at >= 5
+            narrow = await listed(log, FINISHED, PLAYED, moment=moment, limit=1)
+            assert narrow.looked_at >= 8, "the second one shows that there is a next page"
+            assert narrow.next is not None
+            assert (await listed(log, FINISHED, PLAYED, moment=moment, limit=1, after=narrow.next)).looked_at == 5
+            some = Period(TimeNs(3), TimeNs(8))
+            assert (await listed(log, FINISHED, nobody, moment=moment, period=some)).looked_at == 5
+
+    async def test_a_narrow_search_finds_each_room_however_few_rooms_a_page_may_look_at(
+        self, log: Store, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(pages, "MOST_SCANNED", 2)
+        for number in range(7):
+            terms = (FINISHED, PLAYED) if number in (0, 3, 4) else (FINISHED,)
+            of_room = summary(*terms, created=number, ended=number)
+            await log.append(RoomId(f"r{number}"), NOTHING, batch(b"1", summary=of_room))
+        for moment in Moment:
+            read = await self._narrowed(log, moment)
+            assert [each.room for page in read for each in page.rooms] == ["r4", "r3", "r0"]
+            if not isinstance(log, MemoryStore):
+                assert [page.looked_at for page in read] == [2, 2, 2, 1]
+
+    async def _narrowed(self, log: Store, moment: Moment) -> list[Page]:
+        read: list[Page] = []
+        after: Cursor | None = START
+        while after is not None:
+            read.append(await listed(log, FINISHED, PLAYED, moment=moment, after=after))
+            after = read[-1].next
+        return read
 
     async def test_a_cursor_outside_the_period_lists_no_more_than_the_period(self, log: Store) -> None:
         for name, time in ((ROOM, 5), (OTHER, 50)):

@@ -295,7 +295,7 @@ async def test_a_list_that_is_damaged_tells_nothing_wrong_and_is_rebuilt(path: P
         assert await log.summarise(RoomId("nobody"), NOTHING, summary()) == Conflict(NOTHING)
     assert await log.faults() == ()
     page = await listed(log, FINISHED)
-    assert page == Page((sound, Listed(ROOM, Version(5), summary(FINISHED))), None, ())
+    assert page == Page((sound, Listed(ROOM, Version(5), summary(FINISHED))), None, (), 2)
     await log.close()
 
 

@@ -118,6 +118,7 @@ async def test_a_page_of_a_narrow_search_looks_at_so_many_rooms_and_says_where_t
         read.append(page)
         after = page.next
     assert [len(page.rooms) for page in read] == ([2, 2, 2, 1] if found else [0, 0, 0, 0])
+    assert [page.looked_at for page in read] == [2, 2, 2, 1]
     assert [each.room for page in read for each in page.rooms] == [f"room {n}" for n in reversed(range(found))]
     await log.close()
 

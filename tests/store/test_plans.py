@@ -14,6 +14,7 @@ STATEMENTS: Final = {
     "feed": lists._FEED,
     **{f"{moment.name}, one term": lists._BY_MOMENT[moment] + lists._NEWEST[moment] for moment in Moment},
     **{f"{moment.name}, two terms": lists._BY_MOMENT[moment] + lists._TOO + lists._NEWEST[moment] for moment in Moment},
+    **{f"{moment.name}, how many it looked at": lists._LOOKED_AT[moment] for moment in Moment},
     **{f"{moment.name}, how far a page looks": lists._LAST_SCANNED[moment] for moment in Moment},
 }
 

@@ -45,6 +45,7 @@ QUOTAS: Final = {
     Quota.WATCHERS: refusal_pb2.Refusal.QUOTA_WATCHERS,
     Quota.STREAMS: refusal_pb2.Refusal.QUOTA_STREAMS,
     Quota.CALLS: refusal_pb2.Refusal.QUOTA_CALLS,
+    Quota.UNATTACHED: refusal_pb2.Refusal.QUOTA_UNATTACHED,
 }
 
 SIGNALS: Final = {

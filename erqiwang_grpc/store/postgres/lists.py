@@ -8,6 +8,7 @@ batches below `pg_snapshot_xmin`, the lowest number that is still open: everythi
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from erqiwang_grpc.store import batches, keyset, pages
@@ -67,9 +68,22 @@ _ROOM: Final = "r.room, r.version, r.chain, r.terms, r.created_ns, r.ended_ns, r
 # The moment is read from the index, which is sorted by it. Otherwise, with damage, pages would not follow each other.
 _BY_MOMENT: Final = {
     Moment.CREATED: f"""SELECT f.created_ns, f.room, {_ROOM} FROM found f LEFT JOIN rooms r ON r.room = f.room
-  WHERE f.key = $1 AND f.value = $2 AND f.created_ns >= $3 AND (f.created_ns, f.room) < ($4, $5)""",
+  WHERE f.key = $1 AND f.value = $2 AND (f.created_ns, f.room) >= ($3, $4) AND (f.created_ns, f.room) < ($5, $6)""",
     Moment.ENDED: f"""SELECT f.ended_ns, f.room, {_ROOM} FROM found f LEFT JOIN rooms r ON r.room = f.room
-  WHERE f.key = $1 AND f.value = $2 AND f.ended_ns >= $3 AND (f.ended_ns, f.room) < ($4, $5)""",
+  WHERE f.key = $1 AND f.value = $2 AND f.ended_ns IS NOT NULL
+  AND (f.ended_ns, f.room) >= ($3, $4) AND (f.ended_ns, f.room) < ($5, $6)""",
+}
+_LAST_SCANNED: Final = {
+    Moment.CREATED: """SELECT created_ns, room FROM found WHERE key = $1 AND value = $2
+  AND (created_ns, room) < ($3, $4) ORDER BY created_ns DESC, room DESC LIMIT 1 OFFSET $5""",
+    Moment.ENDED: """SELECT ended_ns, room FROM found WHERE key = $1 AND value = $2 AND ended_ns IS NOT NULL
+  AND (ended_ns, room) < ($3, $4) ORDER BY ended_ns DESC, room DESC LIMIT 1 OFFSET $5""",
+}
+_LOOKED_AT: Final = {
+    Moment.CREATED: """SELECT count(*) FROM found WHERE key = $1 AND value = $2
+  AND (created_ns, room) >= ($3, $4) AND (created_ns, room) < ($5, $6)""",
+    Moment.ENDED: """SELECT count(*) FROM found WHERE key = $1 AND value = $2
+  AND ended_ns IS NOT NULL AND (ended_ns, room) >= ($3, $4) AND (ended_ns, room) < ($5, $6)""",
 }
 _NEWEST: Final = {
     Moment.CREATED: " ORDER BY f.created_ns DESC, f.room DESC",
@@ -155,15 +169,42 @@ async def summaries(db: Connection, search: Search, limit: int, after: Cursor) -
     if behind is not None:
         end = min(end, behind)
     first, *others = search.terms
+    named = (first.key.encode(), first.value.encode())
+    start: Place = (search.period.since, RoomId(""))
+    floor = max(start, await _last_scanned(db, search, end)) if others else start
     too = "".join(
         f""" AND EXISTS (SELECT FROM found too WHERE too.key = ${number} AND too.value = ${number + 1}
   AND too.created_ns = f.created_ns AND too.room = f.room)"""
-        for number in range(7, 7 + 2 * len(others), 2)
+        for number in range(8, 8 + 2 * len(others), 2)
     )
-    statement = f"{_BY_MOMENT[search.moment]}{too}{_NEWEST[search.moment]} LIMIT $6"
-    values = (first.key.encode(), first.value.encode(), search.period.since, end[0], end[1].encode(), limit + _SPARE)
+    statement = f"{_BY_MOMENT[search.moment]}{too}{_NEWEST[search.moment]} LIMIT $7"
+    values = (*named, *_bound(floor), *_bound(end), limit + _SPARE)
     rows = await db.fetch(statement, *values, *(text.encode() for term in others for text in (term.key, term.value)))
-    return pages.page(pages.candidates(statements.texts(row, 1, 2) for row in rows), search, end, limit)
+    found = tuple(pages.candidates(statements.texts(row, 1, 2) for row in rows))
+    page = pages.page(found, search, end, limit)
+    if not others:
+        return replace(page, looked_at=len(rows))
+    lowest = _bound(floor) if len(rows) < limit + _SPARE else (rows[-1][0], rows[-1][1])
+    looked_at = await db.fetchval(_LOOKED_AT[search.moment], *named, *lowest, *_bound(end))
+    goes_on = page.next is None and floor > start
+    return replace(page, looked_at=looked_at, next=keyset.behind(floor) if goes_on else page.next)
+
+
+async def _last_scanned(db: Connection, search: Search, end: Place) -> Place:
+    """The place of the last room that a page may look at; the earliest place if it may look at all that are left."""
+    term = search.terms[0]
+    values = (term.key.encode(), term.value.encode(), *_bound(end), pages.MOST_SCANNED - 1)
+    row = await db.fetchrow(_LAST_SCANNED[search.moment], *values)
+    if row is None:
+        return pages.EARLIEST
+    (name,) = statements.texts((row[1],), 0)
+    return (TimeNs(row[0]), RoomId(name)) if isinstance(name, str) else pages.EARLIEST
+
+
+def _bound(place: Place) -> tuple[int, bytes]:
+    """A place as the statements take it."""
+    time, room = place
+    return time, room.encode()
 
 
 async def delete_rooms(db: Connection, term: Term, before: TimeNs, limit: int) -> tuple[RoomId, ...]:

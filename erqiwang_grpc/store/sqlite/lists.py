@@ -14,6 +14,7 @@ from typing import Final
 
 from erqiwang_grpc.store import keyset, pages
 from erqiwang_grpc.store.keyset import Place
+from erqiwang_grpc.store.pages import Candidate
 from erqiwang_grpc.store.port import (
     NOTHING,
     BadCursor,
@@ -61,6 +62,12 @@ _LAST_SCANNED: Final = {
     Moment.ENDED: """SELECT ended_ns, room FROM found
   WHERE key = ? AND value = ? AND ended_ns IS NOT NULL AND (ended_ns, room) < (?, ?)
   ORDER BY ended_ns DESC, room DESC LIMIT 1 OFFSET ?""",
+}
+_LOOKED_AT: Final = {
+    Moment.CREATED: """SELECT count(*) FROM found WHERE key = ? AND value = ?
+  AND (created_ns, room) >= (?, ?) AND (created_ns, room) < (?, ?)""",
+    Moment.ENDED: """SELECT count(*) FROM found WHERE key = ? AND value = ? AND ended_ns IS NOT NULL
+  AND (ended_ns, room) >= (?, ?) AND (ended_ns, room) < (?, ?)""",
 }
 _TOO: Final = """ AND EXISTS (SELECT 1 FROM found AS too
   WHERE too.key = ? AND too.value = ? AND too.created_ns = found.created_ns AND too.room = found.room)"""
@@ -141,9 +148,27 @@ def summaries(db: sqlite3.Connection, search: Search, limit: int, after: Cursor)
     floor = max(start, _last_scanned(db, search, end)) if others else start
     statement = _BY_MOMENT[search.moment] + _TOO * len(others) + _NEWEST[search.moment]
     values = (first.key, first.value, *floor, *end, *(text for t in others for text in (t.key, t.value)))
-    page = pages.page(pages.candidates(db.execute(statement, values)), search, end, limit)
+    taken = [end]
+    candidates = _noted(pages.candidates(db.execute(statement, values)), taken)
+    page = pages.page(candidates, search, end, limit)
+    if others:
+        page = replace(page, looked_at=_looked_at(db, search, floor if page.next is None else taken[-1], end))
     goes_on = page.next is None and floor > start
     return replace(page, next=keyset.behind(floor)) if goes_on else page
+
+
+def _noted(candidates: Iterable[Candidate], taken: list[Place]) -> Iterator[Candidate]:
+    """The candidates. The place of each one that is taken is added to `taken`."""
+    for each in candidates:
+        taken.append(each.place)
+        yield each
+
+
+def _looked_at(db: sqlite3.Connection, search: Search, start: Place, end: Place) -> int:
+    """How many rooms with the first term stand from `start` up to but not including `end`: the others lack a term."""
+    term = search.terms[0]
+    (rooms,) = db.execute(_LOOKED_AT[search.moment], (term.key, term.value, *start, *end)).fetchone()
+    return int(rooms)
 
 
 def _last_scanned(db: sqlite3.Connection, search: Search, end: Place) -> Place:
