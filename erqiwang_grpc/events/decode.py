@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final, TypeVar, final
+from typing import Final, TypeVar, final, get_args
 
 from erqiwang_core.awards import Award, SeatAwards
 from erqiwang_core.bidding import DeclarerFound
@@ -59,7 +59,8 @@ from erqiwang_grpc.stored.v1 import event_pb2, room_pb2, settlement_pb2
 K = TypeVar("K")
 V = TypeVar("V")
 
-_MOST_SEATS: Final = 4
+_GAMES: Final[tuple[type[Game], ...]] = get_args(Game)
+_MOST_SEATS: Final = max(game_rules(game(), review=True).seats for game in _GAMES)
 
 
 @final

@@ -14,6 +14,7 @@ from tests.toy_game.tree import FIRST, PATCH, REPOSITORY
 SECTION: Final = section("A game")
 CORE: Final = listed(SECTION, "core")
 PROTO: Final = listed(SECTION, "proto")
+EVERY_GAME: Final = "tests/toy_game/test_every_game.py"
 CHANGED: Final = re.compile(r"^\+\+\+ b/(.+)$", re.MULTILINE)
 
 
@@ -42,6 +43,7 @@ def test_with_the_whole_patch_the_game_is_played_to_its_stored_log_and_back(tmp_
     tree = patched(tmp_path / "tree")
     checked = type_checked(tree)
     assert checked.returncode == 0, checked.stdout
+    trees.done(tree, sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", EVERY_GAME)
     data = tmp_path / "data"
     data.mkdir(mode=0o700)
     played = json.loads(
@@ -58,6 +60,13 @@ def test_with_the_whole_patch_the_game_is_played_to_its_stored_log_and_back(tmp_
     record.write_text(line)
     verified = trees.done(tree, *erqiwang, "verify", record)
     assert verified.count("20 bytes, one a card: toy deck") == 6
+
+
+def test_what_only_a_test_sees_fails_that_test_until_it_has_the_game(tmp_path: Path) -> None:
+    seen = {path for path, _ in CORE if not path.startswith("tests/")}
+    tree = patched(tmp_path, FIRST, "core/erqiwang_core/kernel/cards.py", *seen)
+    told = trees.run(tree, sys.executable, "-m", "pytest", "-q", "-rf", "-p", "no:cacheprovider", EVERY_GAME).stdout
+    assert set(re.findall(rf"FAILED {EVERY_GAME}::(\w+)", told)) == set(functions(tree / EVERY_GAME)), told
 
 
 def test_the_patch_changes_the_places_of_the_list_and_only_files_that_it_names(tmp_path: Path) -> None:
