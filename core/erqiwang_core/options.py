@@ -1,4 +1,8 @@
-"""The options of a room: what its owner chooses, and what it costs (rules §14, part B)."""
+"""The options of a room: what its owner chooses, and what it costs (rules §14, part B).
+
+Every field has a default, so the type checker accepts code that leaves a new one out. Code that must treat every field
+therefore unpacks `values`, or builds a tuple of that type: the checker finds all of it when a field is added there.
+"""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -12,6 +16,13 @@ class ThreePlayer:
 
     joker_bonus: bool = False
     climb: bool = False
+
+    def values(self) -> "ThreePlayerValues":
+        """The value of every field, in order."""
+        return self.joker_bonus, self.climb
+
+
+ThreePlayerValues: TypeAlias = tuple[bool, bool]
 
 
 class Deck(Enum):
@@ -29,6 +40,13 @@ class FourPlayer:
     """The four-player game, with its own option (rules part B)."""
 
     deck: Deck = Deck.SHORT
+
+    def values(self) -> "FourPlayerValues":
+        """The value of every field, in order."""
+        return (self.deck,)
+
+
+FourPlayerValues: TypeAlias = tuple[Deck]
 
 
 Game: TypeAlias = ThreePlayer | FourPlayer
@@ -67,6 +85,13 @@ class Countdowns:
     bury: int = 40
     play: int = 20
 
+    def values(self) -> "CountdownValues":
+        """The value of every field, in order."""
+        return self.bid, self.trump, self.bury, self.play
+
+
+CountdownValues: TypeAlias = tuple[int, int, int, int]
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -84,6 +109,13 @@ class RoomOptions:
     def deals(self) -> int:
         """The number of deals in the match, 6 or 12."""
         return self.length.value
+
+    def values(self) -> "OptionValues":
+        """The value of every field, in order."""
+        return self.game, self.length, self.payer, self.review, self.countdowns, self.start
+
+
+OptionValues: TypeAlias = tuple[Game, Length, Payer, bool, Countdowns, Start]
 
 
 @final

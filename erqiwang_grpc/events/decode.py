@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final, TypeVar, final
+from typing import Final, TypeVar, final, get_args
 
 from erqiwang_core.awards import Award, SeatAwards
 from erqiwang_core.bidding import DeclarerFound
@@ -28,7 +28,21 @@ from erqiwang_core.match import (
     SeatTaken,
 )
 from erqiwang_core.naming import TrumpNamed, number
-from erqiwang_core.options import Countdowns, Deck, FourPlayer, Game, Length, Payer, RoomOptions, Start, ThreePlayer
+from erqiwang_core.options import (
+    Countdowns,
+    CountdownValues,
+    Deck,
+    FourPlayer,
+    FourPlayerValues,
+    Game,
+    Length,
+    OptionValues,
+    Payer,
+    RoomOptions,
+    Start,
+    ThreePlayer,
+    ThreePlayerValues,
+)
 from erqiwang_core.playing import CardsFollowed, CardsLed, TrickTaken
 from erqiwang_core.rules import RULES_VERSION, BidRow, game_rules
 from erqiwang_core.scoring import KittyCapture, Outcome, Upgrade
@@ -45,7 +59,8 @@ from erqiwang_grpc.stored.v1 import event_pb2, room_pb2, settlement_pb2
 K = TypeVar("K")
 V = TypeVar("V")
 
-_MOST_SEATS: Final = 4
+_GAMES: Final[tuple[type[Game], ...]] = get_args(Game)
+_MOST_SEATS: Final = max(game_rules(game(), review=True).seats for game in _GAMES)
 
 
 @final
@@ -157,27 +172,31 @@ def room_opened(stored: room_pb2.RoomOpened) -> RoomOpened:
 
 
 def _room_options(stored: room_pb2.RoomOptions) -> RoomOptions:
-    return RoomOptions(
-        game=_game(stored.game),
-        length=_known(_LENGTHS, stored.deals, "match with a number of deals of"),
-        payer=Payer.EACH if stored.each_pays else Payer.OWNER,
-        review=stored.review,
-        countdowns=Countdowns(
-            bid=stored.countdown_bid,
-            trump=stored.countdown_trump,
-            bury=stored.countdown_bury,
-            play=stored.countdown_play,
-        ),
-        start=Start.PLATFORM if stored.platform_starts else Start.LAST_SEAT,
+    countdowns: CountdownValues = (
+        stored.countdown_bid,
+        stored.countdown_trump,
+        stored.countdown_bury,
+        stored.countdown_play,
     )
+    values: OptionValues = (
+        _game(stored.game),
+        _known(_LENGTHS, stored.deals, "match with a number of deals of"),
+        Payer.EACH if stored.each_pays else Payer.OWNER,
+        stored.review,
+        Countdowns(*countdowns),
+        Start.PLATFORM if stored.platform_starts else Start.LAST_SEAT,
+    )
+    return RoomOptions(*values)
 
 
 def _game(stored: room_pb2.Game) -> Game:
     match stored.WhichOneof("game"):
         case "three_player":
-            return ThreePlayer(stored.three_player.joker_bonus, stored.three_player.climb)
+            three: ThreePlayerValues = (stored.three_player.joker_bonus, stored.three_player.climb)
+            return ThreePlayer(*three)
         case "four_player":
-            return FourPlayer(Deck.FULL if stored.four_player.full_deck else Deck.SHORT)
+            four: FourPlayerValues = (Deck.FULL if stored.four_player.full_deck else Deck.SHORT,)
+            return FourPlayer(*four)
         case None:
             raise UnclearError("it is no game that is known here")
 

@@ -83,24 +83,28 @@ def opened_message(event: RoomOpened) -> room_pb2.RoomOpened:
 
 
 def _room_options(options: RoomOptions) -> room_pb2.RoomOptions:
+    game, length, payer, review, countdowns, start = options.values()
+    bid, trump, bury, play = countdowns.values()
     return room_pb2.RoomOptions(
-        game=_game(options.game),
-        deals=options.deals,
-        each_pays=options.payer is Payer.EACH,
-        review=options.review,
-        countdown_bid=options.countdowns.bid,
-        countdown_trump=options.countdowns.trump,
-        countdown_bury=options.countdowns.bury,
-        countdown_play=options.countdowns.play,
-        platform_starts=options.start is Start.PLATFORM,
+        game=_game(game),
+        deals=length.value,
+        each_pays=payer is Payer.EACH,
+        review=review,
+        countdown_bid=bid,
+        countdown_trump=trump,
+        countdown_bury=bury,
+        countdown_play=play,
+        platform_starts=start is Start.PLATFORM,
     )
 
 
 def _game(game: Game) -> room_pb2.Game:
     match game:
-        case ThreePlayer(joker_bonus, climb):
+        case ThreePlayer():
+            joker_bonus, climb = game.values()
             return room_pb2.Game(three_player=room_pb2.ThreePlayer(joker_bonus=joker_bonus, climb=climb))
-        case FourPlayer(deck):
+        case FourPlayer():
+            (deck,) = game.values()
             return room_pb2.Game(four_player=room_pb2.FourPlayer(full_deck=deck is Deck.FULL))
 
 

@@ -74,24 +74,27 @@ def _text(text: str) -> str:
 
 
 def _options(options: RoomOptions) -> str:
-    waits = options.countdowns
+    game, length, payer, review, countdowns, start = options.values()
+    bid, trump, bury, play = countdowns.values()
     return " ".join(
         (
-            _game(options.game),
-            str(options.deals),
-            options.payer.value,
-            "review" if options.review else "no_review",
-            _numbers((waits.bid, waits.trump, waits.bury, waits.play)),
-            options.start.value,
+            _game(game),
+            str(length.value),
+            payer.value,
+            "review" if review else "no_review",
+            _numbers((bid, trump, bury, play)),
+            start.value,
         )
     )
 
 
 def _game(game: Game) -> str:
     match game:
-        case ThreePlayer(joker_bonus, climb):
+        case ThreePlayer():
+            joker_bonus, climb = game.values()
             return f"three_player {joker_bonus:d} {climb:d}"
-        case FourPlayer(deck):
+        case FourPlayer():
+            (deck,) = game.values()
             return f"four_player {deck.value}"
 
 

@@ -13,11 +13,14 @@ from erqiwang_grpc.commands.arguments import BadArguments
 POLICIES: Final[dict[str, Policy]] = {"sensible": Sensible(), "random": RandomLegal()}
 """The policies by name."""
 
+GAMES: Final = ("three", "four")
+"""The names of the games, the default first."""
+
 
 def add_room_options(parser: ArgumentParser) -> None:
     """Add the options of a room."""
     room = parser.add_argument_group("the room")
-    room.add_argument("--game", choices=("three", "four"), default="three", help="how many play (default: three)")
+    room.add_argument("--game", choices=GAMES, default=GAMES[0], help="how many play (default: three)")
     room.add_argument("--deck", choices=("short", "full"), help="four players: without 3s and 4s, or with them")
     room.add_argument("--length", type=int, choices=(6, 12), default=6, help="deals in a match (default: 6)")
     room.add_argument("--no-review", action="store_true", help="past tricks and counts may not be looked back at")

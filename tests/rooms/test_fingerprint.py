@@ -24,6 +24,7 @@ from erqiwang_core.playing import Play, Request, ShowTrumps, Signal
 from erqiwang_grpc.events import Label, RoomOpened
 from erqiwang_grpc.rooms.command import SeatCommand
 from erqiwang_grpc.rooms.fingerprint import command_key, fingerprint, form
+from tests.deals.plans import TABLES
 
 FORMS: Final[list[tuple[SeatCommand | HouseCommand | RoomOpened, str]]] = [
     (Bid(70), "bid 70"),
@@ -73,6 +74,10 @@ def test_form(command: SeatCommand | HouseCommand | RoomOpened, expected: str) -
 def test_every_command_is_pinned() -> None:
     kinds = {*get_args(matches.Command), *get_args(Request), *get_args(HouseCommand), RoomOpened}
     assert {type(command) for command, _ in FORMS} == kinds
+
+
+def test_no_two_tables_have_one_form() -> None:
+    assert len({form(RoomOpened("p", "alice", options)) for options in TABLES}) == len(TABLES)
 
 
 def test_fingerprint_is_blake2b_over_the_form() -> None:

@@ -1,6 +1,8 @@
 """What a room chooses: the `roomtype` string, what it costs, and what is chosen by no string (rules §14, part B)."""
 
+from dataclasses import fields
 from itertools import product
+from typing import Final, get_args
 
 import pytest
 from erqiwang_core.kernel.trump import NoTrump
@@ -104,3 +106,11 @@ def test_awards_of_a_game() -> None:
 
 def test_countdowns_by_default() -> None:
     assert RoomOptions().countdowns == Countdowns(bid=15, trump=20, bury=40, play=20)
+
+
+CHOSEN: Final = [RoomOptions(), Countdowns(), *(kind() for kind in get_args(Game))]
+
+
+@pytest.mark.parametrize("chosen", CHOSEN, ids=lambda chosen: type(chosen).__name__)
+def test_values_are_those_of_every_field(chosen: RoomOptions | Countdowns | Game) -> None:
+    assert chosen.values() == tuple(getattr(chosen, field.name) for field in fields(chosen))

@@ -3,27 +3,19 @@
 import ast
 import json
 import re
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import Final
 
 from tests.toy_game import tree as trees
+from tests.toy_game.checking import copy_to, found, functions, listed, section, type_checked
 from tests.toy_game.tree import FIRST, PATCH, REPOSITORY
 
-SECTION: Final = (REPOSITORY / "docs" / "adding.md").read_text().split("\n## A game\n")[1].split("\n## ")[0]
-PLACE: Final = re.compile(r"- `(?P<path>[^`]+)`: `(?P<function>\w+)`")
-ERROR: Final = re.compile(r"(?P<path>[^:]+):(?P<line>\d+): error: ")
+SECTION: Final = section("A game")
+CORE: Final = listed(SECTION, "core")
+PROTO: Final = listed(SECTION, "proto")
+EVERY_GAME: Final = "tests/toy_game/test_every_game.py"
 CHANGED: Final = re.compile(r"^\+\+\+ b/(.+)$", re.MULTILINE)
-
-Places = set[tuple[str, str]]
-
-
-def listed(stage: str) -> Places:
-    """The places of the list that is checked at that stage: paths and functions."""
-    (text,) = re.findall(rf"<!-- checked: {stage} -->\n(.*?)\n\n", SECTION, re.DOTALL)
-    return {(place["path"], place["function"]) for place in PLACE.finditer(text)}
 
 
 def named() -> set[str]:
@@ -33,49 +25,25 @@ def named() -> set[str]:
 
 def patched(folder: Path, *names: str) -> Path:
     """A copy of the tree with what the patch changes in the files of those names, or with all of it; generated anew."""
-    tree = trees.copy_to(folder)
-    # What is checked in the copy is mostly what was checked here.
-    if (REPOSITORY / ".mypy_cache").is_dir():
-        shutil.copytree(REPOSITORY / ".mypy_cache", tree / ".mypy_cache")
+    tree = copy_to(folder)
     trees.apply(tree, *names)
     trees.generate(tree)
     return tree
 
 
-def type_checked(tree: Path) -> subprocess.CompletedProcess[str]:
-    return trees.run(tree, sys.executable, "-m", "mypy")
-
-
-def found(tree: Path) -> Places:
-    """The places that the type checker faults."""
-    errors = (ERROR.match(line) for line in type_checked(tree).stdout.splitlines())
-    return {
-        (error["path"], function_at(tree / error["path"], int(error["line"]))) for error in errors if error is not None
-    }
-
-
-def functions(path: Path) -> dict[str, ast.FunctionDef]:
-    return {node.name: node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.FunctionDef)}
-
-
-def function_at(path: Path, line: int) -> str:
-    """The function that holds that line; a class or a module has no name here, so none is listed."""
-    holding = (name for name, each in functions(path).items() if each.lineno <= line <= (each.end_lineno or 0))
-    return next(holding, "")
-
-
 def test_after_the_first_line_the_checker_names_the_places_of_the_list_and_no_others(tmp_path: Path) -> None:
     tree = patched(tmp_path, FIRST)
-    assert found(tree) == listed("core")
+    assert found(tree) == CORE
     trees.apply(tree, "*.proto")
     trees.generate(tree)
-    assert found(tree) == listed("core") | listed("proto")
+    assert found(tree) == CORE | PROTO
 
 
 def test_with_the_whole_patch_the_game_is_played_to_its_stored_log_and_back(tmp_path: Path) -> None:
     tree = patched(tmp_path / "tree")
     checked = type_checked(tree)
     assert checked.returncode == 0, checked.stdout
+    trees.done(tree, sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", EVERY_GAME)
     data = tmp_path / "data"
     data.mkdir(mode=0o700)
     played = json.loads(
@@ -94,6 +62,13 @@ def test_with_the_whole_patch_the_game_is_played_to_its_stored_log_and_back(tmp_
     assert verified.count("20 bytes, one a card: toy deck") == 6
 
 
+def test_what_only_a_test_sees_fails_that_test_until_it_has_the_game(tmp_path: Path) -> None:
+    seen = {path for path, _ in CORE if not path.startswith("tests/")}
+    tree = patched(tmp_path, FIRST, "core/erqiwang_core/kernel/cards.py", *seen)
+    told = trees.run(tree, sys.executable, "-m", "pytest", "-q", "-rf", "-p", "no:cacheprovider", EVERY_GAME).stdout
+    assert set(re.findall(rf"FAILED {EVERY_GAME}::(\w+)", told)) == set(functions(tree / EVERY_GAME)), told
+
+
 def test_the_patch_changes_the_places_of_the_list_and_only_files_that_it_names(tmp_path: Path) -> None:
     tree = trees.copy_to(tmp_path)
     trees.apply(tree)
@@ -107,7 +82,7 @@ def test_the_patch_changes_the_places_of_the_list_and_only_files_that_it_names(t
         for function, after in functions(tree / name).items()
         if ast.dump(after) != ast.dump(functions(REPOSITORY / name)[function])
     }
-    assert changed >= listed("core") | listed("proto")
+    assert changed >= CORE | PROTO
 
 
 def test_every_file_of_the_program_that_names_a_game_is_named_by_the_list() -> None:

@@ -1,7 +1,6 @@
 """What a seat and a platform may ask for, as it comes over the wire."""
 
-from itertools import product
-from typing import Final, get_args
+from typing import get_args
 
 import pytest
 from erqiwang_core import match as matches
@@ -23,7 +22,7 @@ from erqiwang_grpc.v1.room_pb2 import FourPlayerGame, ThreePlayerGame
 from erqiwang_grpc.v1.room_service_pb2 import RoomChoice
 from erqiwang_grpc.v1.seat_service_pb2 import Command
 from tests.deals.decks import never_shuffled
-from tests.deals.plans import GAMES, Plan, examples, plans
+from tests.deals.plans import TABLES, Plan, examples, plans
 from tests.deals.walk import positions
 from tests.wire.arbitrary import messages
 
@@ -77,16 +76,8 @@ def test_any_command_at_any_moment_is_answered_in_words_of_the_wire(plan: Plan, 
                     assert read.refusal(encode.refusal(answered)) == answered
 
 
-OPTIONS: Final = [
-    RoomOptions(game, length, payer, review, countdowns)
-    for game, length, payer, review, countdowns in product(
-        GAMES, Length, Payer, (True, False), (Countdowns(), Countdowns(1, 2, 3, LONGEST_COUNTDOWN))
-    )
-]
-
-
 def test_options_come_over_the_wire_unchanged() -> None:
-    for options in OPTIONS:
+    for options in TABLES:
         message = room_pb2.RoomOptions.FromString(encode.room_options(options).SerializeToString())
         assert decode.room_options(message) == options
         assert decode.room_choice(RoomChoice(options=message)) == options

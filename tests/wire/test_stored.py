@@ -22,7 +22,7 @@ from erqiwang_core.match import (
     evolve,
 )
 from erqiwang_core.options import Countdowns, Game, RoomOptions
-from erqiwang_core.rules import RULES_VERSION
+from erqiwang_core.rules import RULES_VERSION, game_rules
 from erqiwang_core.units import Seat
 from hypothesis import example, given, strategies as st
 
@@ -105,6 +105,14 @@ def test_any_labels(reference: str, labels: dict[str, str]) -> None:
 def test_labels_out_of_order_were_not_written_here(keys: tuple[str, ...]) -> None:
     body = stored.write(RoomOpened("p", "alice", RoomOptions(), labels=tuple(Label(key, "") for key in keys)))
     assert isinstance(stored.read(body, RULES_VERSION), Unreadable)
+
+
+@pytest.mark.parametrize("game", GAMES, ids=repr)
+def test_the_last_seat_of_every_game_and_none_beyond_the_largest(game: Game) -> None:
+    last = SeatLeft(Seat(game_rules(game, review=True).seats - 1))
+    assert stored_and_read(last) == last
+    beyond = SeatLeft(Seat(max(game_rules(each, review=True).seats for each in GAMES)))
+    assert isinstance(stored.read(stored.write(beyond), RULES_VERSION), Unreadable)
 
 
 @pytest.mark.parametrize("event", [SeatTaken(Seat(3), Player("玩家")), SeatLeft(Seat(0)), SeatReady(Seat(2))], ids=repr)

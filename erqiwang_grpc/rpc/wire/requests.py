@@ -3,13 +3,25 @@
 Only the form is checked here. The numbers in a command are passed on unchecked: the core alone refuses them.
 """
 
+from dataclasses import fields
 from typing import Final
 
 from erqiwang_core.bidding import Bid, Pass
 from erqiwang_core.burying import Bury
 from erqiwang_core.match import Disband, DisbandReason, Outside, Ready
 from erqiwang_core.naming import NameTrump, Surrender
-from erqiwang_core.options import Countdowns, FourPlayer, Game, Length, RoomOptions, ThreePlayer
+from erqiwang_core.options import (
+    Countdowns,
+    CountdownValues,
+    FourPlayer,
+    FourPlayerValues,
+    Game,
+    Length,
+    OptionValues,
+    RoomOptions,
+    ThreePlayer,
+    ThreePlayerValues,
+)
 from erqiwang_core.playing import Play, ShowTrumps, Signal
 from erqiwang_core.roomtype import parse_roomtype
 
@@ -118,7 +130,8 @@ def room_options(message: room_pb2.RoomOptions, path: str = "") -> RoomOptions |
     countdowns = _countdowns(message.countdowns, path)
     if isinstance(countdowns, InvalidField):
         return countdowns
-    return RoomOptions(game, length, payer, not message.no_review, countdowns, start)
+    values: OptionValues = (game, length, payer, not message.no_review, countdowns, start)
+    return RoomOptions(*values)
 
 
 _DEFAULTS: Final = RoomOptions()
@@ -132,29 +145,22 @@ _LENGTHS: Final = {0: _DEFAULTS.length} | {length.value: length for length in Le
 def _game(message: room_pb2.RoomOptions, path: str) -> Game | InvalidField:
     match message.WhichOneof("game"):
         case "three_player":
-            return ThreePlayer(message.three_player.joker_bonus, message.three_player.climb)
+            three: ThreePlayerValues = (message.three_player.joker_bonus, message.three_player.climb)
+            return ThreePlayer(*three)
         case "four_player":
             deck = _DECKS.get(message.four_player.deck)
             if deck is None:
                 return choice_fault(f"{path}four_player.deck", message.four_player.deck, tuple(_DECKS))
-            return FourPlayer(deck)
+            four: FourPlayerValues = (deck,)
+            return FourPlayer(*four)
         case None:
             return ThreePlayer()
 
 
 def _countdowns(message: room_pb2.Countdowns, path: str) -> Countdowns | InvalidField:
-    for name, seconds in (
-        ("bid", message.bid),
-        ("trump", message.trump),
-        ("bury", message.bury),
-        ("play", message.play),
-    ):
+    chosen: CountdownValues = (message.bid, message.trump, message.bury, message.play)
+    for phase, seconds in zip(fields(Countdowns), chosen, strict=True):
         if seconds > LONGEST_COUNTDOWN:
-            return InvalidField(f"{path}countdowns.{name}", Bounds(Unit.SECONDS, seconds, 0, LONGEST_COUNTDOWN))
-    default = _DEFAULTS.countdowns
-    return Countdowns(
-        bid=message.bid or default.bid,
-        trump=message.trump or default.trump,
-        bury=message.bury or default.bury,
-        play=message.play or default.play,
-    )
+            return InvalidField(f"{path}countdowns.{phase.name}", Bounds(Unit.SECONDS, seconds, 0, LONGEST_COUNTDOWN))
+    defaults = _DEFAULTS.countdowns.values()
+    return Countdowns(*(seconds or default for seconds, default in zip(chosen, defaults, strict=True)))

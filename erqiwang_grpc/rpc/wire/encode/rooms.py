@@ -9,22 +9,21 @@ from erqiwang_grpc.v1 import room_pb2
 
 def room_options(options: RoomOptions) -> room_pb2.RoomOptions:
     """The options of a room. Every default is filled in."""
+    game, length, payer, review, countdowns, start = options.values()
+    bid, trump, bury, play = countdowns.values()
     message = room_pb2.RoomOptions(
-        deals=options.deals,
-        payer=PAYERS[options.payer],
-        no_review=not options.review,
-        countdowns=room_pb2.Countdowns(
-            bid=options.countdowns.bid,
-            trump=options.countdowns.trump,
-            bury=options.countdowns.bury,
-            play=options.countdowns.play,
-        ),
-        start=STARTS[options.start],
+        deals=length.value,
+        payer=PAYERS[payer],
+        no_review=not review,
+        countdowns=room_pb2.Countdowns(bid=bid, trump=trump, bury=bury, play=play),
+        start=STARTS[start],
     )
-    match options.game:
-        case ThreePlayer(joker_bonus, climb):
+    match game:
+        case ThreePlayer():
+            joker_bonus, climb = game.values()
             message.three_player.CopyFrom(room_pb2.ThreePlayerGame(joker_bonus=joker_bonus, climb=climb))
-        case FourPlayer(deck):
+        case FourPlayer():
+            (deck,) = game.values()
             message.four_player.CopyFrom(room_pb2.FourPlayerGame(deck=DECKS[deck]))
     return message
 
