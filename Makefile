@@ -111,13 +111,13 @@ ifneq ($(wildcard $(RELEASED)),)
 	$(BIN)/buf breaking --against $(RELEASED)
 endif
 	$(BIN)/python proto/generate.py --check
-	$(BIN)/python scripts/cards.py --check
+	$(BIN)/python scripts/card_table.py --check
 	$(BIN)/python scripts/errors.py --check
 endif
 
 generate: setup  ## Generate Python from the schemas in proto/, and docs/cards.json and docs/errors.md from the code
 	$(BIN)/python proto/generate.py
-	$(BIN)/python scripts/cards.py
+	$(BIN)/python scripts/card_table.py
 	$(BIN)/python scripts/errors.py
 
 store: setup  ## Make the stored example anew that must always open: only with a change of what is on disk, knowingly

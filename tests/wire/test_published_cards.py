@@ -43,7 +43,7 @@ TRUMPS = PUBLISHED["trumps"]
 
 
 def test_it_is_what_the_core_says_today() -> None:
-    check = [sys.executable, "scripts/cards.py", "--check"]
+    check = [sys.executable, "scripts/card_table.py", "--check"]
     assert subprocess.run(check, cwd=REPOSITORY, check=False).returncode == 0
 
 
