@@ -66,7 +66,7 @@ class Recorded:
 @final
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """The deals of a match that had ended when it was last read. They never change, so only later events are read again."""
+    """The deals of a match that had ended when it was last read. They never change, so only later events are read."""
 
     created: TimeNs
     """When the room was created. Another room under the same id was created at another time."""

@@ -124,7 +124,7 @@ class SummaryWriter:
         return Summary(self._terms, standing.created, standing.ended, message.SerializeToString(deterministic=True))
 
     def _is_kept(self, frame: tuple[object, ...]) -> bool:
-        """Whether these are the very objects that were kept. An event replaces only what it changes, so nothing is compared."""
+        """Whether these are the kept objects themselves. An event replaces only what it changes, so that is enough."""
         return len(self._frame) == len(frame) and all(map(is_, self._frame, frame))
 
     def _keep(self, standing: Standing, state: RoomState) -> None:

@@ -70,7 +70,7 @@ class Conversation:
             self._stream.end(Closing.DETACHED)
 
     async def _hear_out(self, requests: AsyncIterator[pb.PlayRequest]) -> None:
-        number = 1  # of the `Attach` that came first
+        number = 1  # the `Attach` that came first
         async for request in requests:
             number += 1
             if self._stream.outbox.closing is not None:

@@ -6,7 +6,7 @@ from erqiwang_grpc.v1 import seat_service_pb2 as pb
 
 
 def goodbye(closing: Closing) -> pb.SeatMessage | None:
-    """The last message of a stream; None if its status says enough. The retry delay is drawn at random for each stream."""
+    """The last message of a stream; None if its status says enough. The retry delay is random, another for each stream."""
     why = closing.value
     if why is None or not why.value.goodbye:
         return None

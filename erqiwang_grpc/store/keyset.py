@@ -1,4 +1,4 @@
-"""Cursors as text: a position in the feed of an engine that counts its batches; a room's place in the list of any engine."""
+"""Cursors as text: a position in the feed of an engine that counts its batches, and a room's place in a list."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A store in memory: for tests, and for a server that may forget. It is never damaged, and available until it is closed."""
+"""A store in memory: for tests, and for a server that may forget. It is never damaged."""
 
 from __future__ import annotations
 

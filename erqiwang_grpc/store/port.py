@@ -136,7 +136,7 @@ class Duplicate:
 @final
 @dataclass(frozen=True, slots=True)
 class Damaged:
-    """The batches of `room` fail their checksum from `version` on. Nothing was written, and the room takes nothing more."""
+    """The batches of `room` fail their checksum from `version` on. The room is never written again."""
 
     room: RoomId
     version: Version

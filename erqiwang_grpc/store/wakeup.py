@@ -22,7 +22,7 @@ class Bell:
         await self._rung.wait()
         self._rung.clear()
 
-    def ring(self, room: RoomId | None = None, version: Version | None = None) -> None:  # as it is called
+    def ring(self, room: RoomId | None = None, version: Version | None = None) -> None:
         """Wake the waiting task. The arguments are ignored; they let `listen` call this method."""
         self._rung.set()
 

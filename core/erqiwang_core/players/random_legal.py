@@ -17,7 +17,7 @@ from erqiwang_core.players.reading import lead_to_follow, may_signal, tables
 from erqiwang_core.playing import Play, Signal, SignalKind
 from erqiwang_core.units import CardSet
 
-# Each happens one time in so many. If all calls were equally likely, almost every bid would be low, and no deal would
+# A number n means: once in n times. If all calls were equally likely, almost every bid would be low, and no deal would
 # be played at a high bid, where the kitty is shown and surrender is possible.
 _BID: Final = 3
 _ANY_BID: Final = 2

@@ -68,9 +68,7 @@ class Committer:
 
     def _together(self, group: Sequence[Prepared]) -> list[AppendAnswer]:
         if self.is_lost:
-            return [_UNSURE] * len(
-                group
-            )  # not `Unavailable`: one may repeat a command that was stored before the failure
+            return [_UNSURE] * len(group)  # one of them may repeat a command that was stored before the failure
         return self._in_transaction(lambda db: [statements.append(db, one) for one in group])
 
     def _in_transaction(self, work: Callable[[sqlite3.Connection], T]) -> T:

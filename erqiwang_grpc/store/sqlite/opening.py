@@ -79,9 +79,8 @@ class OutOfReach:
     why: str
 
 
-_SMALLEST: Final = (
-    512  # bytes of SQLite's smallest page: it takes anything shorter for an empty file, to be written over
-)
+_SMALLEST: Final = 512
+"""Bytes of SQLite's smallest page. It takes any shorter file for an empty one and writes over it."""
 _HOLDER: Final = 20
 """Most bytes at the beginning of the lock file, which name the process that holds the lock."""
 _SERVED: Final = b"served"
