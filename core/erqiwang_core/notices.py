@@ -222,7 +222,7 @@ def _declarer(match: Match) -> Seat:
             raise AssertionError("cards are buried by a declarer")
 
 
-_SEEN_ALIKE: Final[tuple[Callable[[Match], Shared], ...]] = (
+SEEN_ALIKE: Final[tuple[Callable[[Match], Shared], ...]] = (
     views.chairs,
     views.progress,
     views.turn,
@@ -238,7 +238,7 @@ _SEEN_ALIKE: Final[tuple[Callable[[Match], Shared], ...]] = (
 )
 """The functions that build the shared parts."""
 
-_OWN: Final[tuple[Callable[[Match, Seat], Own], ...]] = (
+OWN: Final[tuple[Callable[[Match, Seat], Own], ...]] = (
     views.hand,
     views.kitty,
     views.buried,
@@ -253,13 +253,13 @@ _OWN: Final[tuple[Callable[[Match, Seat], Own], ...]] = (
 def _changed_alike(before: Match, event: Event, after: Match) -> tuple[Shared, ...]:
     if isinstance(event, CardsLed | CardsFollowed):
         return _changed_alike_by_play(before, event, after)
-    return tuple(new for part in _SEEN_ALIKE if (new := part(after)) != part(before))
+    return tuple(new for part in SEEN_ALIKE if (new := part(after)) != part(before))
 
 
 def _changed(before: Match, event: Event, after: Match, seat: Seat) -> tuple[Own, ...]:
     if isinstance(event, CardsLed | CardsFollowed):
         return _changed_by_play(before, event, after, seat)
-    return tuple(new for part in _OWN if (new := part(after, seat)) != part(before, seat))
+    return tuple(new for part in OWN if (new := part(after, seat)) != part(before, seat))
 
 
 def _changed_alike_by_play(before: Match, event: CardsLed | CardsFollowed, after: Match) -> tuple[Shared, ...]:
