@@ -9,8 +9,9 @@ from typing import Final, TypeAlias, final
 
 from erqiwang_grpc.archive.ownership import owner
 from erqiwang_grpc.archive.records import DealRecord, deals_since
-from erqiwang_grpc.archive.summaries import mended
+from erqiwang_grpc.archive.summaries import Repairs
 from erqiwang_grpc.auth.keys import PlatformId
+from erqiwang_grpc.clocks import Monotonic
 from erqiwang_grpc.events import Unreadable, summary as summaries
 from erqiwang_grpc.events.history import UnreadableEntry
 from erqiwang_grpc.events.summary import RoomSummary
@@ -39,6 +40,9 @@ must be the bytes of all of them, so that a record can be made of deals that wer
 _KEPT: Final = 1_000
 """Most matches whose settled deals are kept in memory. Twelve deals take about 17 kB."""
 
+_MOST_MENDED: Final = 20
+"""Most summaries that are checked for one page of a list. Each check reads a whole room, and the caller waits for it."""
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,10 @@ class ListedRooms:
     """The rooms, newest first."""
     next: Cursor | None
     """Where the next page begins; None on the last page."""
+    looked_at: int
+    """How many rooms the store has looked at for the page. See `Page.looked_at`."""
+    events_read: int
+    """How many events were read to check rooms whose summaries do not fit the list."""
 
 
 @final
@@ -80,8 +88,9 @@ class _Kept:
 class Archive:
     """The matches in a store: their records, and the lists of them and of rooms."""
 
-    def __init__(self, store: Store, write_deal: DealWriter) -> None:
+    def __init__(self, store: Store, write_deal: DealWriter, monotonic: Monotonic) -> None:
         self._store = store
+        self._repairs = Repairs(store, monotonic)
         self._write_deal = write_deal
         self._kept: OrderedDict[RoomId, _Kept] = OrderedDict()
 
@@ -124,7 +133,7 @@ class Archive:
         """The summary of a room. It is rebuilt if it is damaged."""
         summary = _read_summary(await self._store.summary(room))
         if isinstance(summary, RoomQuarantined):
-            await mended(self._store, room)
+            await self._repairs.mend(room)
             summary = _read_summary(await self._store.summary(room))
         return summary
 
@@ -157,17 +166,28 @@ class Archive:
             self._kept.popitem(last=False)
 
     async def page(self, search: Search, size: int, after: Cursor) -> ListedRooms | InvalidCursor | StoreUnavailable:
-        """A page of at most `size` rooms, from their summaries. A summary that does not fit the list is rebuilt."""
+        """A page of at most `size` rooms, from their summaries.
+
+        A summary that does not fit the list is rebuilt, up to 20 a page. The others are rebuilt by later calls.
+        """
         page = await self._store.summaries(search, size, after)
         if isinstance(page, BadCursor):
             return InvalidCursor("page_token")
         if isinstance(page, Unavailable):
             return StoreUnavailable()
         found = [(listed.room, summaries.read(listed)) for listed in page.rooms]
-        for room in (*page.doubtful, *(room for room, summary in found if isinstance(summary, Unreadable))):
+        unreadable = (room for room, summary in found if isinstance(summary, Unreadable))
+        events_read = await self._mend((*page.doubtful, *unreadable))
+        rooms = tuple(summary for _, summary in found if isinstance(summary, RoomSummary))
+        return ListedRooms(rooms, page.next, page.looked_at, events_read)
+
+    async def _mend(self, contradicting: tuple[RoomId, ...]) -> int:
+        """Rebuild the summaries of rooms that do not fit a list, as many as it may; gives how many events were read."""
+        events_read = 0
+        for room in [room for room in contradicting if not self._repairs.leaves_alone(room)][:_MOST_MENDED]:
             log.error("list contradicted", extra={"room": room})
-            await mended(self._store, room)
-        return ListedRooms(tuple(summary for _, summary in found if isinstance(summary, RoomSummary)), page.next)
+            events_read += await self._repairs.mend(room)
+        return events_read
 
 
 def _read_summary(

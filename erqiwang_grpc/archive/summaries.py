@@ -2,9 +2,12 @@
 
 import asyncio
 import logging
+import math
+from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Final, final
 
+from erqiwang_grpc.clocks import Monotonic
 from erqiwang_grpc.events.history import UnreadableEntry, read
 from erqiwang_grpc.events.standing import latest
 from erqiwang_grpc.events.summary import SummaryWriter
@@ -24,6 +27,10 @@ from erqiwang_grpc.store import (
 
 log = logging.getLogger(__name__)
 
+_ALONE_SECONDS: Final = 300.0
+"""Seconds for which a room is left alone after a check of its summary that told nothing."""
+_MOST_ALONE: Final = 10_000
+"""Most rooms that are left alone at once."""
 _NO_ROOM: Final = Summary((), TimeNs(0), None, b"")
 """The summary written for a room that does not exist, which removes it from all lists."""
 
@@ -88,7 +95,13 @@ async def mended(store: Store, room: RoomId) -> Sound | Contradicted | Unknown:
 
     If there is no such room, it is removed from all lists.
     """
-    entries = await store.read(room)
+    return await _mended(store, room, await store.read(room))
+
+
+async def _mended(
+    store: Store, room: RoomId, entries: tuple[Entry, ...] | Damaged | Unavailable
+) -> Sound | Contradicted | Unknown:
+    """See `mended`. `entries` is what reading the whole room gave."""
     if isinstance(entries, Damaged):
         log.error("room damaged", extra={"room": room, "version": entries.version, "why": entries.why})
         return Unknown(entries.why)
@@ -106,6 +119,46 @@ async def mended(store: Store, room: RoomId) -> Sound | Contradicted | Unknown:
             return Unknown(written.why)
         log.error("summary rebuilt", extra={"room": room, "version": entries[-1].version, "why": found.why})
     return found
+
+
+@final
+class Repairs:
+    """Rebuilds summaries that lists and records meet. It leaves a room alone for a while after a check told nothing.
+
+    The events of such a room are damaged or were written by a newer program. To read them again for every list would
+    cost much and change nothing.
+    """
+
+    def __init__(self, store: Store, monotonic: Monotonic) -> None:
+        self._store = store
+        self._monotonic = monotonic
+        self._left_alone: OrderedDict[RoomId, float] = OrderedDict()
+        """The rooms left alone, and until when. The one whose time ends first comes first."""
+
+    def leaves_alone(self, room: RoomId) -> bool:
+        """Whether a check of the room told nothing a short while ago."""
+        return self._left_alone.get(room, -math.inf) > self._monotonic()
+
+    async def mend(self, room: RoomId) -> int:
+        """Check the room's summary and rebuild it if its events contradict it; gives how many events were read."""
+        if self.leaves_alone(room):
+            return 0
+        entries = await self._store.read(room)
+        if isinstance(await _mended(self._store, room, entries), Unknown):
+            self._leave_alone(room)
+        match entries:
+            case Damaged():
+                return entries.version
+            case Unavailable():
+                return 0
+            case _:
+                return len(entries)
+
+    def _leave_alone(self, room: RoomId) -> None:
+        self._left_alone[room] = self._monotonic() + _ALONE_SECONDS
+        self._left_alone.move_to_end(room)
+        if len(self._left_alone) > _MOST_ALONE:
+            self._left_alone.popitem(last=False)
 
 
 @final

@@ -28,8 +28,13 @@ class Work(Enum):
     RECORD = Price(2, "`GetRecord`, `GetMatchRecord`")
     DEAL = Price(3, "each deal in it that is read for the first time, or for the first time in a long while")
     CALL = Price(1, "any call of `RoomService`, the opening of `WatchRooms` among them")
-    EVENT = Price(0.1, "each event of a room that is opened from the store for a call of `RoomService`")
-    ROW = Price(3, "each room or match that `ListRooms` or `ListMatchRecords` reads from the store")
+    ROW = Price(0.5, "each room or match that `ListRooms` or `ListMatchRecords` reads from the store")
+    LOOK = Price(0.002, "each room that such a list looks at, whether it is on the page or not")
+    EVENT = Price(
+        0.1,
+        "each event that is read to open a room for a call of `RoomService`, or to check a room of a list whose summary does "
+        "not fit it",
+    )
 
     @property
     def units(self) -> float:

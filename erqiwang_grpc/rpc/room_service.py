@@ -379,11 +379,12 @@ class RoomServicer(rpc.RoomServiceServicer):
         after: Cursor,
         context: grpc.aio.ServicerContext[Q, R],
     ) -> ListedRooms:
-        """A page of a list, paid for by the row. Ends the call if the cursor is bad or the store fails."""
+        """A page of a list, paid for by what was read for it. Ends the call if the cursor is bad or the store fails."""
         page = await self._archive.page(search, size, after)
         if not isinstance(page, ListedRooms):
             await refuse(context, page)
-        self._quotas.owe(platform, len(page.rooms) * Work.ROW.units)
+        rows, looks, checks = len(page.rooms), page.looked_at, page.events_read
+        self._quotas.owe(platform, rows * Work.ROW.units + looks * Work.LOOK.units + checks * Work.EVENT.units)
         return page
 
     def _next(self, page: ListedRooms) -> str:

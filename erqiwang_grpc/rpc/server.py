@@ -107,7 +107,7 @@ class Server:
         self.rooms = Rooms(node, quotas)
         self.housekeeping = Housekeeping(self.rooms)
         access = Access(settings.keys, self.rooms, settings.store, settings.now)
-        archive = Archive(settings.store, encode.written_deal)
+        archive = Archive(settings.store, encode.written_deal, settings.monotonic)
         self.seats = SeatServicer(access, archive, quotas, node)
         self._platforms = RoomServicer(access, self.rooms, settings.keys, archive, quotas, node)
         self._health_watchers = Places(settings.limits.health_watchers, "health watches")

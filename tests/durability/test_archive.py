@@ -10,6 +10,7 @@ from erqiwang_grpc.archive import matches as archives
 from erqiwang_grpc.archive.matches import Archive, Recorded
 from erqiwang_grpc.archive.records import MatchRecord, match_record
 from erqiwang_grpc.auth.keys import PlatformId
+from erqiwang_grpc.clocks import SystemMonotonic
 from erqiwang_grpc.events.index import ENDED
 from erqiwang_grpc.rooms.command import Accepted
 from erqiwang_grpc.rooms.refusals import NoSuchRecord
@@ -44,7 +45,7 @@ async def told(archive: Archive, room: RoomId) -> Recorded:
 @pytest.mark.parametrize("steps", [1, 7, 50, 200])
 async def test_a_match_that_is_asked_for_while_it_goes_on_is_told_as_if_it_were_read_anew(steps: int) -> None:
     store = MemoryStore()
-    rooms, archive, luck = Rooms(node_on(store)), Archive(store, encode.written_deal), Random(steps)
+    rooms, archive, luck = Rooms(node_on(store)), Archive(store, encode.written_deal, SystemMonotonic()), Random(steps)
     room = await seated(rooms)
     read = 0
     while not isinstance(room.match, Over) and room.version < (200 if steps == 1 else 10_000):
@@ -62,7 +63,7 @@ async def test_a_match_that_is_asked_for_while_it_goes_on_is_told_as_if_it_were_
 
 async def test_a_room_that_nobody_filled_has_no_record() -> None:
     store = MemoryStore()
-    rooms, archive = Rooms(node_on(store)), Archive(store, encode.written_deal)
+    rooms, archive = Rooms(node_on(store)), Archive(store, encode.written_deal, SystemMonotonic())
     room = await opened(rooms)
     for _ in range(2):
         assert await archive.record(PlatformId("local"), room.id) == NoSuchRecord()
@@ -72,7 +73,7 @@ async def test_a_room_that_nobody_filled_has_no_record() -> None:
 
 async def test_what_is_kept_is_its_platforms_alone_and_is_gone_once_the_match_is_deleted() -> None:
     store = MemoryStore()
-    rooms, archive = Rooms(node_on(store)), Archive(store, encode.written_deal)
+    rooms, archive = Rooms(node_on(store)), Archive(store, encode.written_deal, SystemMonotonic())
     room = await seated(rooms)
     await play(room, 10_000)
     await told(archive, room.id)
@@ -85,7 +86,7 @@ async def test_what_is_kept_is_its_platforms_alone_and_is_gone_once_the_match_is
 async def test_another_match_under_the_id_of_a_deleted_one_is_told_alone() -> None:
     """A platform may use a `command_id` again once retention has deleted what it opened."""
     store, clock = MemoryStore(), Clock()
-    archive = Archive(store, encode.written_deal)
+    archive = Archive(store, encode.written_deal, SystemMonotonic())
     for seed in (3, 4):
         room = await seated(Rooms(node_on(store, clock=clock)))
         await play(room, 10_000, Random(seed))
@@ -100,7 +101,9 @@ async def test_the_record_of_a_match_whose_summary_is_wrong_is_told_after_a_rebu
     room = await seated(Rooms(node_on(store)))
     await play(room, 200)
     await store.summarise(room.id, room.version, Summary((), TimeNs(0), None, b"wrong"))
-    assert told_as(await told(Archive(store, encode.written_deal), room.id)) == await read_anew(store, room.id)
+    assert told_as(await told(Archive(store, encode.written_deal, SystemMonotonic()), room.id)) == await read_anew(
+        store, room.id
+    )
 
 
 class PlayedOn(PassingOn):
@@ -125,7 +128,7 @@ async def test_a_record_shows_a_match_at_one_version() -> None:
         await play(room, 1)
     before = await read_anew(below, room.id)
     store.room = room
-    archive = Archive(store, encode.written_deal)
+    archive = Archive(store, encode.written_deal, SystemMonotonic())
     assert told_as(await told(archive, room.id)) == before
     assert isinstance(room.match, Over)
     assert told_as(await told(archive, room.id)) == await read_anew(below, room.id)
@@ -134,11 +137,11 @@ async def test_a_record_shows_a_match_at_one_version() -> None:
 async def test_no_more_than_so_many_matches_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archives, "_KEPT", 2)
     store = MemoryStore()
-    rooms, archive = Rooms(node_on(store)), Archive(store, encode.written_deal)
+    rooms, archive = Rooms(node_on(store)), Archive(store, encode.written_deal, SystemMonotonic())
     names = []
     for number in range(3):
         room = await seated(rooms, f"{number}")
-        while not (await told(Archive(store, encode.written_deal), room.id)).deals:
+        while not (await told(Archive(store, encode.written_deal, SystemMonotonic()), room.id)).deals:
             await play(room, 5, Random(number))
         names.append(room.id)
     assert [(await told(archive, name)).read for name in names] == [1, 1, 1]

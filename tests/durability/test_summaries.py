@@ -12,7 +12,9 @@ from erqiwang_core.match import Disband, HouseCommand, LeaveSeat, Over, Player, 
 from erqiwang_core.options import FourPlayer, RoomOptions, ThreePlayer
 
 from erqiwang_grpc.__main__ import main
+from erqiwang_grpc.archive.matches import Archive, ListedRooms, Recorded
 from erqiwang_grpc.archive.summaries import Contradicted, Scrub, Sound, Unknown, checked, mended
+from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.commands import export
 from erqiwang_grpc.commands.store import DONE
 from erqiwang_grpc.events import Unreadable
@@ -24,8 +26,10 @@ from erqiwang_grpc.rooms.housekeeping import Housekeeping
 from erqiwang_grpc.rooms.limits import MINUTE
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Room
+from erqiwang_grpc.rpc.wire import encode
 from erqiwang_grpc.store import (
     NOTHING,
+    START,
     Batch,
     Damaged,
     Entry,
@@ -46,6 +50,7 @@ from erqiwang_grpc.store.sqlite import STORE_FILE, SqliteStore, open_store
 from erqiwang_grpc.stored.v1 import summary_pb2
 from erqiwang_grpc.v1 import room_pb2
 from tests.durability.played import PLAYERS, Clock, administer, node_on, opened, play, seated
+from tests.service.clocks import HandMonotonic
 from tests.service.tables import served
 from tests.store.passing_on import PassingOn
 
@@ -166,6 +171,48 @@ async def test_a_list_mends_no_more_at_once_than_its_caller_can_wait_for(tmp_pat
     rest = await store.summaries(search, 200, page.next)
     assert rest == Page((), None, tuple(made[4::-1]), 5)
     await store.close()
+
+
+class Counting(PassingOn):
+    """A store that counts the rooms whose events were read."""
+
+    def __init__(self) -> None:
+        super().__init__(MemoryStore())
+        self.reads = 0
+
+    async def read(self, room: RoomId, after: Version = NOTHING) -> tuple[Entry, ...] | Damaged | Unavailable:
+        self.reads += 1
+        return await super().read(room, after)
+
+
+async def test_rooms_of_a_newer_program_are_checked_a_few_at_a_time_and_then_left_alone_for_a_while() -> None:
+    store, clock = Counting(), HandMonotonic()
+    rooms, made = Rooms(node_on(store)), list[RoomId]()
+    for number in range(25):
+        room = await opened(rooms, f"{number}")
+        newer = replace((await stored(store, room.id)).summary, body=b"newer")
+        entry = (await entries_of(store, room.id))[-1]
+        await store.append(room.id, room.version, Batch(entry.time, entry.actor, None, 99, (b"newer",), newer))
+        made.append(room.id)
+    right = await opened(rooms, "right")
+    archive = Archive(store, encode.written_deal, clock)
+
+    async def reads() -> int:
+        before = store.reads
+        search = Search((of_platform("local"),), Moment.CREATED, Period(TimeNs(0), TimeNs(2**62)))
+        page = await archive.page(search, 200, START)
+        assert isinstance(page, ListedRooms)
+        assert [each.room for each in page.rooms] == [right.id]
+        assert (page.looked_at, page.events_read) == (26, 2 * (store.reads - before))
+        return store.reads - before
+
+    assert [await reads() for _ in range(4)] == [20, 5, 0, 0]
+    assert not isinstance(await archive.record(PlatformId("local"), made[-1]), Recorded)
+    assert await reads() == 0
+    clock.forward(299.9)
+    assert await reads() == 0
+    clock.forward(0.1)
+    assert [await reads() for _ in range(3)] == [20, 5, 0]
 
 
 async def test_the_scrub_mends_what_no_list_can_meet(tmp_path: Path) -> None:

@@ -28,6 +28,8 @@ WATCHERS = refusal_pb2.Refusal.QUOTA_WATCHERS
 STREAMS = refusal_pb2.Refusal.QUOTA_STREAMS
 CALLS = refusal_pb2.Refusal.QUOTA_CALLS
 UNATTACHED = refusal_pb2.Refusal.QUOTA_UNATTACHED
+MILLISECOND = 0.001 + 1e-9
+"""Delays are rounded up to a millisecond."""
 
 
 def reached(refused: CallRefused | None) -> tuple[refusal_pb2.Refusal.Quota.ValueType, int]:
@@ -224,20 +226,52 @@ async def test_a_platform_that_calls_meets_its_quota_while_another_calls(tmp_pat
 
 async def test_a_list_is_paid_for_by_the_rooms_that_are_read_for_it(tmp_path: Path) -> None:
     clock, store = HandMonotonic(), MemoryStore()
-    limits = replace(ROOMY, platform_calls_per_second=10)
+    limits = replace(ROOMY, platform_calls_per_second=1)
     async with served(tmp_path, store=store) as before:
         for number in range(8):
             table = await seated(before.platform, command_id=f"{number}")
             await before.platform.disband_room(table.room_id)
     async with served(tmp_path, store=store, limits=limits, monotonic=clock) as service:
         assert len(await service.platform.rooms()) == 8
-        owed = Work.CALL.units + 8 * Work.ROW.units - 20
-        assert await wait_for_a_list(service) == pytest.approx((owed + 1) / 10)
-        clock.forward((owed + 1) / 10 - 0.001)
-        assert await wait_for_a_list(service) == pytest.approx(0.001)
-        clock.forward(0.001)
+        rows = 8 * (Work.ROW.units + Work.LOOK.units)
+        owed = Work.CALL.units + rows - 2
+        assert await wait_for_a_list(service) == pytest.approx(owed + 1, abs=MILLISECOND)
+        clock.forward(owed + 1 - MILLISECOND)
+        assert await wait_for_a_list(service) == pytest.approx(MILLISECOND, abs=MILLISECOND)
+        clock.forward(MILLISECOND)
         assert len([summary async for summary in service.platform.records()]) == 8
-        assert await wait_for_a_list(service) == pytest.approx((8 * Work.ROW.units + 1) / 10)
+        assert await wait_for_a_list(service) == pytest.approx(rows + 1, abs=MILLISECOND)
+
+
+async def test_a_list_that_finds_nothing_is_paid_for_by_the_rooms_that_are_looked_at_for_it(tmp_path: Path) -> None:
+    clock, store = HandMonotonic(), MemoryStore()
+    async with served(tmp_path, store=store) as before:
+        for number in range(50):
+            await before.platform.create_room("alice", command_id=f"{number}")
+            await before.platform.take_seat((await before.platform.rooms())[0].room_id, "bob")
+    limits = replace(ROOMY, platform_calls_per_second=1)
+    async with served(tmp_path, store=store, limits=limits, monotonic=clock) as service:
+        assert await service.platform.rooms(player="bob", labels={"hall": "none"}) == []
+        assert await wait_for_a_list(service) == pytest.approx(50 * Work.LOOK.units, abs=MILLISECOND)
+
+
+async def test_a_list_is_paid_for_by_the_events_that_are_read_to_check_it(tmp_path: Path) -> None:
+    clock, store = HandMonotonic(), MemoryStore()
+    async with served(tmp_path, store=store) as before:
+        room = RoomId((await seated(before.platform)).room_id)
+    listed, entries = await store.summary(room), await store.read(room)
+    assert listed is not None
+    newer = replace(listed.summary, body=b"newer")
+    batch = Batch(entries[-1].time, entries[-1].actor, None, 99, (b"newer",) * 20, newer)
+    await store.append(room, listed.version, batch)
+    limits = replace(ROOMY, platform_calls_per_second=1)
+    async with served(tmp_path, store=store, limits=limits, monotonic=clock) as service:
+        assert await service.platform.rooms() == []
+        owed = Work.CALL.units + Work.LOOK.units + (len(entries) + 20) * Work.EVENT.units - 2
+        assert await wait_for_a_list(service) == pytest.approx(owed + 1, abs=MILLISECOND)
+        clock.forward(owed + 1)
+        assert await service.platform.rooms() == [], "it is not checked again"
+        assert await wait_for_a_list(service) == pytest.approx(1 + Work.LOOK.units, abs=MILLISECOND)
 
 
 async def test_a_record_is_paid_for_by_the_deals_that_are_read_for_it(tmp_path: Path) -> None:
@@ -259,7 +293,7 @@ async def wait_for_a_list(service: Service) -> float:
     """In how many seconds the platform may ask for a list that is refused now."""
     with pytest.raises(grpc.aio.AioRpcError) as error:
         await service.rooms.ListRooms(pb.ListRoomsRequest(), metadata=bearer(service.key))
-    assert reached(refusal_of(error.value)) == (CALLS, 10)
+    assert reached(refusal_of(error.value)) == (CALLS, 1)
     delay = refusal_of(error.value).retry_delay
     assert delay is not None
     return delay
@@ -270,7 +304,7 @@ async def test_the_client_waits_as_it_is_asked_to_and_has_the_whole_list(tmp_pat
     async with served(tmp_path, store=store) as before:
         for number in range(40):
             await before.platform.create_room("alice", command_id=f"{number}")
-    async with served(tmp_path, store=store, limits=replace(ROOMY, platform_calls_per_second=50)) as service:
+    async with served(tmp_path, store=store, limits=replace(ROOMY, platform_calls_per_second=10)) as service:
         # The first list leaves more than a second's worth to be paid, so the second one is refused at first.
         assert [len(await service.platform.rooms()) for _ in range(2)] == [40, 40]
         assert service.server.counters.refused[Reason.QUOTA_REACHED] > 0
