@@ -47,7 +47,7 @@ async def test_a_caller_that_gave_up_is_told_the_id_and_may_ask_again() -> None:
         SeatClient([address], "token") as client,
         asyncio.timeout(PATIENCE),
     ):
-        assert client.unanswered == ()
+        assert not client.unanswered
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(client.act(BID, 7), 0.1)
         (left,) = client.unanswered
@@ -58,7 +58,7 @@ async def test_a_caller_that_gave_up_is_told_the_id_and_may_ask_again() -> None:
         answer = await again
         assert isinstance(answer, pb.Accepted)
         assert seat.ids == [left.command_id] == [answer.command_id]
-        assert client.unanswered == (), "it is answered"
+        assert not client.unanswered, "it is answered"
 
 
 async def test_the_end_of_a_stream_names_every_command_without_an_answer() -> None:
@@ -70,7 +70,7 @@ async def test_the_end_of_a_stream_names_every_command_without_an_answer() -> No
     ):
         ends = await asyncio.gather(client.act(BID, 0), client.act(PASS))
         assert client.ended is not None
-        assert ends == [client.ended] * 2
+        assert set(map(id, ends)) == {id(client.ended)}
         assert client.ended.unanswered == client.unanswered
         assert client.unanswered == (Unanswered(seat.ids[0], BID, 0), Unanswered(seat.ids[1], PASS, None))
         late = await client.act(BID)
