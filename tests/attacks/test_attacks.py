@@ -38,6 +38,10 @@ async def attacked(port: int, flood: str, connections: int, reads: str) -> Async
         await process.wait()
 
 
+NEVER_BEGUN: Final = ("silence", "half_a_beginning")
+"""Connections that the server closes once the time for their handshake is over."""
+
+
 @pytest.mark.parametrize(
     ("flood", "connections", "reads"),
     [
@@ -55,8 +59,9 @@ async def attacked(port: int, flood: str, connections: int, reads: str) -> Async
     ],
 )
 async def test_a_stranger_stops_nobody(tmp_path: Path, flood: str, connections: int, reads: str) -> None:
+    handshakes = ("--handshake-seconds", "1") if flood in NEVER_BEGUN else ()
     async with (
-        serving(tmp_path, "--in-memory", "--commands-per-second", "100000") as server,
+        serving(tmp_path, "--in-memory", "--commands-per-second", "100000", *handshakes) as server,
         grpc.aio.insecure_channel(server.address) as channel,
     ):
         served = server.speaking(channel)
@@ -72,7 +77,8 @@ async def test_a_stranger_stops_nobody(tmp_path: Path, flood: str, connections: 
                 latencies.append(monotonic() - asked)
                 most = max(most, memory().rss)
                 await asyncio.wait({ending}, timeout=0.02)
-            frames, _ = map(int, (await ending).split())
+            frames, closed = map(int, (await ending).split())
         assert most < MOST_MEMORY
         assert median(latencies) < LONGEST_MEDIAN
         assert connections > 1 or frames > 10_000, "an attack worth its name"
+        assert flood not in NEVER_BEGUN or closed >= connections, "each is closed in time"

@@ -1,11 +1,8 @@
-"""A field that is refused is named, with its bounds and what was given; and each bound is where it is said to be.
-
-Lengths count bytes of UTF-8: a name of Chinese characters takes three bytes each.
-"""
+"""A field that is refused is named, with its bounds and what was given (texts: `test_texts.py`)."""
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final
 
 import grpc
 import pytest
@@ -21,108 +18,12 @@ from tests.service.tables import PLAYERS, RawSeat, Service, seated, served
 
 Refusal = refusal_pb2.Refusal
 LONGEST_ID: Final = 64
-LONGEST_NAME: Final = 128
-Send: TypeAlias = Callable[[Service, str, str], Awaitable[object]]
-"""Send a text in one field of a request about a room."""
-
-
-async def create_room_id(service: Service, _: str, text: str) -> object:
-    return await service.rooms.CreateRoom(
-        pb.CreateRoomRequest(command_id=text, owner="alice"), metadata=bearer(service.key)
-    )
-
-
-async def owner(service: Service, _: str, text: str) -> object:
-    return await service.rooms.CreateRoom(
-        pb.CreateRoomRequest(command_id="mine", owner=text), metadata=bearer(service.key)
-    )
-
-
-async def player(service: Service, room_id: str, text: str) -> object:
-    return await service.rooms.TakeSeat(pb.TakeSeatRequest(room_id=room_id, player=text), metadata=bearer(service.key))
-
-
-async def take_seat_id(service: Service, room_id: str, text: str) -> object:
-    request = pb.TakeSeatRequest(room_id=room_id, player="bob", command_id=text)
-    return await service.rooms.TakeSeat(request, metadata=bearer(service.key))
-
-
-async def leave_seat_id(service: Service, room_id: str, text: str) -> object:
-    request = pb.LeaveSeatRequest(room_id=room_id, seat=0, command_id=text)
-    return await service.rooms.LeaveSeat(request, metadata=bearer(service.key))
-
-
-async def start_match_id(service: Service, room_id: str, text: str) -> object:
-    """The room starts on its last seat, so that a refusal of the id comes first or not at all."""
-    request = pb.StartMatchRequest(room_id=room_id, command_id=text)
-    try:
-        return await service.rooms.StartMatch(request, metadata=bearer(service.key))
-    except grpc.aio.AioRpcError as error:
-        if refusal_of(error).reason != "NOT_IN_THIS_ROOM":
-            raise
-    return None
-
-
-async def disband_room_id(service: Service, room_id: str, text: str) -> object:
-    request = pb.DisbandRoomRequest(room_id=room_id, command_id=text)
-    return await service.rooms.DisbandRoom(request, metadata=bearer(service.key))
-
-
-async def records_of(service: Service, _: str, text: str) -> object:
-    return await service.rooms.ListMatchRecords(pb.ListMatchRecordsRequest(player=text), metadata=bearer(service.key))
-
-
-async def act_id(service: Service, room_id: str, text: str) -> object:
-    """Ready is refused in an open room, so that a refusal of the id comes first or not at all."""
-    token = (await service.platform.take_seat(room_id, "alice")).token
-    request = seat_pb.ActRequest(command_id=text, command=seat_pb.Command())
-    try:
-        return await service.seats.Act(request, metadata=bearer(token))
-    except grpc.aio.AioRpcError as error:
-        if refusal_of(error).reason != "NO_COMMAND":
-            raise
-    return None
-
-
-TEXTS: Final = [
-    pytest.param(create_room_id, "command_id", 1, LONGEST_ID, id="CreateRoom.command_id"),
-    pytest.param(owner, "owner", 1, LONGEST_NAME, id="CreateRoom.owner"),
-    pytest.param(player, "player", 1, LONGEST_NAME, id="TakeSeat.player"),
-    pytest.param(take_seat_id, "command_id", 0, LONGEST_ID, id="TakeSeat.command_id"),
-    pytest.param(leave_seat_id, "command_id", 0, LONGEST_ID, id="LeaveSeat.command_id"),
-    pytest.param(start_match_id, "command_id", 0, LONGEST_ID, id="StartMatch.command_id"),
-    pytest.param(disband_room_id, "command_id", 0, LONGEST_ID, id="DisbandRoom.command_id"),
-    pytest.param(records_of, "player", 0, LONGEST_NAME, id="ListMatchRecords.player"),
-    pytest.param(act_id, "command_id", 0, LONGEST_ID, id="Act.command_id"),
-]
 
 
 def of_bytes(length: int, character: str) -> str:
     """A text of that many bytes, of as many of those characters as fit."""
     size = len(character.encode())
     return character * (length // size) + "x" * (length % size)
-
-
-@pytest.mark.parametrize("character", ["x", "é", "王", "🂡"])
-@pytest.mark.parametrize(("send", "path", "least", "most"), TEXTS)
-async def test_a_text_is_taken_up_to_its_bounds_in_bytes(
-    service: Service, send: Send, path: str, least: int, most: int, character: str
-) -> None:
-    room = await service.platform.create_room("alice")
-    await service.platform.take_seat(room.room_id, "alice", 0)
-    for length in {least - 1, most + 1} - {-1}:
-        refusal, info = await refused(send(service, room.room_id, of_bytes(length, character)))
-        told = Refusal.InvalidField(field=path, given=length, least=least, most=most, unit=Refusal.UNIT_BYTES)
-        assert refusal.invalid_field == told
-        assert refusal.message == f"`{path}` must have {least} to {most} bytes, and has {length}."
-        assert info == {
-            "field": path,
-            "given": str(length),
-            "least": str(least),
-            "most": str(most),
-            "unit": "UNIT_BYTES",
-        }
-    await send(service, room.room_id, of_bytes(most, character))
 
 
 async def test_the_id_of_a_command_on_a_stream_is_taken_up_to_its_bound_in_bytes(service: Service) -> None:
