@@ -34,7 +34,6 @@ from erqiwang_grpc.store.port import (
     Term,
     TimeNs,
     Unavailable,
-    Unsure,
     Version,
 )
 from erqiwang_grpc.store.postgres import lists, opening, statements
@@ -92,8 +91,6 @@ class PostgresStore:
         self._identity = identity
         self._connections = connections
         self._committer = Committer(connections)
-        self._doubtful: set[RoomId] = set()
-        """Rooms with an append of which nobody knows whether it is stored, or stored as durably as it should be."""
         self._is_closed = False
 
     @property
@@ -113,10 +110,7 @@ class PostgresStore:
         """
         if self._is_closed:
             return _CLOSED
-        answer = await self._committer.append(batches.prepare(room, expected, batch))
-        if isinstance(answer, Unsure):
-            self._doubtful.add(room)
-        return answer
+        return await self._committer.append(batches.prepare(room, expected, batch))
 
     async def read(self, room: RoomId, after: Version = NOTHING) -> tuple[Entry, ...] | Damaged | Unavailable:
         """The entries of the room with versions above `after`. See `StoreReader.read`.
@@ -124,12 +118,12 @@ class PostgresStore:
         After an append of which nobody knows, what is read may be stored here and not on the standby yet. So it is
         answered only after a write of this node's own, which waits for the standby too.
         """
-        if room in self._doubtful:
+        if room in self._committer.doubtful:
             try:
                 await self._committer.write(statements.confirm)
             except WriteFailed as failed:
                 return Unavailable(str(failed))
-            self._doubtful.discard(room)
+            self._committer.doubtful.discard(room)
         return await self._connections.read(partial(statements.read, room=room, after=after))
 
     async def first(self, room: RoomId) -> Entry | Damaged | Unavailable | None:

@@ -168,6 +168,9 @@ class Connections:
                         self.give_back(session)
                         return Unavailable(why)
                     self.lose(session, error)
+                except BaseException:  # a bug, or an index out of order
+                    session.db.terminate()
+                    raise
                 else:
                     self.give_back(session)
                     return answer
@@ -211,6 +214,7 @@ class Connections:
         self._is_up.set()
         if self._healing is not None:
             self._healing.cancel()
+            await asyncio.wait((self._healing,))
         if self._reads:
             await asyncio.wait(self._reads)
         for session in self._idle:

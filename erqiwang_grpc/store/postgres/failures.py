@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 from typing import Final
 
 import asyncpg
@@ -56,7 +57,7 @@ def is_crossed(error: BaseException) -> bool:
 
 def is_lasting(error: BaseException) -> bool:
     """Whether waiting cannot mend it: somebody has to change the URL, the server or the user."""
-    return isinstance(error, asyncpg.ClientConfigurationError) or _code(error) in _LASTING
+    return isinstance(error, asyncpg.ClientConfigurationError | ssl.SSLError) or _code(error) in _LASTING
 
 
 def sentence(error: BaseException) -> str:
@@ -72,6 +73,10 @@ def sentence(error: BaseException) -> str:
         return f"the URL does not fit: {error}"
     if isinstance(error, TimeoutError):
         return "it does not answer in time: see whether it is running, and to the network"
+    if isinstance(error, ssl.SSLError):
+        return "its certificate is not the one that the URL asks for: see sslmode and sslrootcert"
+    if isinstance(error, ConnectionError) and "rejected SSL" in str(error):
+        return "it does not speak TLS: see its setting ssl, or sslmode in the URL"
     if isinstance(error, OSError):
         return f"it cannot be reached ({error.strerror or type(error).__name__}): see whether it is running, and to the network"
     return f"the connection was lost ({type(error).__name__})"

@@ -89,13 +89,16 @@ class Cluster:
         command = [str(self._bin / "initdb"), "-D", str(self.data), *flags]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd=self.folder, **_ownership())
 
-    def start(self, **settings: str) -> None:
-        """Start the server, and return when it takes connections."""
+    def start(self, largest_file: int | None = None, **settings: str) -> None:
+        """Start the server, and return when it takes connections. No file may grow beyond `largest_file` bytes."""
         options = {"port": str(self.port), "unix_socket_directories": str(self.folder)} | _SETTINGS | settings
         flags = [text for name, value in options.items() for text in ("-c", f"{name}={value}")]
+        # In the blocks of 512 bytes that POSIX counts in.
+        limit = "unlimited" if largest_file is None else str(largest_file // 512)
+        limited = ("sh", "-c", 'ulimit -S -f "$0"; exec "$@"', limit)
         with (self.folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
-                [str(self._bin / "postgres"), "-D", str(self.data), *flags],
+                [*limited, str(self._bin / "postgres"), "-D", str(self.data), *flags],
                 stdout=log,
                 stderr=log,
                 cwd=self.folder,

@@ -1,6 +1,7 @@
 """A database that goes away: before, in and after a commit, for a moment or for longer, and for writers alone."""
 
 import asyncio
+import os
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -18,7 +19,7 @@ from erqiwang_grpc.store import (
     Version,
 )
 from erqiwang_grpc.store.postgres import Address, PostgresStore
-from erqiwang_grpc.store.postgres.connections import Connection
+from erqiwang_grpc.store.postgres.connections import Connection, connect
 from tests.store.contract import EVER, FEED, FINISHED, OTHER, ROOM, batch, bodies, head, key, summary
 from tests.store.postgres.cluster import Cluster
 from tests.store.postgres.conftest import opened
@@ -165,6 +166,10 @@ async def is_back(log: PostgresStore) -> bool:
     return log.outage is None
 
 
+async def can_be_read(log: PostgresStore) -> bool:
+    return isinstance(await log.read(ROOM), tuple)
+
+
 async def test_a_database_that_may_only_be_read_is_away_until_it_may_be_written(
     cluster: Cluster, log: PostgresStore
 ) -> None:
@@ -209,6 +214,9 @@ async def test_what_others_set_for_all_programs_cancels_no_append(cluster: Clust
             await asyncio.sleep(0.1)
         assert await appending == Appended(Version(2))
         await log.close()
+        own = await connect(database)
+        assert await own.fetchval("SHOW synchronous_commit") == "on"
+        own.terminate()
 
 
 async def test_a_room_whose_append_the_database_refuses_takes_no_other_with_it(
@@ -225,3 +233,28 @@ async def test_a_room_whose_append_the_database_refuses_takes_no_other_with_it(
     assert (good, also) == (Appended(Version(1)), Appended(Version(1)))
     assert log.outage is None
     assert await log.append(OTHER, NOTHING, batch(b"1")) == Conflict(Version(1))
+
+
+async def test_a_full_disk_refuses_appends_and_rooms_can_be_read(cluster: Cluster, database: Address) -> None:
+    """A file that may not grow takes the first bytes of a page and then no more, like a disk that is full."""
+    cluster.stop()
+    cluster.start(largest_file=18 * 2**20 + 4096)  # more than a file of the write-ahead log has
+    try:
+        log = await opened(database)
+        stored = NOTHING
+        answer = await log.append(ROOM, NOTHING, batch(os.urandom(2**20)))
+        while isinstance(answer, Appended):
+            stored = answer.version
+            assert stored < 40
+            answer = await log.append(ROOM, stored, batch(os.urandom(2**20)))
+        assert isinstance(answer, Unavailable), answer
+        assert "no space is left on its disk" in answer.why
+        assert await head(log, ROOM) == stored
+        assert await log.append(OTHER, NOTHING, batch(b"a small one")) == Appended(Version(1))
+        assert log.outage is None
+    finally:
+        cluster.stop()
+        cluster.start()
+    await eventually(lambda: can_be_read(log))
+    assert await log.append(ROOM, stored, batch(os.urandom(2**20))) == Appended(Version(stored + 1))
+    await log.close()

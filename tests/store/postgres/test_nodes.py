@@ -24,7 +24,9 @@ from erqiwang_grpc.store.batches import prepare
 from erqiwang_grpc.store.postgres import Address, PostgresStore, statements
 from erqiwang_grpc.store.postgres.connections import Connection, connect
 from tests.store.contract import FEED, FINISHED, OTHER, ROOM, batch, bodies, ended, fed, head, key, listed, summary
+from tests.store.postgres.cluster import Cluster
 from tests.store.postgres.conftest import opened
+from tests.store.postgres.test_lost import one_that_waits
 
 
 @asynccontextmanager
@@ -138,6 +140,22 @@ async def test_rooms_deleted_by_two_nodes_at_once_are_gone_once(database: Addres
         gone = await asyncio.gather(*(node.delete_rooms(FINISHED, ended(b"1", time=9).time, 30) for node in all_nodes))
         named = [room for each in gone if isinstance(each, tuple) for room in each]
         assert len(named) == len(set(named)) == 40
+
+
+async def test_a_room_that_is_written_while_it_is_deleted_stays(
+    cluster: Cluster, log: PostgresStore, database: Address
+) -> None:
+    await log.append(ROOM, NOTHING, ended(b"1", time=1))
+    async with cluster.superuser() as db, connection(database) as late:
+        transaction = late.transaction()
+        await transaction.start()
+        again = batch(b"2", summary=summary(FINISHED))
+        assert await statements.append(late, [prepare(ROOM, Version(1), again)]) == {0}
+        deleting = asyncio.create_task(log.delete_rooms(FINISHED, ended(b"1", time=9).time, 10))
+        await one_that_waits(db, database, "Lock")
+        await transaction.commit()
+        assert await deleting == ()
+    assert await bodies(log, ROOM) == [b"1", b"2"]
 
 
 # Feeds

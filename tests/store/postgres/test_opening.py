@@ -1,6 +1,7 @@
 """Opening a database: made once, brought forward, waited for; and refused with advice that holds no password."""
 
 import asyncio
+import os
 import socket
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from erqiwang_grpc.store.postgres import (
     open_store,
     schema,
 )
+from tests.service.certificates import Authority
 from tests.store.contract import ROOM, batch, bodies
 from tests.store.postgres.cluster import Cluster
 from tests.store.postgres.conftest import opened
@@ -195,3 +197,39 @@ def test_every_refusal_is_explained(refusal: OpenRefused) -> None:
         for part in row.split("|")[1].split("`")
     ]
     assert any(row and said.startswith(row.split(" N")[0]) for row in rows), said
+
+
+async def test_tls_as_the_url_asks_for_it(cluster: Cluster, database: Address, tmp_path: Path) -> None:
+    plain = await refused(Address(f"{database.url}?sslmode=require"))
+    assert "it does not speak TLS" in advice(plain)
+    ours, others = Authority("ours"), Authority("others")
+    issued = ours.issue("localhost")
+    files = {"server.crt": issued.certificate, "server.key": issued.key}
+    for file, text in files.items():
+        path = cluster.folder / file
+        path.write_bytes(text)
+        path.chmod(0o600)
+        os.chown(path, cluster.data.stat().st_uid, cluster.data.stat().st_gid)
+    for file, authority in (("ours.pem", ours), ("others.pem", others)):
+        (tmp_path / file).write_bytes(authority.certificate)
+    asked = f"{cluster.address(name(database), hosts=f'localhost:{cluster.port}').url}?sslmode=verify-full&sslrootcert={tmp_path}"
+    cluster.stop()
+    certificate, key = (str(cluster.folder / file) for file in files)
+    cluster.start(ssl="on", ssl_cert_file=certificate, ssl_key_file=key)
+    try:
+        node = await opened(Address(f"{asked}/ours.pem"))
+        assert await node.append(ROOM, NOTHING, batch(b"1")) == Appended(Version(1))
+        async with cluster.superuser() as db:
+            spoken = await db.fetch(
+                "SELECT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)"
+                " WHERE datname = $1 AND application_name = 'erqiwang'",
+                name(database),
+            )
+        assert spoken
+        assert all(row["ssl"] for row in spoken)
+        await node.close()
+        foreign = await refused(Address(f"{asked}/others.pem"), patience=30)
+        assert "its certificate is not the one that the URL asks for" in advice(foreign)
+    finally:
+        cluster.stop()
+        cluster.start()

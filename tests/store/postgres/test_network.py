@@ -1,0 +1,111 @@
+"""A network that loses what is said: what is not answered is in doubt, and nothing waits for ever."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from random import Random
+
+import pytest
+
+from erqiwang_grpc.store import NOTHING, Appended, Duplicate, Unavailable, Unsure, Version
+from erqiwang_grpc.store.postgres import Address, PostgresStore, connections
+from tests.store.contract import ROOM, batch, bodies, key
+from tests.store.postgres.cluster import Cluster
+from tests.store.postgres.conftest import opened
+from tests.store.postgres.proxy import Proxy, proxied
+from tests.store.postgres.test_lost import PATIENCE, can_be_read, eventually, is_back, name
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let nobody wait long for an answer that does not come."""
+    monkeypatch.setattr(connections, "_ANSWER_SECONDS", 0.5)
+    monkeypatch.setattr(connections, "_CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr(connections, "_PATIENCE_SECONDS", 0.5)
+
+
+@asynccontextmanager
+async def distant(cluster: Cluster, database: Address) -> AsyncIterator[tuple[PostgresStore, Proxy]]:
+    """A node whose connections run through a proxy."""
+    async with proxied(cluster.port) as proxy:
+        node = await opened(cluster.address(name(database), hosts=f"127.0.0.1:{proxy.port}"))
+        try:
+            yield node, proxy
+        finally:
+            await node.close()
+
+
+async def test_an_answer_that_is_lost_leaves_an_append_in_doubt_that_stands(
+    cluster: Cluster, database: Address
+) -> None:
+    async with distant(cluster, database) as (node, proxy):
+        await node.append(ROOM, NOTHING, batch(b"1"))
+        proxy.to_node = False
+        sent = batch(b"2", command=key("c"))
+        async with asyncio.timeout(PATIENCE):
+            assert isinstance(await node.append(ROOM, Version(1), sent), Unsure)
+            assert isinstance(await node.read(ROOM), Unavailable), "nobody knows what is there"
+            proxy.to_node = True
+            await eventually(lambda: is_back(node))
+            assert await node.append(ROOM, Version(1), sent) == Duplicate(Version(2), Version(2), b"print")
+            assert await bodies(node, ROOM) == [b"1", b"2"]
+
+
+async def test_an_append_that_never_arrived_is_in_doubt_too_and_does_not_stand(
+    cluster: Cluster, database: Address
+) -> None:
+    async with distant(cluster, database) as (node, proxy):
+        await node.append(ROOM, NOTHING, batch(b"1"))
+        proxy.to_server = False
+        sent = batch(b"2", command=key("c"))
+        async with asyncio.timeout(PATIENCE):
+            assert isinstance(await node.append(ROOM, Version(1), sent), Unsure)
+            assert isinstance(await node.append(ROOM, Version(1), sent), Unavailable), "nothing was sent"
+            assert node.outage is not None
+            assert "it does not answer in time" in node.outage
+            proxy.to_server = True
+            await eventually(lambda: is_back(node))
+            assert await bodies(node, ROOM) == [b"1"]
+            assert await node.append(ROOM, Version(1), sent) == Appended(Version(2))
+
+
+async def test_connections_that_are_cut_again_and_again_cost_no_answered_append(
+    cluster: Cluster, database: Address
+) -> None:
+    luck = Random(6)
+    stored: list[bytes] = []
+    doubtful: set[bytes] = set()
+    async with distant(cluster, database) as (node, proxy):
+        for number in range(1_000):
+            if number >= 60 and doubtful:  # some were cut while they were under way
+                break
+            entries = await node.read(ROOM)
+            while isinstance(entries, Unavailable):
+                entries = await node.read(ROOM)
+            assert isinstance(entries, tuple)
+            if luck.random() < 0.3:
+                asyncio.get_running_loop().call_later(luck.uniform(0, 0.005), proxy.cut)
+            body = b"%d" % number
+            answer = await node.append(ROOM, Version(len(entries)), batch(body))
+            if isinstance(answer, Appended):
+                stored.append(body)
+            elif isinstance(answer, Unsure):
+                doubtful.add(body)
+            else:
+                assert isinstance(answer, Unavailable), answer
+        await eventually(lambda: is_back(node))
+        await eventually(lambda: can_be_read(node))
+        found = await bodies(node, ROOM)
+    assert [body for body in found if body not in doubtful] == stored
+    assert doubtful
+
+
+async def test_a_caller_that_leaves_cancels_no_statement(log: PostgresStore) -> None:
+    await log.append(ROOM, NOTHING, batch(b"1"))
+    for _ in range(20):
+        leaving = [asyncio.create_task(log.read(ROOM)) for _ in range(8)]
+        await asyncio.sleep(0)
+        for each in leaving:
+            each.cancel()
+        assert await bodies(log, ROOM) == [b"1"]
+    assert log.outage is None
