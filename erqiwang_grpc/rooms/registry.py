@@ -86,20 +86,36 @@ class Rooms:
 
     async def find(self, room: RoomId) -> Room | Refused:
         """The room, opened from the store if necessary. Refusals: `NoSuchRoom`, `RoomQuarantined` if it is damaged."""
-        found = self._live.get(room)
-        if found is not None:
-            found.touch()
-            await found.refresh()
-            return found
+        older = self._opening.get(room)
+        if older is not None and self.node.store.shared:
+            # It may have read the store before this caller asked, and another node may have appended between the two.
+            await asyncio.shield(older)
+        while True:
+            found: Room | Refused | None = self._live.get(room)
+            if isinstance(found, Room):
+                found.touch()
+                await found.refresh()
+            else:
+                found = await self._opened(room)
+            # A room that has left memory meanwhile would hear of nothing that other nodes append.
+            if not isinstance(found, Room) or self._live.get(room) is found:
+                return found
+
+    async def _opened(self, room: RoomId) -> Room | Refused:
         opening = self._opening.get(room)
         if opening is None:
             opening = asyncio.create_task(self._open(room))
             self._opening[room] = opening
-            opening.add_done_callback(lambda _: self._opening.pop(room, None))
         # Several callers may wait for this opening. The cancellation of one must not cancel it for the others.
         return await asyncio.shield(opening)
 
     async def _open(self, room: RoomId) -> Room | Refused:
+        try:
+            return await self._read(room)
+        finally:
+            del self._opening[room]
+
+    async def _read(self, room: RoomId) -> Room | Refused:
         entries = await self.node.store.read(room)
         if isinstance(entries, Damaged):
             log.error("room damaged", extra={"room": room, "version": entries.version, "why": entries.why})
@@ -112,7 +128,11 @@ class Rooms:
             return RoomQuarantined(NOTHING)
         if state.fault is not None:
             log.error("room quarantined", extra={"room": room, "version": state.version, "why": state.fault})
-        return self._keep(room, state)
+        kept = self._keep(room, state)
+        if kept.version < state.version:
+            # It was created here while the store was read, and another node has appended to it.
+            await kept.refresh()
+        return kept
 
     def _keep(self, room: RoomId, state: State) -> Room:
         if room in self._live:
