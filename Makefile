@@ -1,6 +1,6 @@
 # Everything happens in .venv, with the versions pinned in requirements/. Needs Python 3.11 or later, make and git.
 
-.PHONY: help setup check test soak mutants test-pythons test-lowest test-languages test-load lint generate store load bench demo lock clean
+.PHONY: help setup check test soak simulate mutants test-pythons test-lowest test-languages test-load lint generate store load bench demo lock clean
 .DEFAULT_GOAL := help
 SHELL := /bin/bash -euo pipefail
 
@@ -39,17 +39,20 @@ test: lint  ## Check everything: lint, the quick tests with the branches of the 
 	print(f"branches of the core reached by the quick tests: {b:.1f} % (98 % are asked for)"); sys.exit(b < 98)'
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal $(addprefix --ignore=,$(QUICK))
 
-# How long a soak is: minutes of torture, tables at it, rounds of the tests that depend on time, mistakes to plant, and the search of the
-# properties (`thorough` looks at 2,000 examples each, `share` at 20, which takes less than a minute, `none` leaves them out). No step runs longer than SOAK_LIMIT.
+# How long a soak is: minutes of torture, tables at it, rounds of the tests that depend on time, mistakes to plant, seeds of the simulation, and
+# the search of the properties (`thorough` looks at 2,000 examples each, `share` at 20, which takes less than a minute, `none` leaves them out).
+# No step runs longer than SOAK_LIMIT.
 SOAK_MINUTES ?= 5
 SOAK_TABLES ?= 100
 SOAK_ROUNDS ?= 5
 SOAK_MUTANTS ?= 1000
+SOAK_SEEDS ?= 10000
 SOAK_PROFILE ?= thorough
 SOAK_LIMIT ?= 60m
 
-soak: setup  ## Run what takes long, within SOAK_MINUTES, SOAK_TABLES, SOAK_ROUNDS, SOAK_PROFILE and SOAK_LIMIT
+soak: setup  ## Run what takes long, within SOAK_MINUTES, SOAK_TABLES, SOAK_SEEDS, SOAK_ROUNDS, SOAK_PROFILE and SOAK_LIMIT
 	timeout $(SOAK_LIMIT) $(BIN)/erqiwang torture --minutes $(SOAK_MINUTES) --tables $(SOAK_TABLES)
+	timeout $(SOAK_LIMIT) $(BIN)/python -m tests.simulation.run --seeds $(SOAK_SEEDS) --from $(SIMULATION_FROM) --jobs $(SIMULATION_JOBS)
 	timeout $(SOAK_LIMIT) $(BIN)/python -m tests.mutants.run --share $(SOAK_MUTANTS) --seed $(MUTANTS_SEED)
 	for round in $$(seq $(SOAK_ROUNDS)); do echo "round $$round of $(SOAK_ROUNDS)"; \
 		timeout $(SOAK_LIMIT) $(BIN)/python -m pytest -q tests/attacks tests/service/test_clocks.py \
@@ -57,6 +60,14 @@ soak: setup  ## Run what takes long, within SOAK_MINUTES, SOAK_TABLES, SOAK_ROUN
 ifneq ($(SOAK_PROFILE),none)
 	HYPOTHESIS_PROFILE=$(SOAK_PROFILE) timeout $(SOAK_LIMIT) $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal tests/properties
 endif
+
+# The seeds of the simulation, the first of them, and how many processes play them; 0 is one a core.
+SIMULATION_SEEDS ?= 1000
+SIMULATION_FROM ?= 0
+SIMULATION_JOBS ?= 0
+
+simulate: setup  ## Simulate nodes on one store, with crashes and losses, by seeds (SIMULATION_SEEDS, SIMULATION_FROM, SIMULATION_JOBS)
+	$(BIN)/python -m tests.simulation.run --seeds $(SIMULATION_SEEDS) --from $(SIMULATION_FROM) --jobs $(SIMULATION_JOBS)
 
 # How many mistakes are planted, drawn by MUTANTS_SEED; all where it is empty.
 MUTANTS ?=

@@ -111,7 +111,9 @@ class SummaryWriter:
     def write(self, standing: Standing) -> Summary:
         """The summary of a room with that standing, as it is stored."""
         match, state = standing.match, standing.state
-        frame = (standing.opened, state, match.chairs, matches.scores(match), standing.started)
+        scores, asked = matches.scores(match), _disbanding(match)
+        # An end that could not be stored is decided again: at another time, and perhaps for another reason.
+        frame = (standing.opened, state, match.chairs, scores, standing.started, standing.ended, asked)
         if not self._is_kept(frame):
             self._keep(standing, state)
             self._frame = frame

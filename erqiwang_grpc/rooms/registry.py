@@ -7,7 +7,6 @@ import math
 from base64 import b32encode
 from collections import OrderedDict
 from collections.abc import Iterable
-from functools import partial
 from hashlib import sha256
 from typing import Final, final
 
@@ -102,26 +101,40 @@ class Rooms:
         Refusals: `NoSuchRoom`, `RoomQuarantined` if it is damaged, `StoreUnavailable` if the store cannot be read. A
         damaged room is read once a minute at most.
         """
-        found = self._live.get(room)
-        if found is not None:
-            found.touch()
-            return await found.refresh() or found
         tried, refused = self._refused.get(room, (-math.inf, None))
         if refused is not None and self.node.monotonic() - tried < _REFUSED_SECONDS:
             return refused
+        older = self._opening.get(room)
+        if older is not None and self.node.store.shared:
+            # It may have read the store before this caller asked, and another node may have appended between the two.
+            await asyncio.shield(older)
+        while True:
+            found: Room | Refused | None = self._live.get(room)
+            if isinstance(found, Room):
+                found.touch()
+                found = await found.refresh() or found
+            else:
+                found = await self._opened(room)
+            # A room that has left memory meanwhile would hear of nothing that other nodes append.
+            if not isinstance(found, Room) or self._live.get(room) is found:
+                return found
+
+    async def _opened(self, room: RoomId) -> Room | Refused:
         opening = self._opening.get(room)
         if opening is None:
             opening = asyncio.create_task(self._open(room))
             self._opening[room] = opening
-            opening.add_done_callback(partial(self._opened, room))
         # Several callers may wait for this opening. The cancellation of one must not cancel it for the others.
         return await asyncio.shield(opening)
 
-    def _opened(self, room: RoomId, opening: asyncio.Task[Room | Refused]) -> None:
-        if self._opening.get(room) is opening:
-            del self._opening[room]
-
     async def _open(self, room: RoomId) -> Room | Refused:
+        try:
+            return await self._read(room)
+        finally:
+            if self._opening.get(room) is asyncio.current_task():
+                del self._opening[room]
+
+    async def _read(self, room: RoomId) -> Room | Refused:
         entries = await self.node.store.read(room)
         if isinstance(entries, Damaged):
             log.error("room damaged", extra={"room": room, "version": entries.version, "why": entries.why})
@@ -140,7 +153,11 @@ class Rooms:
         if state.fault is not None:
             log.error("room quarantined", extra={"room": room, "version": state.version, "why": state.fault})
         self._make_place(state.opened.platform)
-        return self._keep(room, state)
+        kept = self._keep(room, state)
+        if kept.version < state.version:
+            # It was created here while the store was read, and another node has appended to it.
+            return await kept.refresh() or kept
+        return kept
 
     def _refuse(self, room: RoomId, version: Version) -> RoomQuarantined:
         """Refuse a room that cannot be opened, now and for a while."""

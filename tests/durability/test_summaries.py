@@ -8,7 +8,7 @@ from random import Random
 from typing import Final
 
 import pytest
-from erqiwang_core.match import Disband, HouseCommand, LeaveSeat, Over, Player, TakeSeat
+from erqiwang_core.match import Disband, DisbandReason, HouseCommand, LeaveSeat, Over, Player, TakeSeat
 from erqiwang_core.options import FourPlayer, RoomOptions, ThreePlayer
 
 from erqiwang_grpc.__main__ import main
@@ -24,6 +24,7 @@ from erqiwang_grpc.events.summary import read, summary_of
 from erqiwang_grpc.rooms.command import Accepted
 from erqiwang_grpc.rooms.housekeeping import Housekeeping
 from erqiwang_grpc.rooms.limits import MINUTE
+from erqiwang_grpc.rooms.refusals import StoreUnavailable
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Room
 from erqiwang_grpc.rpc.wire import encode
@@ -50,6 +51,7 @@ from erqiwang_grpc.store.sqlite import STORE_FILE, SqliteStore, open_store
 from erqiwang_grpc.stored.v1 import summary_pb2
 from erqiwang_grpc.v1 import room_pb2
 from tests.durability.played import PLAYERS, Clock, administer, node_on, opened, play, seated
+from tests.durability.test_rooms_under_failure import FailingStore
 from tests.service.clocks import HandMonotonic
 from tests.service.tables import served
 from tests.store.passing_on import PassingOn
@@ -101,6 +103,18 @@ async def test_a_summary_of_a_match_that_was_cut_short_is_true(options: RoomOpti
     room = await seated(Rooms(node_on(store)), options=options)
     await play(room, 40)
     assert isinstance(await administer(room, Disband()), Accepted)
+    await is_true(store, room)
+
+
+async def test_the_summary_of_an_end_that_was_not_stored_at_first_is_of_the_end_that_was() -> None:
+    """It comes at another time and for another reason. What the first attempt has written of both is not kept."""
+    store, clock = FailingStore(MemoryStore()), Clock()
+    room = await opened(Rooms(node_on(store, clock=clock)))
+    store.fails_before = True
+    assert isinstance(await administer(room, Disband(reason=DisbandReason.ABSENT)), StoreUnavailable)
+    store.fails_before = False
+    clock.forward(MINUTE)
+    assert isinstance(await administer(room, Disband(reason=DisbandReason.AGREED)), Accepted)
     await is_true(store, room)
 
 
