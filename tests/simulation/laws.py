@@ -63,6 +63,7 @@ class Question:
             self._fail("an answer does not tell the events that the command brought about")
 
     def _refused(self, refusal: Refused) -> None:
+        self._is_undone(refusal)
         head = self._ledger.head(self._room)
         match refusal:
             case StoreUnavailable():
@@ -79,6 +80,12 @@ class Question:
             case _:
                 self._is_repeated(refusal)
                 self._agrees(refusal, lambda decided: decided == refusal)
+
+    def _is_undone(self, refusal: Refused) -> None:
+        """If no node has ever said anything else of the command, or is still at it, nothing of it is stored."""
+        known = self._ledger.known(self._room, self._asked)
+        if self._sent.begun == self._sent.refused and known is not None and known.key == self._asked.key:
+            self._fail(f"a command is refused by {refusal}, and is stored as {known}")
 
     def _is_repeated(self, answer: Answer) -> None:
         known = self._known

@@ -32,7 +32,7 @@ HAPPENS: Final = (
     "StaleVersion",
     "CommandIdReused",
     "Accepted .* True",
-    "detach",
+    "leaves node",
     "look",
     "attach .* since [0-9]+: Stream",
     "watcher heard",
