@@ -95,7 +95,8 @@ class Question:
     def _agrees(self, answer: Answer, holds: Callable[[Decision], bool]) -> None:
         """The core decides so at one of the versions that the room had meanwhile."""
         log = self._ledger.logs[self._room]
-        if not any(holds(decision(log.at(Version(at)), self._asked)) for at in range(self._seen, log.head + 1)):
+        stood = (Version(at) for at in range(self._seen, log.head + 1) if at in log.ends)
+        if not any(holds(decision(log.at(at), self._asked)) for at in stood):
             self._fail(f"the answer {answer} is of no version from {self._seen} to {log.head}")
 
 
@@ -103,7 +104,7 @@ def begins(scene: Scene, beginning: Beginning, seat: Seat, seen: Version, last_v
     """A beginning is at a version that the room has had since it was asked for, and shows what follows from the store."""
     log = scene.ledger.logs[beginning.room]
     version = beginning.version
-    if not seen <= version <= log.head:
+    if not seen <= version <= log.head or version not in log.ends:
         scene.trace.fail(f"a listener begins at {version}, but the room went from {seen} to {log.head}")
         return
     if beginning.view != log.view(version, seat):
