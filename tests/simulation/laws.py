@@ -63,6 +63,7 @@ class Question:
             self._fail("an answer does not tell the events that the command brought about")
 
     def _refused(self, refusal: Refused) -> None:
+        self._is_undone(refusal)
         head = self._ledger.head(self._room)
         match refusal:
             case StoreUnavailable():
@@ -80,6 +81,12 @@ class Question:
                 self._is_repeated(refusal)
                 self._agrees(refusal, lambda decided: decided == refusal)
 
+    def _is_undone(self, refusal: Refused) -> None:
+        """If no node has ever said anything else of the command, or is still at it, nothing of it is stored."""
+        known = self._ledger.known(self._room, self._asked)
+        if self._sent.begun == self._sent.refused and known is not None and known.key == self._asked.key:
+            self._fail(f"a command is refused by {refusal}, and is stored as {known}")
+
     def _is_repeated(self, answer: Answer) -> None:
         known = self._known
         if known is not None and known.key == self._asked.key:
@@ -88,7 +95,8 @@ class Question:
     def _agrees(self, answer: Answer, holds: Callable[[Decision], bool]) -> None:
         """The core decides so at one of the versions that the room had meanwhile."""
         log = self._ledger.logs[self._room]
-        if not any(holds(decision(log.at(Version(at)), self._asked)) for at in range(self._seen, log.head + 1)):
+        stood = (Version(at) for at in range(self._seen, log.head + 1) if at in log.ends)
+        if not any(holds(decision(log.at(at), self._asked)) for at in stood):
             self._fail(f"the answer {answer} is of no version from {self._seen} to {log.head}")
 
 
@@ -96,7 +104,7 @@ def begins(scene: Scene, beginning: Beginning, seat: Seat, seen: Version, last_v
     """A beginning is at a version that the room has had since it was asked for, and shows what follows from the store."""
     log = scene.ledger.logs[beginning.room]
     version = beginning.version
-    if not seen <= version <= log.head:
+    if not seen <= version <= log.head or version not in log.ends:
         scene.trace.fail(f"a listener begins at {version}, but the room went from {seen} to {log.head}")
         return
     if beginning.view != log.view(version, seat):

@@ -64,6 +64,8 @@ class Log:
     standings: list[Standing] = field(default_factory=list)
     events: list[StoredEvent] = field(default_factory=list)
     views: dict[tuple[Version, Seat], View] = field(default_factory=dict)
+    ends: set[int] = field(default_factory=set)
+    """The versions at which a batch ends. The room never stands between two events of one command."""
 
     @property
     def head(self) -> Version:
@@ -142,6 +144,7 @@ class Ledger:
             self._follow(log, event, batch)
             if is_public(event):
                 self.public.append((room, Version(first + number)))
+        log.ends.add(log.head)
         self._as_listed(log.at(log.head), sound, batch)
 
     def _once(self, room: RoomId, first: Version, batch: Batch) -> None:

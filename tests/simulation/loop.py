@@ -142,9 +142,9 @@ class SeededLoop(asyncio.BaseEventLoop):
 
     def run_in_executor(
         self,
-        executor: object,
+        executor: object,  # noqa: ARG002  # as asyncio calls it
         func: Callable[[Unpack[Ts]], T],
-        *args: *Ts,  # as asyncio calls it
+        *args: *Ts,
     ) -> asyncio.Future[T]:
         """Work beside the loop is done a little later, in the process that asked for it."""
         done: asyncio.Future[T] = self.create_future()

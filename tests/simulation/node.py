@@ -238,8 +238,8 @@ class Stream:
         question.answered(answer)
         return answer
 
-    async def detach(self) -> None:
-        """End it."""
+    def detach(self) -> None:
+        """The node notices that the client is gone."""
         self._ear.is_ended = True
         self._room.detach(self._attachment)
 

@@ -43,6 +43,7 @@ _WITHOUT_ID: Final = 0.05
 _EXPECTING: Final = 0.3
 _OVER_STREAM: Final = 0.7
 _GIVES_UP: Final = 0.05
+_NOTICED: Final = 0.7
 _THINKS: Final = (0.0, 0.0, 0.02, 0.5)
 
 
@@ -133,12 +134,14 @@ class SeatClient:
             self._lose(number)
             await asyncio.sleep(self._scene.luck.random())
 
-    async def _leave(self) -> None:
-        """Go away from the stream; the node may hear of it, or not."""
+    def _leave(self) -> None:
+        """Go away from the stream; its node notices later, or never."""
         stream, self.stream = self.stream, None
         self._number += 1
-        if stream is not None and self._scene.luck.random() < 0.5:
-            await stream.node.call("detach", stream.detach)
+        luck = self._scene.luck
+        if stream is not None and luck.random() < _NOTICED:
+            self._scene.trace.note(f"seat {self._room[:4]} {self._seat} leaves {stream.node.name}")
+            self._scene.loop.later(stream.process, luck.choice((0.0, 8.0 * luck.random())), stream.detach)
 
     # Its commands
 
@@ -149,7 +152,7 @@ class SeatClient:
             await self.attach()
             return
         if scene.happens(scene.chances.cut / 4):
-            await self._leave()
+            self._leave()
             await asyncio.sleep(scene.luck.choice((0.0, 0.5, 3.0)))
             return
         if scene.happens(scene.chances.foolish / 4):
@@ -231,7 +234,7 @@ class SeatClient:
             return await self._act(asked)
         given = await stream.node.call(self._told(asked), lambda: stream.command(scene, asked))
         if isinstance(given, Lost) and stream is self.stream:
-            await self._leave()
+            self._leave()
         return given
 
     async def _act(self, asked: SeatAsks) -> Outcome:
