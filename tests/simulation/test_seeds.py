@@ -83,7 +83,7 @@ def test_a_failure_says_how_it_is_played_again(
 
 
 def test_work_beside_the_loop_is_done_in_its_process_and_without_a_thread() -> None:
-    loop = SeededLoop(Random(1), in_turn=True, broken=str)
+    loop = SeededLoop(Random(1), in_turn=True, broken=pytest.fail)
     threads: list[int] = []
 
     async def work_beside_the_loop() -> None:
