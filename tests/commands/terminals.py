@@ -1,9 +1,11 @@
 """A terminal for a test: a process on a pty, what it has written, and lines typed at it."""
 
+import fcntl
 import os
 import pty
 import re
 import select
+import struct
 import subprocess
 import sys
 import termios
@@ -19,10 +21,11 @@ CTRL_C = b"\x03"
 class Terminal:
     """The screen side of a pty with a process on it."""
 
-    def __init__(self, process: subprocess.Popen[bytes], screen: int) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], screen: int, keyboard: int) -> None:
         self.process = process
         self.raw = ""
         self._screen = screen
+        self._keyboard = keyboard
         self._read = 0
 
     @property
@@ -56,6 +59,12 @@ class Terminal:
         """Press keys: Ctrl-C interrupts whatever is in the foreground."""
         os.write(self._screen, keys)
 
+    def unread(self) -> int:
+        """The bytes that were typed and that the process has not read yet."""
+        (waiting,) = struct.unpack("i", fcntl.ioctl(self._keyboard, termios.FIONREAD, bytes(4)))
+        assert isinstance(waiting, int)
+        return waiting
+
     def end(self) -> int:
         """Wait for the process to end, reading what it still writes; its exit status."""
         deadline = monotonic() + PATIENCE_SECONDS
@@ -85,7 +94,7 @@ def terminal(
         start_new_session=True,
     )
     try:
-        yield Terminal(process, screen)
+        yield Terminal(process, screen, keyboard)
     finally:
         process.kill()
         process.wait()
