@@ -65,9 +65,9 @@ class Terminal:
         assert isinstance(waiting, int)
         return waiting
 
-    def end(self) -> int:
+    def end(self, patience: float = PATIENCE_SECONDS) -> int:
         """Wait for the process to end, reading what it still writes; its exit status."""
-        deadline = monotonic() + PATIENCE_SECONDS
+        deadline = monotonic() + patience
         while True:
             ended = self.process.poll()
             ready, _, _ = select.select([self._screen], [], [], 0.0 if ended is not None else 0.1)
@@ -75,7 +75,7 @@ class Terminal:
                 self.raw += os.read(self._screen, 65_536).decode(errors="replace")
             elif ended is not None:
                 return ended
-            assert monotonic() < deadline, f"not ended within {PATIENCE_SECONDS} s; last: {self.text[-500:]!r}"
+            assert monotonic() < deadline, f"not ended within {patience} s; last: {self.text[-500:]!r}"
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from erqiwang_grpc.auth.files import Opened, open_key_files
 from erqiwang_grpc.commands import SUBCOMMANDS, folding
 from erqiwang_grpc.rooms.registry import room_id
 from tests.commands.stores import stored
-from tests.commands.terminals import terminal
+from tests.commands.terminals import PATIENCE_SECONDS, terminal
 from tests.commands.test_play import play_a_deal
 
 HAND: Final = "hA hA hK hK h10 hQ hJ h9 h8 h6 h5 s5 s5 BJ BJ SJ SJ s7 s7 d7 d7 c7"
@@ -78,7 +78,8 @@ def filled(arguments: tuple[str, ...], folder: Path) -> list[str]:
 def printed(columns: int, *arguments: str) -> str:
     """What a subcommand prints on a terminal of that width. Its rows are no wider."""
     with terminal(*arguments, columns=columns) as screen:
-        assert screen.end() in (0, 1), screen.text
+        # Some start several processes, one after another, each of which takes its time on a busy machine.
+        assert screen.end(3 * PATIENCE_SECONDS) in (0, 1), screen.text
         rows = screen.text.replace("\r", "\n").splitlines()
         assert max(map(cell_len, rows)) <= columns
         return screen.text
