@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from erqiwang_grpc.auth.files import PLATFORM_KEYS, SIGNING_KEYS
-from erqiwang_grpc.commands import data_folder, interrupts
+from erqiwang_grpc.commands import data_folder, folding, interrupts
 from erqiwang_grpc.commands.data_folder import NoStore
 from erqiwang_grpc.store.sqlite import STORE_FILE, back_up
 from erqiwang_grpc.store.sqlite.opening import make_private, sync_folder
@@ -33,7 +33,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     """Copy, and print what was copied. Gives 2 if that fails, with advice on standard error. Overwrites nothing."""
     try:
-        print(_backup(arguments.data, arguments.target))
+        folding.say([_backup(arguments.data, arguments.target)])
     except (NoStore, OSError) as error:
         print(f"erqiwang backup: {error}", file=sys.stderr)
         return NOT_DONE

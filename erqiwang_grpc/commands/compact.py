@@ -6,7 +6,7 @@ from time import time_ns
 from typing import Final
 
 from erqiwang_grpc.archive.retention import delete_old_matches
-from erqiwang_grpc.commands import data_folder, interrupts
+from erqiwang_grpc.commands import data_folder, folding, interrupts
 from erqiwang_grpc.commands.arguments import not_negative
 from erqiwang_grpc.commands.data_folder import NoStore
 from erqiwang_grpc.rooms.limits import DAY
@@ -28,7 +28,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     """Compact the store and print the space gained. Gives 2 if that fails, with advice on standard error."""
     try:
-        print(interrupts.run(_compact(arguments)))
+        folding.say([interrupts.run(_compact(arguments))])
     except NoStore as refused:
         print(f"erqiwang compact: {refused}", file=sys.stderr)
         return NOT_DONE

@@ -13,7 +13,7 @@ from erqiwang_grpc.auth.files import (
     rotate_signing_key,
 )
 from erqiwang_grpc.auth.keys import platform_id
-from erqiwang_grpc.commands import data_folder
+from erqiwang_grpc.commands import data_folder, folding
 
 DONE: Final = 0
 NOT_DONE: Final = 2
@@ -59,7 +59,9 @@ def rotate_signing(arguments: Namespace) -> int:
     refused = rotate_signing_key(path, arguments.keep)
     if refused is not None:
         return _refused(f"{refused.path}: {refused.why}")
-    print(f"{path}: a fresh key signs from the next reload on; the last {arguments.keep} before it still verify")
+    folding.say(
+        [f"{path}: a fresh key signs from the next reload on; the last {arguments.keep} before it still verify"]
+    )
     return DONE
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from erqiwang_grpc.archive.summaries import Contradicted, Sound, Unknown, mended
-from erqiwang_grpc.commands import data_folder, interrupts
+from erqiwang_grpc.commands import data_folder, folding, interrupts
 from erqiwang_grpc.commands.data_folder import NoStore
 from erqiwang_grpc.commands.export import every_room
 from erqiwang_grpc.store import StoreId
@@ -41,7 +41,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(work: Callable[[Path], Awaitable[str]], arguments: Namespace) -> int:
     """Do the action and print its result. Gives 2 if it fails, with advice on standard error."""
     try:
-        print(interrupts.run(_done(work(arguments.data))))
+        folding.say(interrupts.run(_done(work(arguments.data))).splitlines())
     except NoStore as refused:
         print(f"erqiwang store: {refused}", file=sys.stderr)
         return NOT_DONE

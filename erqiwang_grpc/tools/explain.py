@@ -26,6 +26,7 @@ from erqiwang_core.notation import (
 from erqiwang_core.units import CardSet, KindSet
 from erqiwang_core.valuation import cheapness
 
+from erqiwang_grpc.commands import folding
 from erqiwang_grpc.tools import wording
 
 LEGAL: Final = 0
@@ -35,6 +36,8 @@ NOT_UNDERSTOOD: Final = 2
 _MOST_TRIED: Final = 20_000
 """Most sets of cards that are tried. With more of them, the legal plays are not listed one by one."""
 _MOST_SHOWN: Final = 12
+_TITLE: Final = 10
+"""The columns of a row's title."""
 
 
 _EPILOG: Final = """\
@@ -100,7 +103,7 @@ def run(arguments: Namespace) -> int:
     except BadText as bad:
         print(f"erqiwang explain: {bad}", file=sys.stderr)
         return NOT_UNDERSTOOD
-    print("\n".join(explained.lines))
+    folding.say(explained.lines, _TITLE + 1)
     return LEGAL if explained.verdict is None or explained.verdict.is_legal else ILLEGAL
 
 
@@ -192,7 +195,7 @@ def _follow_rows(question: Question) -> Iterator[str]:
 
 
 def _row(title: str, text: str) -> Iterator[str]:
-    yield f"{title:<10} {text}"
+    yield f"{title:<{_TITLE}} {text}"
 
 
 def wanted(question: Question) -> str:

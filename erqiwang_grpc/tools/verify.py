@@ -12,6 +12,7 @@ from typing import Final, TypeAlias, final
 
 from erqiwang_core.kernel.cards import FULL_DECK, SHORT_DECK
 
+from erqiwang_grpc.commands import folding
 from erqiwang_grpc.commands.arguments import BadArguments
 from erqiwang_grpc.shuffling import SALT_BYTES, commitment
 
@@ -22,6 +23,8 @@ NOT_UNDERSTOOD: Final = 2
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
 _DIGEST_BYTES: Final = 32
+_TITLE: Final = 12
+"""The columns of a line's title."""
 _DECKS: Final = {SHORT_DECK: "short deck", FULL_DECK: "full deck"}
 
 
@@ -78,7 +81,7 @@ def run(arguments: Namespace) -> int:
     for number, claim in enumerate(claims, start=1):
         if len(claims) > 1:
             print(f"deal {number} of {len(claims)} found")
-        print("\n".join(report(claim)))
+        folding.say(report(claim), _TITLE)
     return OPENS if all(claim.holds for claim in claims) else DOES_NOT_OPEN
 
 

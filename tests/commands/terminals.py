@@ -1,9 +1,11 @@
 """A terminal for a test: a process on a pty, what it has written, and lines typed at it."""
 
+import fcntl
 import os
 import pty
 import re
 import select
+import struct
 import subprocess
 import sys
 import termios
@@ -19,10 +21,11 @@ CTRL_C = b"\x03"
 class Terminal:
     """The screen side of a pty with a process on it."""
 
-    def __init__(self, process: subprocess.Popen[bytes], screen: int) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], screen: int, keyboard: int) -> None:
         self.process = process
         self.raw = ""
         self._screen = screen
+        self._keyboard = keyboard
         self._read = 0
 
     @property
@@ -56,9 +59,15 @@ class Terminal:
         """Press keys: Ctrl-C interrupts whatever is in the foreground."""
         os.write(self._screen, keys)
 
-    def end(self) -> int:
+    def unread(self) -> int:
+        """The bytes that were typed and that the process has not read yet."""
+        (waiting,) = struct.unpack("i", fcntl.ioctl(self._keyboard, termios.FIONREAD, bytes(4)))
+        assert isinstance(waiting, int)
+        return waiting
+
+    def end(self, patience: float = PATIENCE_SECONDS) -> int:
         """Wait for the process to end, reading what it still writes; its exit status."""
-        deadline = monotonic() + PATIENCE_SECONDS
+        deadline = monotonic() + patience
         while True:
             ended = self.process.poll()
             ready, _, _ = select.select([self._screen], [], [], 0.0 if ended is not None else 0.1)
@@ -66,7 +75,7 @@ class Terminal:
                 self.raw += os.read(self._screen, 65_536).decode(errors="replace")
             elif ended is not None:
                 return ended
-            assert monotonic() < deadline, f"not ended within {PATIENCE_SECONDS} s; last: {self.text[-500:]!r}"
+            assert monotonic() < deadline, f"not ended within {patience} s; last: {self.text[-500:]!r}"
 
 
 @contextmanager
@@ -85,7 +94,7 @@ def terminal(
         start_new_session=True,
     )
     try:
-        yield Terminal(process, screen)
+        yield Terminal(process, screen, keyboard)
     finally:
         process.kill()
         process.wait()

@@ -1,17 +1,43 @@
 """Ctrl-C on a real terminal: quiet at any moment, with status 130, and no child is left."""
 
 import asyncio
+import os
 import socket
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
+from time import monotonic, sleep
+from typing import Final
 
 import psutil
 import pytest
 
-from erqiwang_grpc.rooms.registry import Rooms
-from erqiwang_grpc.store.sqlite import STORE_FILE, SqliteStore, open_store
-from tests.commands.terminals import CTRL_C, Terminal, terminal
-from tests.durability.played import node_on, play, seated
+from erqiwang_grpc.auth.files import FIRST_KEY, PLATFORM_KEYS, SIGNING_KEYS
+from erqiwang_grpc.commands import SUBCOMMANDS
+from erqiwang_grpc.store.sqlite import STORE_FILE
+from tests.commands.stores import stored
+from tests.commands.terminals import CTRL_C, PATIENCE_SECONDS, Terminal, terminal
 
+INTERRUPTED: Final = {
+    "play": "test_while_it_runs",
+    "demo": "test_while_it_runs",
+    "simulate": "test_while_it_runs",
+    "bench": "test_while_it_runs",
+    "serve": "test_while_it_runs",
+    "replay": "test_replay_at_a_step",
+    "verify": "test_verify_while_it_reads",
+    "export": "test_export_while_it_writes",
+    "backup": "test_backup_leaves_nothing",
+    "compact": "test_while_the_store_is_held",
+    "store": "test_while_the_store_is_held",
+    "torture": "test_torture_while_it_plays",
+}
+"""Each subcommand, and the test that interrupts it."""
+LEFT_OUT: Final = {
+    "explain": "it computes for a moment, and waits for nothing",
+    "keys": "it writes one small file, and waits for nothing",
+}
 NEVER = ("Traceback", "Error", "Exception", "Warning", "was never")
 
 
@@ -74,10 +100,67 @@ def test_replay_at_a_step(tmp_path: Path) -> None:
         interrupted(screen)
 
 
-async def stored(folder: Path) -> str:
-    store = await open_store(folder / STORE_FILE)
-    assert isinstance(store, SqliteStore)
-    room = await seated(Rooms(node_on(store)))
-    await play(room, 10)
-    await store.close()
-    return room.id
+def test_every_subcommand_is_here() -> None:
+    assert {*INTERRUPTED, *LEFT_OUT} == {each.name for each in SUBCOMMANDS}
+    assert set(INTERRUPTED.values()) <= set(globals())
+
+
+def wait(condition: Callable[[], bool]) -> None:
+    """Wait until the condition holds, which no output announces."""
+    deadline = monotonic() + PATIENCE_SECONDS
+    while not condition():
+        assert monotonic() < deadline, "it was waited for in vain"
+        sleep(0.01)
+
+
+def test_verify_while_it_reads() -> None:
+    with terminal("verify", "-") as screen:
+        screen.type("[")
+        screen.until("[")
+        wait(lambda: screen.unread() == 0)
+        interrupted(screen)
+
+
+def test_export_while_it_writes(tmp_path: Path) -> None:
+    """It writes more than a terminal takes that nobody reads."""
+    asyncio.run(stored(tmp_path, rooms=40))
+    with terminal("export", "--data", str(tmp_path)) as screen:
+        screen.until("{")
+        interrupted(screen)
+        assert "written" not in screen.text, "it was not at its end"
+
+
+def test_backup_leaves_nothing(tmp_path: Path) -> None:
+    """A key file that is a pipe holds it in the middle of its copies."""
+    asyncio.run(stored(tmp_path))
+    (tmp_path / PLATFORM_KEYS).touch()
+    os.mkfifo(tmp_path / SIGNING_KEYS)
+    target = tmp_path / "copy"
+    half = target.with_name("copy.partial")
+    with terminal("backup", str(target), "--data", str(tmp_path)) as screen:
+        wait((half / SIGNING_KEYS).exists)
+        interrupted(screen)
+    assert not half.exists()
+    assert not target.exists()
+
+
+@pytest.mark.parametrize(
+    "given", [("compact",), ("compact", "--keep-days", "0"), ("store", "rebuild"), ("store", "new-identity")]
+)
+def test_while_the_store_is_held(given: tuple[str, ...], tmp_path: Path) -> None:
+    """Another process writes to the file, as no server does, so that this one has to wait."""
+    asyncio.run(stored(tmp_path))
+    file = tmp_path / STORE_FILE
+    with closing(sqlite3.connect(file, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with terminal(*given, "--data", str(tmp_path)) as screen:
+            process = psutil.Process(screen.process.pid)
+            wait(lambda: any(Path(each.path) == file for each in process.open_files()))
+            interrupted(screen)
+
+
+def test_torture_while_it_plays(tmp_path: Path) -> None:
+    with terminal("torture", "--minutes", "5", "--tables", "2", "--keep", str(tmp_path)) as screen:
+        wait((tmp_path / FIRST_KEY).exists)
+        wait((tmp_path / STORE_FILE).exists)
+        interrupted(screen)

@@ -18,8 +18,9 @@ CONTRIBUTING: Final = (REPOSITORY / "CONTRIBUTING.md").read_text("utf-8")
 
 
 def test_the_hooks_are_the_linters() -> None:
-    (lint,) = re.findall(r"^lint:.*?^endif$", MAKEFILE, re.MULTILINE | re.DOTALL)
-    linters = re.findall(r"^\t\$\(BIN\)/(.+)$", lint, re.MULTILINE)
+    (lint,) = re.findall(r"^lint:.*?\n\n", MAKEFILE, re.MULTILINE | re.DOTALL)
+    # Without a release there is nothing to compare with, which a hook cannot ask.
+    linters = re.findall(r"^\t\$\(BIN\)/(?!buf breaking)(.+)$", lint, re.MULTILINE)
     assert {"ruff check", "python proto/generate.py --check"} <= set(linters)
     assert re.findall(r"^ +entry: \.venv/bin/(.+)$", HOOKS, re.MULTILINE) == linters
 

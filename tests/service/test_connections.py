@@ -109,13 +109,14 @@ def test_each_option_is_set() -> None:
         "grpc.keepalive_permit_without_calls": 1,
         # By default the stack sends no ping for five minutes where no data flows.
         "grpc.http2.min_ping_interval_without_data_ms": 1_000,
-        # Clients behind proxies ping often. By default the third such ping ends the connection (seen in `test_traps.py`).
+        # Clients behind proxies ping often. By default the third such ping ends the connection.
+        # Either of the two hides from `test_traps.py` that the other is missing.
         "grpc.http2.min_recv_ping_interval_without_data_ms": 1_000,
         "grpc.http2.max_ping_strikes": 0,
         # Seen in `test_limits.py`.
         "grpc.max_receive_message_length": 1234,
         "grpc.so_reuseport": 0,
-        # Seen in `test_traps.py`.
+        # This release of the stack counts calls without it too; others do not.
         "grpc.enable_channelz": 1,
         # Windows of the usual size take hours of heartbeats before a stream that is not read pushes back.
         "grpc.http2.lookahead_bytes": 16 * 1024,

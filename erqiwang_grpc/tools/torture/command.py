@@ -12,7 +12,7 @@ from typing import Final, final
 
 from erqiwang_grpc.auth.files import FIRST_KEY
 from erqiwang_grpc.client.servers import Options
-from erqiwang_grpc.commands import data_folder, interrupts
+from erqiwang_grpc.commands import data_folder, folding, interrupts
 from erqiwang_grpc.store import RoomId, StoreReader
 from erqiwang_grpc.tools.torture.checking import faults
 from erqiwang_grpc.tools.torture.tables import Load, keep_playing
@@ -90,7 +90,7 @@ def run(arguments: Namespace) -> int:
         except VictimFailed as failed:
             print(f"erqiwang torture: {failed}", file=sys.stderr)
             return NOT_STARTED
-    print(report)
+    folding.say(str(report).splitlines())
     return FAULTY if report.faults else PROVEN
 
 
