@@ -162,7 +162,7 @@ class Rooms:
         match appended:
             case Appended():
                 state = State(standing)
-                state.remember(PLATFORM, key, Version(1))
+                state.accepted.remember(PLATFORM, key, Version(1), Version(1))
                 self.node.wakeup.hint(room, Version(1))
                 return self._keep(room, state)
             case Duplicate(fingerprint=fingerprint):
