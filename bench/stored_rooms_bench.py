@@ -17,13 +17,8 @@ from pathlib import Path
 from typing import final
 
 import psutil
-from erqiwang_core.burying import Bury
-from erqiwang_core.kernel.hand import ids
-from erqiwang_core.match import Command, Match, Player, Ready, TakeSeat
-from erqiwang_core.naming import NameTrump, number
+from erqiwang_core.match import Command, Match, Player, TakeSeat
 from erqiwang_core.options import RoomOptions
-from erqiwang_core.parts import BuryAdvice, CallAdvice, FollowAdvice, LeadAdvice, NameAdvice, ReadyAdvice
-from erqiwang_core.playing import Play
 from erqiwang_core.units import Seat
 from erqiwang_core.view import advice
 
@@ -32,7 +27,7 @@ from erqiwang_grpc.events.actor import PLATFORM, SeatActor
 from erqiwang_grpc.events.history import RoomHistory, read
 from erqiwang_grpc.events.index import in_state, of_platform, played, terms, with_player
 from erqiwang_grpc.events.model import RoomOpened
-from erqiwang_grpc.events.standing import RoomState, Standing, Step, opened as just_opened, steps
+from erqiwang_grpc.events.standing import RoomState, Standing, latest
 from erqiwang_grpc.events.summary import SummaryWriter
 from erqiwang_grpc.rooms.command import Accepted, HouseAsks, SeatAsks
 from erqiwang_grpc.rooms.fingerprint import command_key
@@ -60,6 +55,7 @@ from erqiwang_grpc.store import (
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.store.sqlite import SqliteStore, open_store
 from erqiwang_grpc.store.wakeup import ProcessWakeup
+from tests.deals.suggestions import suggested
 
 PLAYERS = ("alice", "bob", "carol")
 ROUNDS = 5  # of turns for each figure
@@ -92,17 +88,7 @@ def next_command(match: Match) -> tuple[Seat, Command]:
     """The seat whose turn it is, and what its advice suggests: it costs little, and it plays every match to its end."""
     advised = ((seat, advice(match, seat).choice) for seat in match.chairs.seats())
     acting, choice = next((seat, choice) for seat, choice in advised if choice is not None)
-    match choice:
-        case CallAdvice(suggestion=call):
-            return acting, call
-        case NameAdvice(suggestion=trump):
-            return acting, NameTrump(number(trump))
-        case BuryAdvice(suggestion=cards):
-            return acting, Bury(ids(cards))
-        case LeadAdvice(suggestion=cards) | FollowAdvice(suggestion=cards):
-            return acting, Play(ids(cards))
-        case ReadyAdvice():
-            return acting, Ready()
+    return acting, suggested(choice)
 
 
 async def one_turn(room: Room) -> float:
@@ -149,10 +135,8 @@ def standing_after(entries: tuple[Entry, ...]) -> Standing:
     """The standing of a room after these events."""
     history = read(entries)
     assert isinstance(history, RoomHistory), history
-    standing = just_opened(history.opened, history.opening.time)
-    for step in steps(history):
-        assert isinstance(step, Step), step
-        standing = step.after
+    standing = latest(history)
+    assert isinstance(standing, Standing), standing
     return standing
 
 
