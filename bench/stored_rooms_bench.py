@@ -23,6 +23,7 @@ from erqiwang_core.units import Seat
 from erqiwang_core.view import advice
 
 from erqiwang_grpc.auth.files import Opened, open_key_files
+from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.events.actor import PLATFORM, SeatActor
 from erqiwang_grpc.events.history import RoomHistory, read
 from erqiwang_grpc.events.index import in_state, of_platform, played, terms, with_player
@@ -57,6 +58,7 @@ from erqiwang_grpc.store.sqlite import SqliteStore, open_store
 from erqiwang_grpc.store.wakeup import ProcessWakeup
 from tests.deals.suggestions import suggested
 
+LOCAL = PlatformId("local")
 PLAYERS = ("alice", "bob", "carol")
 ROUNDS = 5  # of turns for each figure
 REOPENED = 3  # times that the rooms in memory are put away and opened again
@@ -73,7 +75,7 @@ def rooms_on(store: Store, idle_minutes: int = 10) -> Rooms:
 
 async def begun(rooms: Rooms, name: str) -> Room:
     """A new room whose seats are all taken. The name is the id of the command that creates it."""
-    opening = RoomOpened("local", "alice", RoomOptions())
+    opening = RoomOpened(LOCAL, "alice", RoomOptions())
     key = command_key(name, opening)
     assert key is not None
     room = await rooms.create(opening, key)
@@ -264,10 +266,10 @@ async def with_active(folder: Path, filled: int, active: int, number: int, entri
 
 FOREVER = Period(TimeNs(0), TimeNs(2**62))
 LISTS = {
-    "all": Search((of_platform("local"),), Moment.CREATED, FOREVER),
-    "in a state": Search((in_state("local", RoomState.FINISHED), of_platform("local")), Moment.CREATED, FOREVER),
-    "of a player": Search((with_player("local", "alice"), of_platform("local")), Moment.CREATED, FOREVER),
-    "ended": Search((played("local"),), Moment.ENDED, FOREVER),
+    "all": Search((of_platform(LOCAL),), Moment.CREATED, FOREVER),
+    "in a state": Search((in_state(LOCAL, RoomState.FINISHED), of_platform(LOCAL)), Moment.CREATED, FOREVER),
+    "of a player": Search((with_player(LOCAL, "alice"), of_platform(LOCAL)), Moment.CREATED, FOREVER),
+    "ended": Search((played(LOCAL),), Moment.ENDED, FOREVER),
 }
 
 

@@ -27,4 +27,4 @@ async def owner(events: StoreReader, room: RoomId) -> PlatformId | StoreUnavaila
     None if there is no such room, or if its first event is damaged or unreadable: then the room exists for nobody.
     """
     opened = await opening(events, room)
-    return PlatformId(opened.platform) if isinstance(opened, RoomOpened) else opened
+    return opened.platform if isinstance(opened, RoomOpened) else opened

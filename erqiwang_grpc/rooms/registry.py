@@ -10,6 +10,7 @@ from typing import final
 
 from erqiwang_core.match import Gathering
 
+from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.events import RoomOpened
 from erqiwang_grpc.events.actor import PLATFORM, stored
 from erqiwang_grpc.events.batches import batch_of
@@ -47,7 +48,7 @@ from erqiwang_grpc.store import (
 log = logging.getLogger(__name__)
 
 
-def room_id(platform: str, command_id: str) -> RoomId:
+def room_id(platform: PlatformId, command_id: str) -> RoomId:
     """The id of the room that a `CreateRoom` with this `command_id` opens. A repeated call gives the same id."""
     digest = sha256(f"{platform}\0{command_id}".encode()).digest()
     return RoomId(b32encode(digest[:15]).decode().lower())

@@ -46,7 +46,7 @@ each_table = pytest.mark.parametrize("players", TABLES, ids=ascii)
 
 async def seated(rooms: Rooms, players: tuple[str, ...]) -> Room:
     """A full room, as a server left it that did not look at names."""
-    opening = RoomOpened("local", players[0], RoomOptions())
+    opening = RoomOpened(PlatformId("local"), players[0], RoomOptions())
     key = command_key("room", opening)
     assert key is not None
     room = await rooms.create(opening, key)

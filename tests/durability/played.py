@@ -8,6 +8,7 @@ from erqiwang_core.players import RandomLegal
 from erqiwang_core.units import Seat
 from erqiwang_core.view import turn, view
 
+from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.clocks import Monotonic, SystemMonotonic
 from erqiwang_grpc.events.actor import PLATFORM, SeatActor
 from erqiwang_grpc.events.model import Label, RoomOpened
@@ -92,7 +93,7 @@ async def opened(
     labels: tuple[Label, ...] = (),
 ) -> Room:
     """A new room in which all seats are free."""
-    opening = RoomOpened("local", "alice", options or RoomOptions(), reference, labels)
+    opening = RoomOpened(PlatformId("local"), "alice", options or RoomOptions(), reference, labels)
     key = command_key(name, opening)
     assert key is not None
     room = await rooms.create(opening, key)

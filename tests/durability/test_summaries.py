@@ -13,6 +13,7 @@ from erqiwang_core.options import FourPlayer, RoomOptions, ThreePlayer
 
 from erqiwang_grpc.__main__ import main
 from erqiwang_grpc.archive.summaries import Contradicted, Scrub, Sound, Unknown, checked, mended
+from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.commands import export
 from erqiwang_grpc.commands.store import DONE
 from erqiwang_grpc.events import Unreadable
@@ -158,7 +159,7 @@ async def test_a_list_mends_no_more_at_once_than_its_caller_can_wait_for(tmp_pat
     db = sqlite3.connect(tmp_path / STORE_FILE, isolation_level=None)
     db.execute("UPDATE rooms SET body = x'00'")
     db.close()
-    search = Search((of_platform("local"),), Moment.CREATED, Period(TimeNs(0), TimeNs(2**62)))
+    search = Search((of_platform(PlatformId("local")),), Moment.CREATED, Period(TimeNs(0), TimeNs(2**62)))
     page = await store.summaries(search, 200)
     assert isinstance(page, Page)
     assert (page.rooms, page.doubtful) == ((), tuple(made[:4:-1]))
