@@ -17,20 +17,18 @@ from pathlib import Path
 from typing import final
 
 import psutil
-from erqiwang_core.match import Command, Match, Player, TakeSeat
-from erqiwang_core.options import RoomOptions
+from erqiwang_core.match import Command, Match, Player
 from erqiwang_core.units import Seat
 from erqiwang_core.view import advice
 
 from erqiwang_grpc.auth.files import Opened, open_key_files
 from erqiwang_grpc.auth.keys import PlatformId
-from erqiwang_grpc.events.actor import PLATFORM, SeatActor
+from erqiwang_grpc.events.actor import SeatActor
 from erqiwang_grpc.events.history import RoomHistory, read
 from erqiwang_grpc.events.index import in_state, of_platform, played, terms, with_player
-from erqiwang_grpc.events.model import RoomOpened
 from erqiwang_grpc.events.standing import RoomState, Standing, latest
 from erqiwang_grpc.events.summary import SummaryWriter
-from erqiwang_grpc.rooms.command import Accepted, HouseAsks, SeatAsks
+from erqiwang_grpc.rooms.command import Accepted, SeatAsks
 from erqiwang_grpc.rooms.fingerprint import command_key
 from erqiwang_grpc.rooms.housekeeping import Housekeeping
 from erqiwang_grpc.rooms.limits import Limits
@@ -57,9 +55,9 @@ from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.store.sqlite import SqliteStore, open_store
 from erqiwang_grpc.store.wakeup import ProcessWakeup
 from tests.deals.suggestions import suggested
+from tests.durability.played import PLAYERS, seated
 
 LOCAL = PlatformId("local")
-PLAYERS = ("alice", "bob", "carol")
 ROUNDS = 5  # of turns for each figure
 REOPENED = 3  # times that the rooms in memory are put away and opened again
 WRITTEN_AT_ONCE = 500  # rooms, while a store is filled
@@ -71,19 +69,6 @@ def rooms_on(store: Store, idle_minutes: int = 10) -> Rooms:
     """The rooms of a server on this store, without gRPC. Its limits do not slow the bench down."""
     limits = Limits(commands_per_second=1_000_000, rooms=1_000_000, idle_minutes=idle_minutes)
     return Rooms(Node(store, ProcessWakeup(), lambda: TimeNs(time.time_ns()), seeded(1), limits))
-
-
-async def begun(rooms: Rooms, name: str) -> Room:
-    """A new room whose seats are all taken. The name is the id of the command that creates it."""
-    opening = RoomOpened(LOCAL, "alice", RoomOptions())
-    key = command_key(name, opening)
-    assert key is not None
-    room = await rooms.create(opening, key)
-    assert isinstance(room, Room), room
-    for seat, player in enumerate(PLAYERS):
-        taken = await room.carry_out(HouseAsks(PLATFORM, TakeSeat(seat, Player(player)), None))
-        assert isinstance(taken, Accepted), taken
-    return room
 
 
 def next_command(match: Match) -> tuple[Seat, Command]:
@@ -106,7 +91,7 @@ async def one_turn(room: Room) -> float:
 async def template(turns: int) -> tuple[Entry, ...]:
     """The events of a room in which `turns` turns were played."""
     store = MemoryStore()
-    room = await begun(rooms_on(store), "template")
+    room = await seated(rooms_on(store), "template")
     for _ in range(turns):
         await one_turn(room)
     return await store.read(room.id)
@@ -228,7 +213,7 @@ async def measure(folder: Path, most: int, active: int, number: int) -> None:
             break
         await fill(store, filled, stored, entries)
         filled = stored
-        room = await begun(rooms_on(store), f"at {stored}")
+        room = await seated(rooms_on(store), f"at {stored}")
         print_turns(f"{stored:,} stored, 1 in memory", await turns([room], number))
     await store.close()
     await with_active(folder, filled, active, number, entries)
