@@ -17,24 +17,18 @@ from pathlib import Path
 from typing import final
 
 import psutil
-from erqiwang_core.burying import Bury
-from erqiwang_core.kernel.hand import ids
-from erqiwang_core.match import Command, Match, Player, Ready, TakeSeat
-from erqiwang_core.naming import NameTrump, number
-from erqiwang_core.options import RoomOptions
-from erqiwang_core.parts import BuryAdvice, CallAdvice, FollowAdvice, LeadAdvice, NameAdvice, ReadyAdvice
-from erqiwang_core.playing import Play
+from erqiwang_core.match import Command, Match, Player
 from erqiwang_core.units import Seat
 from erqiwang_core.view import advice
 
 from erqiwang_grpc.auth.files import Opened, open_key_files
-from erqiwang_grpc.events.actor import PLATFORM, SeatActor
+from erqiwang_grpc.auth.keys import PlatformId
+from erqiwang_grpc.events.actor import SeatActor
 from erqiwang_grpc.events.history import RoomHistory, read
 from erqiwang_grpc.events.index import in_state, of_platform, played, terms, with_player
-from erqiwang_grpc.events.model import RoomOpened
-from erqiwang_grpc.events.standing import RoomState, Standing, Step, opened as just_opened, steps
+from erqiwang_grpc.events.standing import RoomState, Standing, latest
 from erqiwang_grpc.events.summary import SummaryWriter
-from erqiwang_grpc.rooms.command import Accepted, HouseAsks, SeatAsks
+from erqiwang_grpc.rooms.command import Accepted, SeatAsks
 from erqiwang_grpc.rooms.fingerprint import command_key
 from erqiwang_grpc.rooms.housekeeping import Housekeeping
 from erqiwang_grpc.rooms.limits import Limits
@@ -60,8 +54,10 @@ from erqiwang_grpc.store import (
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.store.sqlite import SqliteStore, open_store
 from erqiwang_grpc.store.wakeup import ProcessWakeup
+from tests.deals.suggestions import suggested
+from tests.durability.played import PLAYERS, seated
 
-PLAYERS = ("alice", "bob", "carol")
+LOCAL = PlatformId("local")
 ROUNDS = 5  # of turns for each figure
 REOPENED = 3  # times that the rooms in memory are put away and opened again
 WRITTEN_AT_ONCE = 500  # rooms, while a store is filled
@@ -75,34 +71,11 @@ def rooms_on(store: Store, idle_minutes: int = 10) -> Rooms:
     return Rooms(Node(store, ProcessWakeup(), lambda: TimeNs(time.time_ns()), seeded(1), limits))
 
 
-async def begun(rooms: Rooms, name: str) -> Room:
-    """A new room whose seats are all taken. The name is the id of the command that creates it."""
-    opening = RoomOpened("local", "alice", RoomOptions())
-    key = command_key(name, opening)
-    assert key is not None
-    room = await rooms.create(opening, key)
-    assert isinstance(room, Room), room
-    for seat, player in enumerate(PLAYERS):
-        taken = await room.carry_out(HouseAsks(PLATFORM, TakeSeat(seat, Player(player)), None))
-        assert isinstance(taken, Accepted), taken
-    return room
-
-
 def next_command(match: Match) -> tuple[Seat, Command]:
     """The seat whose turn it is, and what its advice suggests: it costs little, and it plays every match to its end."""
     advised = ((seat, advice(match, seat).choice) for seat in match.chairs.seats())
     acting, choice = next((seat, choice) for seat, choice in advised if choice is not None)
-    match choice:
-        case CallAdvice(suggestion=call):
-            return acting, call
-        case NameAdvice(suggestion=trump):
-            return acting, NameTrump(number(trump))
-        case BuryAdvice(suggestion=cards):
-            return acting, Bury(ids(cards))
-        case LeadAdvice(suggestion=cards) | FollowAdvice(suggestion=cards):
-            return acting, Play(ids(cards))
-        case ReadyAdvice():
-            return acting, Ready()
+    return acting, suggested(choice)
 
 
 async def one_turn(room: Room) -> float:
@@ -118,7 +91,7 @@ async def one_turn(room: Room) -> float:
 async def template(turns: int) -> tuple[Entry, ...]:
     """The events of a room in which `turns` turns were played."""
     store = MemoryStore()
-    room = await begun(rooms_on(store), "template")
+    room = await seated(rooms_on(store), "template")
     for _ in range(turns):
         await one_turn(room)
     return await store.read(room.id)
@@ -149,10 +122,8 @@ def standing_after(entries: tuple[Entry, ...]) -> Standing:
     """The standing of a room after these events."""
     history = read(entries)
     assert isinstance(history, RoomHistory), history
-    standing = just_opened(history.opened, history.opening.time)
-    for step in steps(history):
-        assert isinstance(step, Step), step
-        standing = step.after
+    standing = latest(history)
+    assert isinstance(standing, Standing), standing
     return standing
 
 
@@ -242,7 +213,7 @@ async def measure(folder: Path, most: int, active: int, number: int) -> None:
             break
         await fill(store, filled, stored, entries)
         filled = stored
-        room = await begun(rooms_on(store), f"at {stored}")
+        room = await seated(rooms_on(store), f"at {stored}")
         print_turns(f"{stored:,} stored, 1 in memory", await turns([room], number))
     await store.close()
     await with_active(folder, filled, active, number, entries)
@@ -280,10 +251,10 @@ async def with_active(folder: Path, filled: int, active: int, number: int, entri
 
 FOREVER = Period(TimeNs(0), TimeNs(2**62))
 LISTS = {
-    "all": Search((of_platform("local"),), Moment.CREATED, FOREVER),
-    "in a state": Search((in_state("local", RoomState.FINISHED), of_platform("local")), Moment.CREATED, FOREVER),
-    "of a player": Search((with_player("local", "alice"), of_platform("local")), Moment.CREATED, FOREVER),
-    "ended": Search((played("local"),), Moment.ENDED, FOREVER),
+    "all": Search((of_platform(LOCAL),), Moment.CREATED, FOREVER),
+    "in a state": Search((in_state(LOCAL, RoomState.FINISHED), of_platform(LOCAL)), Moment.CREATED, FOREVER),
+    "of a player": Search((with_player(LOCAL, "alice"), of_platform(LOCAL)), Moment.CREATED, FOREVER),
+    "ended": Search((played(LOCAL),), Moment.ENDED, FOREVER),
 }
 
 

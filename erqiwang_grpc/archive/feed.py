@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 from typing import Final, final
 
+from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.clocks import Monotonic, within
 from erqiwang_grpc.events import Unreadable, read
 from erqiwang_grpc.events.index import PublicEvent, is_public
@@ -45,7 +46,7 @@ class Happened:
 async def feed(
     store: StoreReader,
     wakeup: Wakeup,
-    platform: str,
+    platform: PlatformId,
     place: Place,
     bell: Bell,
     is_leaving: Callable[[], bool],

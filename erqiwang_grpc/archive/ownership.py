@@ -1,10 +1,24 @@
 """Ownership: which platform a stored room belongs to. To other platforms the room does not exist, damaged or not."""
 
-from erqiwang_grpc import events as stored
 from erqiwang_grpc.auth.keys import PlatformId
+from erqiwang_grpc.events.history import read_first
 from erqiwang_grpc.events.model import RoomOpened
 from erqiwang_grpc.rooms.refusals import StoreUnavailable
 from erqiwang_grpc.store import Entry, RoomId, StoreReader, Unavailable
+
+
+async def opening(events: StoreReader, room: RoomId) -> RoomOpened | StoreUnavailable | None:
+    """The first event of a room, read alone; a refusal if the store cannot be read.
+
+    None if there is no such room, or if its first event is damaged or unreadable.
+    """
+    first = await events.first(room)
+    if isinstance(first, Unavailable):
+        return StoreUnavailable()
+    if not isinstance(first, Entry):
+        return None
+    opened = read_first(first)
+    return opened if isinstance(opened, RoomOpened) else None
 
 
 async def owner(events: StoreReader, room: RoomId) -> PlatformId | StoreUnavailable | None:
@@ -12,10 +26,5 @@ async def owner(events: StoreReader, room: RoomId) -> PlatformId | StoreUnavaila
 
     None if there is no such room, or if its first event is damaged or unreadable: then the room exists for nobody.
     """
-    first = await events.first(room)
-    if isinstance(first, Unavailable):
-        return StoreUnavailable()
-    if not isinstance(first, Entry):
-        return None
-    opened = stored.read(first.body, first.rules_version)
-    return PlatformId(opened.platform) if isinstance(opened, RoomOpened) else None
+    opened = await opening(events, room)
+    return opened.platform if isinstance(opened, RoomOpened) else opened

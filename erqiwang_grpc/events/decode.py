@@ -51,6 +51,7 @@ from erqiwang_core.settlement import DealSettled, SeatScore, Settlement
 from erqiwang_core.units import Awards, CardId, CardSet, Chips, Level, Points, Seat
 from google.protobuf.message import DecodeError
 
+from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.events.encode import message
 from erqiwang_grpc.events.model import Label, RoomOpened, StoredEvent
 from erqiwang_grpc.events.numbers import AWARD_KINDS, DISBAND_REASONS, PLAIN_OUTCOMES
@@ -168,7 +169,9 @@ def room_opened(stored: room_pb2.RoomOpened) -> RoomOpened:
     keys = [label.key for label in labels]
     if keys != sorted(set(keys)):
         raise UnclearError("its labels are not in order")
-    return RoomOpened(stored.platform, stored.owner, _room_options(stored.options), stored.reference, labels)
+    return RoomOpened(
+        PlatformId(stored.platform), stored.owner, _room_options(stored.options), stored.reference, labels
+    )
 
 
 def _room_options(stored: room_pb2.RoomOptions) -> RoomOptions:

@@ -11,6 +11,7 @@ from erqiwang_core.naming import TrumpNamed
 from erqiwang_core.playing import CardsFollowed, CardsLed
 from erqiwang_core.settlement import DealSettled
 
+from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.events.model import Label, RoomOpened, StoredEvent
 from erqiwang_grpc.events.standing import RoomState
 from erqiwang_grpc.store import Term
@@ -21,32 +22,32 @@ ENDED: Final = Term("ended", "")
 """Rooms of all platforms whose match has ended. Retention looks for them."""
 
 
-def of_platform(platform: str) -> Term:
+def of_platform(platform: PlatformId) -> Term:
     """The term for all rooms of a platform."""
     return Term("room", platform)
 
 
-def in_state(platform: str, state: RoomState) -> Term:
+def in_state(platform: PlatformId, state: RoomState) -> Term:
     """The term for the rooms of a platform in a given state."""
     return Term("state", f"{platform}/{state.value}")
 
 
-def with_player(platform: str, player: str) -> Term:
+def with_player(platform: PlatformId, player: str) -> Term:
     """The term for the rooms of a platform in which a player sits, or sat at the end."""
     return Term("player", f"{platform}/{player}")
 
 
-def with_reference(platform: str, reference: str) -> Term:
+def with_reference(platform: PlatformId, reference: str) -> Term:
     """The term for the rooms to which a platform gave that reference."""
     return Term("reference", f"{platform}/{reference}")
 
 
-def with_label(platform: str, label: Label) -> Term:
+def with_label(platform: PlatformId, label: Label) -> Term:
     """The term for the rooms to which a platform gave that label. The key of a label never holds `=`."""
     return Term("label", f"{platform}/{label.key}={label.value}")
 
 
-def played(platform: str) -> Term:
+def played(platform: PlatformId) -> Term:
     """The term for the rooms of a platform whose match began, so that they have a record."""
     return Term("played", platform)
 

@@ -6,6 +6,8 @@ from typing import TypeAlias, final
 from erqiwang_core.match import Event
 from erqiwang_core.options import RoomOptions
 
+from erqiwang_grpc.auth.keys import PlatformId
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -21,7 +23,7 @@ class Label:
 class RoomOpened:
     """A room was created. The first event of every room."""
 
-    platform: str
+    platform: PlatformId
     """The platform that the room belongs to."""
     owner: str
     """The platform's id of the player who owns the room."""

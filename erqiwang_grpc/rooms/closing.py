@@ -1,10 +1,11 @@
 """Why the stream of a listener ends."""
 
-from enum import Enum
+from enum import Enum, unique
 
 from erqiwang_grpc.reasons import Reason
 
 
+@unique
 class Closing(Enum):
     """Why a stream ends. The value is the reason that its client is told; None if it is told none."""
 

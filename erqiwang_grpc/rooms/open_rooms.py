@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import final
 
+from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.store import RoomId, TimeNs
 
 
@@ -20,8 +21,8 @@ class OpenRooms:
     """
 
     def __init__(self) -> None:
-        self._platforms: dict[RoomId, str] = {}
-        self._of_platform: Counter[str] = Counter()
+        self._platforms: dict[RoomId, PlatformId] = {}
+        self._of_platform: Counter[PlatformId] = Counter()
 
     def __len__(self) -> int:
         return len(self._platforms)
@@ -29,11 +30,11 @@ class OpenRooms:
     def __contains__(self, room: RoomId) -> bool:
         return room in self._platforms
 
-    def of(self, platform: str) -> int:
+    def of(self, platform: PlatformId) -> int:
         """The number of open rooms of the platform."""
         return self._of_platform[platform]
 
-    def add(self, room: RoomId, platform: str) -> None:
+    def add(self, room: RoomId, platform: PlatformId) -> None:
         """Count the room as open. Does nothing if it is counted already."""
         if room not in self._platforms:
             self._platforms[room] = platform

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final, final
 
+from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.clocks import Monotonic
 from erqiwang_grpc.rooms.limits import Limits
 from erqiwang_grpc.rooms.rate_limit import Allowance
@@ -22,23 +23,23 @@ class Quotas:
     def __init__(self, limits: Limits, monotonic: Monotonic) -> None:
         self._limits = limits
         self._monotonic = monotonic
-        self._streams: Counter[str] = Counter()
-        self._watchers: Counter[str] = Counter()
-        self._unattached: Counter[str] = Counter()
-        self._calls: dict[str, Allowance] = {}
+        self._streams: Counter[PlatformId] = Counter()
+        self._watchers: Counter[PlatformId] = Counter()
+        self._unattached: Counter[PlatformId] = Counter()
+        self._calls: dict[PlatformId, Allowance] = {}
 
-    def call(self, platform: str, cost: float) -> QuotaReached | None:
+    def call(self, platform: PlatformId, cost: float) -> QuotaReached | None:
         """Take `cost` units from the platform's allowance; the refusal if they are not there, None if paid."""
         wait = self._calls_of(platform).take(cost, self._monotonic())
         if not wait:
             return None
         return QuotaReached(Quota.CALLS, self._limits.platform_calls_per_second, wait)
 
-    def owe(self, platform: str, cost: float) -> None:
+    def owe(self, platform: PlatformId, cost: float) -> None:
         """Take `cost` units even if they are not there: for work whose cost is known only after it is done."""
         self._calls_of(platform).spend(cost, self._monotonic())
 
-    def _calls_of(self, platform: str) -> Allowance:
+    def _calls_of(self, platform: PlatformId) -> Allowance:
         # This dictionary stays small: only platforms with a valid key get here.
         allowance = self._calls.get(platform)
         if allowance is None:
@@ -51,42 +52,42 @@ class Quotas:
         most = self._limits.rooms_of_platform
         return QuotaReached(Quota.ROOMS, most, _ROOMS_WAIT) if has >= most else None
 
-    def stream(self, platform: str) -> QuotaReached | None:
+    def stream(self, platform: PlatformId) -> QuotaReached | None:
         """The refusal if the platform may open no more seat streams; None if it may."""
         most = self._limits.streams_of_platform
         return QuotaReached(Quota.STREAMS, most, _STREAMS_WAIT) if self._streams[platform] >= most else None
 
-    def watcher(self, platform: str) -> QuotaReached | None:
+    def watcher(self, platform: PlatformId) -> QuotaReached | None:
         """The refusal if the platform may open no more streams of `WatchRooms`; None if it may."""
         most = self._limits.watchers_of_platform
         return QuotaReached(Quota.WATCHERS, most, _STREAMS_WAIT) if self._watchers[platform] >= most else None
 
-    def unattached(self, platform: str) -> QuotaReached | None:
+    def unattached(self, platform: PlatformId) -> QuotaReached | None:
         """The refusal if no more of the platform's seat streams may wait for `Attach`; None if one more may."""
         most = self._limits.unattached_of_platform
         return QuotaReached(Quota.UNATTACHED, most, _STREAMS_WAIT) if self._unattached[platform] >= most else None
 
     @contextmanager
-    def streaming(self, platform: str) -> Iterator[None]:
+    def streaming(self, platform: PlatformId) -> Iterator[None]:
         """Count a stream of one of the platform's seats until the context is left."""
         with _counted(self._streams, platform):
             yield
 
     @contextmanager
-    def attaching(self, platform: str) -> Iterator[None]:
+    def attaching(self, platform: PlatformId) -> Iterator[None]:
         """Count a stream of one of the platform's seats that waits for `Attach` until the context is left."""
         with _counted(self._unattached, platform):
             yield
 
     @contextmanager
-    def watching(self, platform: str) -> Iterator[None]:
+    def watching(self, platform: PlatformId) -> Iterator[None]:
         """Count a stream of `WatchRooms` until the context is left."""
         with _counted(self._watchers, platform):
             yield
 
 
 @contextmanager
-def _counted(counter: Counter[str], platform: str) -> Iterator[None]:
+def _counted(counter: Counter[PlatformId], platform: PlatformId) -> Iterator[None]:
     counter[platform] += 1
     try:
         yield

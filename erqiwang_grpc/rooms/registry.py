@@ -12,6 +12,7 @@ from typing import Final, final
 
 from erqiwang_core.match import Gathering, Running
 
+from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.events import RoomOpened
 from erqiwang_grpc.events.actor import PLATFORM, stored
 from erqiwang_grpc.events.batches import batch_of
@@ -56,7 +57,7 @@ _FEW_EVENTS: Final = 50
 """A room of so many events is followed within 5 ms, which is less than a thread is worth."""
 
 
-def room_id(platform: str, command_id: str) -> RoomId:
+def room_id(platform: PlatformId, command_id: str) -> RoomId:
     """The id of the room that a `CreateRoom` with this `command_id` opens. A repeated call gives the same id."""
     digest = sha256(f"{platform}\0{command_id}".encode()).digest()
     return RoomId(b32encode(digest[:15]).decode().lower())
@@ -168,7 +169,7 @@ class Rooms:
             self._refused.popitem(last=False)
         return refused
 
-    def _make_place(self, platform: str) -> None:
+    def _make_place(self, platform: PlatformId) -> None:
         """Drop the platform's longest unused room from memory if the platform has all the open rooms that it may have.
 
         Stored rooms are opened whenever they are asked for. So a platform that asks for many must not fill the memory.
@@ -224,7 +225,7 @@ class Rooms:
         match appended:
             case Appended():
                 state = State(standing)
-                state.remember(PLATFORM, key, Version(1))
+                state.accepted.remember(PLATFORM, key, Version(1), Version(1))
                 self.node.wakeup.hint(room, Version(1))
                 return self._keep(room, state)
             case Duplicate(fingerprint=fingerprint):

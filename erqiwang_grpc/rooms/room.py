@@ -27,23 +27,22 @@ from erqiwang_grpc.events.summary import SummaryWriter
 from erqiwang_grpc.rooms.audience import Attachment, Audience
 from erqiwang_grpc.rooms.command import Accepted, Answer, Answered, Asked, HouseAsks, SeatAsks
 from erqiwang_grpc.rooms.counters import Counters
+from erqiwang_grpc.rooms.idempotency import Brought, again
 from erqiwang_grpc.rooms.limits import Limits
 from erqiwang_grpc.rooms.listener import Listener, Told
 from erqiwang_grpc.rooms.rate_limit import Allowances
 from erqiwang_grpc.rooms.refusals import (
-    CommandIdReused,
     OutcomeUnknown,
     Refused,
     RoomQuarantined,
     StaleVersion,
     StoreUnavailable,
 )
-from erqiwang_grpc.rooms.state import Brought, State
+from erqiwang_grpc.rooms.state import State
 from erqiwang_grpc.shuffling import Shuffler
 from erqiwang_grpc.store import (
     NOTHING,
     Appended,
-    CommandKey,
     Conflict,
     Damaged,
     Duplicate,
@@ -169,9 +168,9 @@ class Room:
                 return OutcomeUnknown()
         for _ in range(_ATTEMPTS):
             # Recognise. If a command with this id was accepted before, give the same answer again.
-            known = self.state.brought.get((asked.actor, asked.key.id)) if asked.key else None
-            if known is not None and asked.key is not None:
-                return _again(known, asked.key)
+            known = self.state.accepted.recognise(asked.actor, asked.key)
+            if known is not None:
+                return known
 
             # Decide. On a shared store this node may be behind. So it catches up before it answers without any event.
             version = self.version
@@ -201,7 +200,7 @@ class Room:
                     told = tuple(
                         self._take(event, standing, sender) for event, standing in zip(decided, after, strict=True)
                     )
-                    self.state.remember(asked.actor, asked.key, Version(version + 1))
+                    self.state.accepted.remember(asked.actor, asked.key, Version(version + 1), self.version)
                     self._node.wakeup.hint(self.id, self.version)
                     return Accepted(Version(version + 1), self.version, repeated=False, told=told)
                 case Duplicate(first, last, fingerprint):
@@ -209,7 +208,7 @@ class Room:
                     behind = await self._follow()
                     if isinstance(behind, StoreUnavailable):
                         return OutcomeUnknown()  # it was done before, so "nothing was done" would be wrong
-                    return behind or _again(Brought(first, last, fingerprint), asked.key)
+                    return behind or again(Brought(first, last, fingerprint), asked.key)
                 case Conflict():
                     at_head = True
                     refused = await self._follow()
@@ -316,10 +315,3 @@ class Room:
         refused = await self._catch_up()
         # A damaged room is shown as it was when it was sound.
         return refused if isinstance(refused, StoreUnavailable) else None
-
-
-def _again(brought: Brought, key: CommandKey) -> Accepted | CommandIdReused:
-    """The answer to a command whose id was accepted before: the same versions, or a refusal if it differs."""
-    if brought.fingerprint != key.fingerprint:
-        return CommandIdReused()
-    return Accepted(brought.first, brought.last, repeated=True)

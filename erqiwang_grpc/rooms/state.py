@@ -1,4 +1,4 @@
-"""The state of a room: where it stands, what each command brought about, and its last events.
+"""The state of a room: where it stands, the commands it has accepted, and its last events.
 
 Only events change a state, so a room opened from the store equals the room that wrote it.
 """
@@ -14,21 +14,11 @@ from erqiwang_core.notices import Cause
 from erqiwang_core.units import Seat
 
 from erqiwang_grpc.events import RoomOpened
-from erqiwang_grpc.events.actor import Actor, read as actor_of
+from erqiwang_grpc.events.actor import read as actor_of
 from erqiwang_grpc.events.history import UnreadableEntry, read_first, read_next
 from erqiwang_grpc.events.standing import Standing, opened
-from erqiwang_grpc.store import CommandId, CommandKey, Entry, TimeNs, Version
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Brought:
-    """The versions of the events that a command brought about, and its fingerprint."""
-
-    first: Version
-    last: Version
-    fingerprint: bytes
-
+from erqiwang_grpc.rooms.idempotency import AcceptedCommands
+from erqiwang_grpc.store import Entry, TimeNs, Version
 
 LOOKED_BACK: Final = 64
 """Most events of a deal that a seat is told after it was away."""
@@ -50,7 +40,7 @@ class State:
     """The state of one room."""
 
     standing: Standing
-    brought: dict[tuple[Actor, CommandId], Brought] = field(default_factory=dict)
+    accepted: AcceptedCommands = field(default_factory=AcceptedCommands)
     lately: deque[RecentEvent] = field(default_factory=lambda: deque(maxlen=LOOKED_BACK))
     """The latest events of the present deal, or of the last one; empty before the first deal."""
     fault: str | None = None
@@ -78,11 +68,6 @@ class State:
             self.lately.clear()
         if after.started is not None:
             self.lately.append(RecentEvent(after.version, after.time, event))
-
-    def remember(self, actor: Actor, command: CommandKey | None, first: Version) -> None:
-        """Remember that a command brought about the versions from `first` to the present one."""
-        if command is not None:
-            self.brought[actor, command.id] = Brought(first, self.version, command.fingerprint)
 
     def missed(self, seat: Seat, after: int) -> list[tuple[RecentEvent, Cause]]:
         """The events of this deal after version `after`, as far as `seat` may look back (rules §12), oldest first."""
@@ -117,8 +102,7 @@ class State:
             self.take(event, self.standing.after(event, entry.time, actor))
         except Exception as error:  # noqa: BLE001  # a rule's bug, in one room: it must not reach another
             return Unfollowable(f"event {entry.version} cannot be followed: {type(error).__name__}")
-        known = self.brought.get((actor, entry.command.id)) if entry.command else None
-        self.remember(actor, entry.command, known.first if known else entry.version)
+        self.accepted.remember(actor, entry.command, entry.version, entry.version)
         return event
 
 
@@ -154,7 +138,7 @@ def replay(entries: Sequence[Entry]) -> State | Unopenable:
     if isinstance(event, UnreadableEntry):
         return Unopenable(event.why)
     state = State(opened(event, first.time))
-    state.remember(actor_of(first.actor), first.command, Version(1))
+    state.accepted.remember(actor_of(first.actor), first.command, first.version, first.version)
     for entry in entries[1:]:
         state.follow(entry)
     return state

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Final, final
 
-from erqiwang_grpc import events as stored
 from erqiwang_grpc.archive.feed import Happened
+from erqiwang_grpc.archive.ownership import opening
 from erqiwang_grpc.events.model import RoomOpened
 from erqiwang_grpc.rooms.refusals import StoreUnavailable
 from erqiwang_grpc.rooms.registry import Rooms
-from erqiwang_grpc.store import Entry, RoomId, StoreReader, Unavailable
+from erqiwang_grpc.store import RoomId, StoreReader
 
 _KEPT: Final = 10_000
 """Most openings kept for rooms that are not in memory. Without them, a watcher of a long history would have the
@@ -37,13 +37,8 @@ class Openings:
         if room in self._kept:
             self._kept.move_to_end(room)
             return self._kept[room]
-        first = await self._events.first(room)
-        if isinstance(first, Unavailable):
-            return StoreUnavailable()
-        if not isinstance(first, Entry):
-            return None
-        opened = stored.read(first.body, first.rules_version)
-        return self._keep(room, opened) if isinstance(opened, RoomOpened) else None
+        opened = await opening(self._events, room)
+        return self._keep(room, opened) if isinstance(opened, RoomOpened) else opened
 
     def _keep(self, room: RoomId, opened: RoomOpened) -> RoomOpened:
         self._kept[room] = opened

@@ -8,6 +8,7 @@ from typing import Final
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
+from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.events.index import (
     in_state,
     of_platform,
@@ -32,7 +33,7 @@ from erqiwang_grpc.store import Moment, Period, Search, Term, TimeNs
 from erqiwang_grpc.v1 import room_pb2, room_service_pb2 as pb
 
 _FOREVER: Final = TimeNs(2**63 - 1)
-_STATES: Final[Mapping[room_pb2.RoomState.ValueType, Callable[[str], Term]]] = {
+_STATES: Final[Mapping[room_pb2.RoomState.ValueType, Callable[[PlatformId], Term]]] = {
     room_pb2.ROOM_STATE_UNSPECIFIED: of_platform,
     **{on_the_wire: partial(in_state, state=state) for state, on_the_wire in encode.STATES.items()},
 }
@@ -41,7 +42,7 @@ _ENDINGS: Final = (room_pb2.ROOM_STATE_UNSPECIFIED, room_pb2.ROOM_STATE_FINISHED
 """The states that a search for matches may name. An expired room never had a match."""
 
 
-def rooms(platform: str, request: pb.ListRoomsRequest) -> Search | InvalidField:
+def rooms(platform: PlatformId, request: pb.ListRoomsRequest) -> Search | InvalidField:
     """The search for `ListRooms`, newest room first. `InvalidField` if a filter has a bad value."""
     if request.state not in room_pb2.RoomState.values():
         return choice_fault("state", request.state, tuple(sorted(room_pb2.RoomState.values())))
@@ -51,7 +52,7 @@ def rooms(platform: str, request: pb.ListRoomsRequest) -> Search | InvalidField:
     return Search((*terms, _STATES[request.state](platform)), Moment.CREATED, Period(TimeNs(0), _FOREVER))
 
 
-def matches(platform: str, request: pb.ListMatchRecordsRequest) -> Search | InvalidField:
+def matches(platform: PlatformId, request: pb.ListMatchRecordsRequest) -> Search | InvalidField:
     """The search for `ListMatchRecords`, last to end first, of matches that began. `InvalidField` for a bad filter."""
     if request.state not in _ENDINGS:
         return choice_fault("state", request.state, _ENDINGS)
@@ -64,7 +65,9 @@ def matches(platform: str, request: pb.ListMatchRecordsRequest) -> Search | Inva
     return Search((*terms, *ending, played(platform)), Moment.ENDED, Period(_nanoseconds(request.since), until))
 
 
-def _named(platform: str, request: pb.ListRoomsRequest | pb.ListMatchRecordsRequest) -> tuple[Term, ...] | InvalidField:
+def _named(
+    platform: PlatformId, request: pb.ListRoomsRequest | pb.ListMatchRecordsRequest
+) -> tuple[Term, ...] | InvalidField:
     """The terms of the request's filters, rarest first, because the store looks rooms up by the first term."""
     wrong = (
         length_fault("player", request.player, 0, LONGEST_NAME)

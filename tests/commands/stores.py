@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.rooms.registry import Rooms, room_id
 from erqiwang_grpc.store.sqlite import STORE_FILE, SqliteStore, open_store
 from tests.durability.played import node_on, play, seated
@@ -15,4 +16,4 @@ async def stored(folder: Path, rooms: int = 1, steps: int = 10) -> str:
     for number in range(rooms):
         await play(await seated(here, f"room {number}"), steps)
     await store.close()
-    return room_id("local", f"room {rooms - 1}")
+    return room_id(PlatformId("local"), f"room {rooms - 1}")

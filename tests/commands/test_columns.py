@@ -12,6 +12,7 @@ from rich.cells import cell_len
 
 from erqiwang_grpc.__main__ import main
 from erqiwang_grpc.auth.files import Opened, open_key_files
+from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.commands import SUBCOMMANDS, folding
 from erqiwang_grpc.rooms.registry import room_id
 from tests.commands.stores import stored
@@ -71,7 +72,11 @@ def folder() -> Iterator[Path]:
 
 def filled(arguments: tuple[str, ...], folder: Path) -> list[str]:
     """The arguments for this folder."""
-    places = {"ROOM": room_id("local", "room 0"), "DATA": str(folder), "COPY": str(folder.with_name("copy"))}
+    places = {
+        "ROOM": room_id(PlatformId("local"), "room 0"),
+        "DATA": str(folder),
+        "COPY": str(folder.with_name("copy")),
+    }
     return [places.get(argument, argument) for argument in arguments]
 
 

@@ -8,8 +8,7 @@ from random import Random
 from time import time
 
 import pytest
-from erqiwang_core.match import Disband, Player, TakeSeat
-from erqiwang_core.options import RoomOptions
+from erqiwang_core.match import Disband, Player
 from erqiwang_core.refusals import Phase
 from erqiwang_core.units import Seat
 from erqiwang_core.view import progress
@@ -21,11 +20,9 @@ from erqiwang_grpc.auth.files import Opened, open_key_files
 from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.auth.tokens import Epoch, UnixSeconds, claims_for
 from erqiwang_grpc.events.actor import SeatActor
-from erqiwang_grpc.events.model import RoomOpened
 from erqiwang_grpc.logs import JsonLines
 from erqiwang_grpc.names import MOST_BYTES, fault, is_printable, printable, printable_json
 from erqiwang_grpc.rooms.command import Accepted, SeatAsks
-from erqiwang_grpc.rooms.fingerprint import command_key
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Room
 from erqiwang_grpc.rpc.server import Server, Settings
@@ -35,26 +32,13 @@ from erqiwang_grpc.store.sqlite import STORE_FILE, SqliteStore, open_store
 from erqiwang_grpc.v1 import record_pb2
 from tests.commands.hostile import GOOD, NAMES, dangerous
 from tests.commands.terminals import terminal
-from tests.durability.played import administer, next_command, node_on
+from tests.durability.played import administer, next_command, node_on, seated
 
 each_name = pytest.mark.parametrize("name", [pytest.param(name, id=why) for why, name in NAMES.items()])
 
 
 TABLES = [tuple(list(NAMES.values())[at : at + 3]) for at in range(0, len(NAMES), 3)]
 each_table = pytest.mark.parametrize("players", TABLES, ids=ascii)
-
-
-async def seated(rooms: Rooms, players: tuple[str, ...]) -> Room:
-    """A full room, as a server left it that did not look at names."""
-    opening = RoomOpened("local", players[0], RoomOptions())
-    key = command_key("room", opening)
-    assert key is not None
-    room = await rooms.create(opening, key)
-    assert isinstance(room, Room), room
-    for number, player in enumerate(players):
-        taken = await administer(room, TakeSeat(number, Player(player)))
-        assert isinstance(taken, Accepted), taken
-    return room
 
 
 async def play_a_deal(room: Room, players: tuple[str, ...]) -> None:
@@ -69,7 +53,7 @@ async def stored(folder: Path, players: tuple[str, ...]) -> RoomId:
     """A match of one deal in a data folder."""
     store = await open_store(folder / STORE_FILE)
     assert isinstance(store, SqliteStore)
-    room = await seated(Rooms(node_on(store)), players)
+    room = await seated(Rooms(node_on(store)), players=players)
     await play_a_deal(room, players)
     ended = await administer(room, Disband())
     assert isinstance(ended, Accepted), ended
@@ -103,7 +87,7 @@ async def test_play(tmp_path: Path) -> None:
     server = Server(Settings(MemoryStore(), opened.files))
     await server.start()
     try:
-        room = await seated(server.rooms, players)
+        room = await seated(server.rooms, players=players)
         chair = room.match.chairs[Seat(1)]
         claims = claims_for(
             PlatformId("local"),

@@ -8,6 +8,7 @@ from erqiwang_core.players import RandomLegal
 from erqiwang_core.units import Seat
 from erqiwang_core.view import turn, view
 
+from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.clocks import Monotonic, SystemMonotonic
 from erqiwang_grpc.events.actor import PLATFORM, SeatActor
 from erqiwang_grpc.events.model import Label, RoomOpened
@@ -88,11 +89,12 @@ async def opened(
     name: str = "room",
     options: RoomOptions | None = None,
     *,
+    players: tuple[str, ...] = PLAYERS,
     reference: str = "",
     labels: tuple[Label, ...] = (),
 ) -> Room:
-    """A new room in which all seats are free."""
-    opening = RoomOpened("local", "alice", options or RoomOptions(), reference, labels)
+    """A new room in which all seats are free. Its owner is the first of `players`."""
+    opening = RoomOpened(PlatformId("local"), players[0], options or RoomOptions(), reference, labels)
     key = command_key(name, opening)
     assert key is not None
     room = await rooms.create(opening, key)
@@ -105,13 +107,14 @@ async def seated(
     name: str = "room",
     options: RoomOptions | None = None,
     *,
+    players: tuple[str, ...] = PLAYERS,
     reference: str = "",
     labels: tuple[Label, ...] = (),
 ) -> Room:
-    """A new room whose seats are all taken, and whose first deal is dealt."""
-    room = await opened(rooms, name, options, reference=reference, labels=labels)
+    """A new room whose seats are all taken by `players`, and whose first deal is dealt."""
+    room = await opened(rooms, name, options, players=players, reference=reference, labels=labels)
     for seat in room.match.chairs.seats():
-        taken = await administer(room, TakeSeat(seat, Player(PLAYERS[seat])), f"seat {seat}")
+        taken = await administer(room, TakeSeat(seat, Player(players[seat])), f"seat {seat}")
         assert isinstance(taken, Accepted), taken
     if room.match.options.start is Start.PLATFORM:
         assert isinstance(await administer(room, StartMatch(), "start"), Accepted)

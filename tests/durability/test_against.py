@@ -16,6 +16,7 @@ from erqiwang_grpc.__main__ import main
 from erqiwang_grpc.archive import feed as watching
 from erqiwang_grpc.archive.feed import Place
 from erqiwang_grpc.archive.summaries import mended
+from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.clocks import SystemMonotonic
 from erqiwang_grpc.commands import export
 from erqiwang_grpc.events.index import ENDED
@@ -49,7 +50,7 @@ async def heard(store: SqliteStore) -> list[pb.RoomEvent]:
     looks = iter([False, True])
     found: list[pb.RoomEvent] = []
     feed = watching.feed(
-        store, ProcessWakeup(), "local", Place(START, 0), Bell(), lambda: next(looks), SystemMonotonic()
+        store, ProcessWakeup(), PlatformId("local"), Place(START, 0), Bell(), lambda: next(looks), SystemMonotonic()
     )
     rooms: dict[RoomId, RoomOpened] = {}
     async for happened in feed:

@@ -10,6 +10,7 @@ import pytest
 
 from erqiwang_grpc.archive import feed as watching
 from erqiwang_grpc.archive.feed import Happened, Place
+from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.client import Platform
 from erqiwang_grpc.client.calls import bearer
 from erqiwang_grpc.clocks import SystemMonotonic
@@ -125,7 +126,14 @@ async def test_what_a_watcher_is_told(many: Many, page: int) -> None:
     looks = iter([False] * 400)
     events = many.service.store
     feed = watching.feed(
-        events, ProcessWakeup(), "local", Place(START, 0), Bell(), lambda: next(looks, True), SystemMonotonic(), page
+        events,
+        ProcessWakeup(),
+        PlatformId("local"),
+        Place(START, 0),
+        Bell(),
+        lambda: next(looks, True),
+        SystemMonotonic(),
+        page,
     )
     told: list[Happened] = []
     wanted = {room: TOLD_OF_A_MATCH if state in "dx" else 1 for room, state in zip(many.rooms, STATES, strict=True)}

@@ -177,7 +177,7 @@ async def test_a_list_mends_no_more_at_once_than_its_caller_can_wait_for(tmp_pat
     db = sqlite3.connect(tmp_path / STORE_FILE, isolation_level=None)
     db.execute("UPDATE rooms SET body = x'00'")
     db.close()
-    search = Search((of_platform("local"),), Moment.CREATED, Period(TimeNs(0), TimeNs(2**62)))
+    search = Search((of_platform(PlatformId("local")),), Moment.CREATED, Period(TimeNs(0), TimeNs(2**62)))
     page = await store.summaries(search, 200)
     assert isinstance(page, Page)
     assert (page.rooms, page.doubtful) == ((), tuple(made[:4:-1]))
@@ -213,7 +213,7 @@ async def test_rooms_of_a_newer_program_are_checked_a_few_at_a_time_and_then_lef
 
     async def reads() -> int:
         before = store.reads
-        search = Search((of_platform("local"),), Moment.CREATED, Period(TimeNs(0), TimeNs(2**62)))
+        search = Search((of_platform(PlatformId("local")),), Moment.CREATED, Period(TimeNs(0), TimeNs(2**62)))
         page = await archive.page(search, 200, START)
         assert isinstance(page, ListedRooms)
         assert [each.room for each in page.rooms] == [right.id]

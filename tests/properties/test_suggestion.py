@@ -3,37 +3,17 @@
 from random import Random
 
 import pytest
-from erqiwang_core.bidding import Bid, Pass
-from erqiwang_core.burying import Bury
-from erqiwang_core.kernel.hand import ids
-from erqiwang_core.match import Command, Match, Over, Player, Ready, Running, Shuffle, TakeSeat, begin
-from erqiwang_core.naming import NameTrump, number
+from erqiwang_core.match import Match, Over, Player, Running, Shuffle, TakeSeat, begin
 from erqiwang_core.options import Deck, FourPlayer, RoomOptions
-from erqiwang_core.parts import BuryAdvice, CallAdvice, Choice, FollowAdvice, LeadAdvice, NameAdvice, ReadyAdvice
 from erqiwang_core.players import shuffles
-from erqiwang_core.playing import Play
 from erqiwang_core.settlement import Settled
 from erqiwang_core.units import Seat
 from erqiwang_core.view import view
 from hypothesis import given
 
 from tests.deals.plans import Plan, examples, plans
+from tests.deals.suggestions import suggested
 from tests.deals.walk import Move, Sent, Step, advance, positions, turn
-
-
-def suggested(choice: Choice) -> Command:
-    """The suggestion as the command it suggests."""
-    match choice:
-        case CallAdvice(suggestion=Bid() | Pass() as call):
-            return call
-        case NameAdvice(suggestion=trump):
-            return NameTrump(number(trump))
-        case BuryAdvice(suggestion=cards):
-            return Bury(ids(cards))
-        case LeadAdvice(suggestion=cards) | FollowAdvice(suggestion=cards):
-            return Play(ids(cards))
-        case ReadyAdvice():
-            return Ready()
 
 
 @examples(0.5)

@@ -21,6 +21,7 @@ from erqiwang_core.naming import NameTrump, Surrender
 from erqiwang_core.options import Countdowns, Deck, FourPlayer, Length, Payer, RoomOptions, Start, ThreePlayer
 from erqiwang_core.playing import Play, Request, ShowTrumps, Signal
 
+from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.events import Label, RoomOpened
 from erqiwang_grpc.rooms.command import SeatCommand
 from erqiwang_grpc.rooms.fingerprint import command_key, fingerprint, form
@@ -44,20 +45,20 @@ FORMS: Final[list[tuple[SeatCommand | HouseCommand | RoomOpened, str]]] = [
     (Disband(2, DisbandReason.ABSENT, "a b"), "disband 2 absent a b"),
     (Disband(Outside.HOUSE, DisbandReason.EXPIRED), "disband house expired "),
     (
-        RoomOpened("local", "alice", RoomOptions()),
+        RoomOpened(PlatformId("local"), "alice", RoomOptions()),
         "open_room three_player 0 0 6 owner review 15 20 40 20 last_seat local 0: 0 alice",
     ),
     (
-        RoomOpened("local", "alice", RoomOptions(ThreePlayer(joker_bonus=True), Length.TWELVE, Payer.EACH)),
+        RoomOpened(PlatformId("local"), "alice", RoomOptions(ThreePlayer(joker_bonus=True), Length.TWELVE, Payer.EACH)),
         "open_room three_player 1 0 12 each review 15 20 40 20 last_seat local 0: 0 alice",
     ),
     (
-        RoomOpened("p", "a", RoomOptions(), "order 7", (Label("mode", "ranked 排位"), Label("x", ""))),
+        RoomOpened(PlatformId("p"), "a", RoomOptions(), "order 7", (Label("mode", "ranked 排位"), Label("x", ""))),
         "open_room three_player 0 0 6 owner review 15 20 40 20 last_seat p 7:order 7 2 mode=9:ranked 排位 x=0: a",
     ),
     (
         RoomOpened(
-            "p",
+            PlatformId("p"),
             "a b",
             RoomOptions(FourPlayer(Deck.FULL), review=False, countdowns=Countdowns(1, 2, 3, 4), start=Start.PLATFORM),
         ),
@@ -77,7 +78,7 @@ def test_every_command_is_pinned() -> None:
 
 
 def test_no_two_tables_have_one_form() -> None:
-    assert len({form(RoomOpened("p", "alice", options)) for options in TABLES}) == len(TABLES)
+    assert len({form(RoomOpened(PlatformId("p"), "alice", options)) for options in TABLES}) == len(TABLES)
 
 
 def test_fingerprint_is_blake2b_over_the_form() -> None:

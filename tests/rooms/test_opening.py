@@ -8,6 +8,7 @@ import pytest
 from erqiwang_core.match import Over
 from erqiwang_core.options import RoomOptions
 
+from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.events import RoomOpened
 from erqiwang_grpc.rooms.fingerprint import command_key
 from erqiwang_grpc.rooms.limits import Limits
@@ -59,7 +60,7 @@ async def test_a_platform_that_asks_for_all_its_stored_rooms_leaves_the_places_o
         assert isinstance(await rooms.find(room), Room)
         assert rooms.open <= 2, "half of the rooms"
     assert {room.id for room in rooms.live} == set(stored[-2:]), "those that were used last"
-    other = RoomOpened("rival", "mallory", RoomOptions())
+    other = RoomOpened(PlatformId("rival"), "mallory", RoomOptions())
     key = command_key("mine", other)
     assert key is not None
     assert isinstance(await rooms.create(other, key), Room)

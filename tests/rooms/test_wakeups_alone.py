@@ -8,6 +8,7 @@ from erqiwang_core.match import Over
 from erqiwang_core.units import Seat
 
 from erqiwang_grpc.archive.feed import Happened, Place, feed
+from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.rooms.command import Accepted
 from erqiwang_grpc.rooms.housekeeping import Housekeeping
 from erqiwang_grpc.rooms.limits import Limits
@@ -32,7 +33,7 @@ async def test_watchers_of_every_node_hear_at_once_what_any_node_does_and_of_a_d
     bell, leaving = Bell(), False
     heard: list[Happened] = []
     hearing = asyncio.create_task(
-        hear(feed(store, wakeup, "local", Place(START, 0), bell, lambda: leaving, clock), heard)
+        hear(feed(store, wakeup, PlatformId("local"), Place(START, 0), bell, lambda: leaving, clock), heard)
     )
     await eventually(lambda: clock.is_waited_for(5.0))
     room = await seated(here)

@@ -4,19 +4,16 @@ from collections.abc import Callable
 
 from erqiwang_core import deal as deals, match as matches
 from erqiwang_core.bidding import Bid, Pass
-from erqiwang_core.burying import Bury
 from erqiwang_core.dealing import Shuffled
 from erqiwang_core.match import Disband, Event, HouseCommand, Match, Player, Ready, Running, TakeSeat
 from erqiwang_core.naming import NameTrump, Surrender
 from erqiwang_core.options import RoomOptions
-from erqiwang_core.parts import BuryAdvice, FollowAdvice, LeadAdvice
-from erqiwang_core.playing import Play
 from erqiwang_core.refusals import Refusal
 from erqiwang_core.rules import game_rules
 from erqiwang_core.units import Seat
 from erqiwang_core.view import view
 
-from tests.rules.written import raw
+from tests.deals import suggestions
 
 PLAYERS = tuple(Player(name) for name in ("Anna", "Bela", "Chen", "Dora"))
 
@@ -87,9 +84,8 @@ def suggested(match: Match) -> Match:
     turn = deals.turn(match.deal)
     assert turn is not None
     choice = view(match, turn).advice.choice
-    assert isinstance(choice, BuryAdvice | LeadAdvice | FollowAdvice)
-    cards = raw(choice.suggestion)
-    return seat(match, turn, Bury(cards) if isinstance(choice, BuryAdvice) else Play(cards))
+    assert choice is not None
+    return seat(match, turn, suggestions.suggested(choice))
 
 
 def surrendered_table(options: RoomOptions | None = None) -> Match:

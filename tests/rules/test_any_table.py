@@ -5,23 +5,20 @@ from random import Random
 
 import pytest
 from erqiwang_core import deal as deals
-from erqiwang_core.bidding import Bid, Pass
-from erqiwang_core.burying import Bury
 from erqiwang_core.deal import Command, Deal
 from erqiwang_core.dealing import Shuffled, dealt
 from erqiwang_core.kernel.cards import FACES, FULL_DECK, SHORT_DECK, Joker, Rank, kind
 from erqiwang_core.kernel.hand import cards_of, count, ids, points, union
 from erqiwang_core.kernel.trump import TRUMPS, NoTrump, Trump
-from erqiwang_core.match import Chair, Running
-from erqiwang_core.naming import NameTrump, number
+from erqiwang_core.match import Chair, Ready, Running
 from erqiwang_core.options import RoomOptions
-from erqiwang_core.parts import BuryAdvice, CallAdvice, FollowAdvice, LeadAdvice, NameAdvice
-from erqiwang_core.playing import Play
 from erqiwang_core.rules import Rules, VoidNotice, game_rules
 from erqiwang_core.seats import by_seat
 from erqiwang_core.settlement import Settled
 from erqiwang_core.units import CardId, Seat
 from erqiwang_core.view import advice
+
+from tests.deals.suggestions import suggested
 
 THREE = game_rules(RoomOptions().game, review=True)
 
@@ -35,17 +32,11 @@ def only(*ranks: Rank) -> tuple[CardId, ...]:
 def suggestion(deal: Deal, seat: Seat) -> Command:
     """What the view of a seat whose turn it is suggests."""
     chairs = by_seat(deal.dealt.rules.seats, lambda _: Chair(None, 0))
-    match advice(Running(RoomOptions(), chairs, deal, ()), seat).choice:
-        case CallAdvice(suggestion=Bid() | Pass() as call):
-            return call
-        case NameAdvice(suggestion=trump):
-            return NameTrump(number(trump))
-        case BuryAdvice(suggestion=cards):
-            return Bury(ids(cards))
-        case LeadAdvice(suggestion=cards) | FollowAdvice(suggestion=cards):
-            return Play(ids(cards))
-        case other:
-            raise AssertionError(f"{other} for a seat whose turn it is")
+    choice = advice(Running(RoomOptions(), chairs, deal, ()), seat).choice
+    assert choice is not None, "it is the seat's turn"
+    command = suggested(choice)
+    assert not isinstance(command, Ready), "the deal is not settled"
+    return command
 
 
 def played(table: Rules, seed: int) -> tuple[Settled, int]:

@@ -5,7 +5,6 @@ from typing import Final
 import pytest
 from erqiwang_core import match as matches
 from erqiwang_core.bidding import Bid, DeclarerFound, Pass
-from erqiwang_core.burying import Bury
 from erqiwang_core.match import (
     Command,
     DealStarted,
@@ -21,15 +20,13 @@ from erqiwang_core.match import (
 from erqiwang_core.naming import NameTrump, Surrender
 from erqiwang_core.notices import Cause, DealEnded, told_again
 from erqiwang_core.options import FourPlayer, Game, RoomOptions, ThreePlayer
-from erqiwang_core.parts import BuryAdvice, FollowAdvice, LeadAdvice
-from erqiwang_core.playing import Play
 from erqiwang_core.refusals import Phase
 from erqiwang_core.units import CardSet, Seat
 from erqiwang_core.view import view
 
+from tests.deals import suggestions
 from tests.rules.positions import EAST
 from tests.rules.table import PLAYERS, open_table, shuffle
-from tests.rules.written import raw
 
 ROOMS: Final = {
     "three, review": RoomOptions(),
@@ -84,9 +81,8 @@ class Deal:
         """Whoever is to act does what is suggested."""
         for each in self.match.chairs.seats():
             choice = view(self.match, each).advice.choice
-            if isinstance(choice, BuryAdvice | LeadAdvice | FollowAdvice):
-                cards = raw(choice.suggestion)
-                self.seat(each, Bury(cards) if isinstance(choice, BuryAdvice) else Play(cards))
+            if choice is not None:
+                self.seat(each, suggestions.suggested(choice))
                 return
         raise AssertionError("nobody is to act")
 

@@ -136,7 +136,7 @@ async def opened(path: Path) -> SqliteStore:
 
 async def without_first_event(store: SqliteStore) -> str:
     """A room of the platform whose first event was logged by something else."""
-    unreadable = Summary((of_platform("local"),), TimeNs(time_ns()), None, b"\xff")
+    unreadable = Summary((of_platform(PlatformId("local")),), TimeNs(time_ns()), None, b"\xff")
     batch = Batch(TimeNs(time_ns()), Actor("platform"), None, RULES_VERSION, (b"\xff",), unreadable)
     room = RoomId("unreadable")
     assert isinstance(await store.append(room, NOTHING, batch), Appended)

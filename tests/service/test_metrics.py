@@ -36,7 +36,7 @@ async def test_a_whole_match_is_counted(tmp_path: Path) -> None:
             assert (await scraped(port))["erqiwang_streams", ""] == 3
             await play_all(seats)
             told = await scraped(port)
-        commands = len(service.room(table.room_id).state.brought)
+        commands = len(service.room(table.room_id).state.accepted.brought)
         assert told["erqiwang_commands_total", "accepted"] == commands - 1, "all but the room's opening"
         assert told["erqiwang_command_seconds_count", ""] == told["erqiwang_command_seconds_bucket", "+Inf"]
         assert told["erqiwang_command_seconds_count", ""] >= told["erqiwang_commands_total", "accepted"]

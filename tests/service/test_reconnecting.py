@@ -57,7 +57,7 @@ async def test_a_match_of_clients_that_drop_at_random(service: Service) -> None:
             assert seat.view == (await seen(service, table, number)).view
     for seat in seats:
         assert await first_gap(seat) is None
-    commands = service.room(table.room_id).state.brought
+    commands = service.room(table.room_id).state.accepted.brought
     assert len(commands) == len({brought.first for brought in commands.values()}), "no command was carried out twice"
 
 

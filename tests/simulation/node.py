@@ -10,6 +10,7 @@ from typing import Final, TypeVar, final
 from erqiwang_core.units import Seat
 
 from erqiwang_grpc.archive.feed import Happened, Place, feed
+from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.events.model import RoomOpened
 from erqiwang_grpc.rooms.audience import Attachment
 from erqiwang_grpc.rooms.command import Answer, Asked
@@ -30,7 +31,7 @@ from tests.simulation.scene import Scene
 T = TypeVar("T")
 
 EPOCH: Final = 1_700_000_000_000_000_000
-PLATFORM_NAME: Final = "local"
+PLATFORM_NAME: Final = PlatformId("local")
 _PATIENCE: Final = 8.0
 """Seconds that a caller waits for an answer."""
 _BROKEN: Final = 1.0

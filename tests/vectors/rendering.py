@@ -20,7 +20,7 @@ from erqiwang_core.view import view
 
 from tests.deals.decks import never_shuffled
 from tests.deals.walk import Change, Step, advance
-from tests.vectors.scripts import Asked, Script, line, seated
+from tests.vectors.scripts import Script, SeatRequest, line, seated
 from tests.vectors.telling import Lines, lines, news
 
 
@@ -31,7 +31,7 @@ def render(script: Script) -> str:
     for text in script.lines:
         rows.extend(("", f"> {text}"))
         move = line(match, text)
-        if isinstance(move, Asked):
+        if isinstance(move, SeatRequest):
             rows.append(f"  {_answered(answer(match, move.seat, move.request), _trump(match))}")
             continue
         step = advance(match, move, never_shuffled)

@@ -38,14 +38,14 @@ FOLDER: Final = Path(__file__).parent
 
 @final
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SeatRequest:
     """A request by a seat, which is answered and changes nothing."""
 
     seat: Seat
     request: Request
 
 
-Line: TypeAlias = Move | Asked
+Line: TypeAlias = Move | SeatRequest
 
 
 @final
@@ -116,7 +116,7 @@ def line(match: Match, text: str) -> Line:
     seat_number, verb, *rest = text.split(" ", 2)
     seat, what = Seat(int(seat_number)), " ".join(rest)
     if verb in _REQUESTS:
-        return Asked(seat, _REQUESTS[verb](what))
+        return SeatRequest(seat, _REQUESTS[verb](what))
     return Sent(seat, _COMMANDS[verb](view(match, seat).hand.cards, what))
 
 

@@ -7,7 +7,7 @@ from erqiwang_core.playing import Playing
 
 from tests.deals.decks import never_shuffled
 from tests.deals.walk import Step, advance
-from tests.vectors.scripts import FOLDER, Asked, line, parse, seated
+from tests.vectors.scripts import FOLDER, SeatRequest, line, parse, seated
 from tests.vectors.trees import Tree, counted, endgame, twin_counted
 
 LIMIT = 20_000
@@ -20,7 +20,7 @@ def after_tricks(name: str, tricks: int) -> Playing:
     match = seated(script)
     for text in script.lines:
         move = line(match, text)
-        step = move if isinstance(move, Asked) else advance(match, move, never_shuffled)
+        step = move if isinstance(move, SeatRequest) else advance(match, move, never_shuffled)
         match = step.after if isinstance(step, Step) else match
         deal = match.deal if isinstance(match, Running) else None
         if isinstance(deal, Playing) and len(deal.finished) == tricks and deal.to_follow is None:

@@ -27,6 +27,7 @@ from erqiwang_core.units import Seat
 from hypothesis import example, given, strategies as st
 
 from erqiwang_grpc import events as stored
+from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.events import Unreadable
 from erqiwang_grpc.events.model import Label, RoomOpened, StoredEvent
 from erqiwang_grpc.stored.v1 import event_pb2, room_pb2, settlement_pb2
@@ -90,20 +91,22 @@ def test_a_disbanded_match_too(plan: Plan) -> None:
 )
 @example(RoomOptions(), "", "")
 def test_any_room(options: RoomOptions, platform: str, owner: str) -> None:
-    opened = RoomOpened(platform, owner, options)
+    opened = RoomOpened(PlatformId(platform), owner, options)
     assert stored_and_read(opened) == opened
 
 
 @given(reference=st.text(), labels=st.dictionaries(st.text(), st.text(), max_size=16))
 def test_any_labels(reference: str, labels: dict[str, str]) -> None:
     in_order = tuple(Label(key, value) for key, value in sorted(labels.items()))
-    opened = RoomOpened("p", "alice", RoomOptions(), reference, in_order)
+    opened = RoomOpened(PlatformId("p"), "alice", RoomOptions(), reference, in_order)
     assert stored_and_read(opened) == opened
 
 
 @pytest.mark.parametrize("keys", [("b", "a"), ("a", "a"), ("a", "b", "a")])
 def test_labels_out_of_order_were_not_written_here(keys: tuple[str, ...]) -> None:
-    body = stored.write(RoomOpened("p", "alice", RoomOptions(), labels=tuple(Label(key, "") for key in keys)))
+    body = stored.write(
+        RoomOpened(PlatformId("p"), "alice", RoomOptions(), labels=tuple(Label(key, "") for key in keys))
+    )
     assert isinstance(stored.read(body, RULES_VERSION), Unreadable)
 
 

@@ -25,6 +25,7 @@ from erqiwang_core.options import (
 from erqiwang_core.playing import Play, ShowTrumps, Signal
 from erqiwang_core.roomtype import parse_roomtype
 
+from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.events.model import Label, RoomOpened
 from erqiwang_grpc.rooms.bounds import (
     LONGEST_DISBAND_TEXT,
@@ -79,7 +80,7 @@ def room_choice(choice: room_service_pb2.RoomChoice) -> RoomOptions | InvalidFie
             return RoomOptions()
 
 
-def opening(request: room_service_pb2.CreateRoomRequest, platform: str) -> RoomOpened | InvalidField:
+def opening(request: room_service_pb2.CreateRoomRequest, platform: PlatformId) -> RoomOpened | InvalidField:
     """The opening of the room that a platform wants to create. `InvalidField` for the first field with a bad value."""
     wrong = (
         name_fault("owner", request.owner)
