@@ -6,6 +6,7 @@ that the bench prints, such as 'empty requests'; without one it runs all kinds.
 """
 
 import asyncio
+import contextlib
 import multiprocessing
 import sys
 import tempfile
@@ -13,10 +14,11 @@ import time
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from statistics import median
-from typing import Final
+from typing import Final, TypeVar
 
 import grpc
 import psutil
+from grpc_reflection.v1alpha import reflection_pb2
 
 from erqiwang_grpc.client.calls import bearer
 from erqiwang_grpc.rooms.bounds import LONGEST_ID
@@ -25,9 +27,19 @@ from erqiwang_grpc.v1 import bidding_pb2, room_pb2, seat_service_pb2 as pb, seat
 from tests.service.processes import ServerProcess, serving
 
 SECONDS: Final = 6.0
+Q = TypeVar("Q")
+R = TypeVar("R")
+
 TOO_LONG: Final = "x" * (LONGEST_ID + 1)
 VIEWS: Final = "GetView"
 RECORDS: Final = "GetRecord of 12 deals"
+REFLECTION: Final = "reflection"
+METHODS: Final = {
+    "Health.Check": "/grpc.health.v1.Health/Check",
+    "channelz": "/grpc.channelz.v1.Channelz/GetServers",
+}
+"""What strangers may call without a credential."""
+LOOPS: Final = 10
 
 # By default, gRPC uses one connection for all channels with the same arguments.
 OWN_CONNECTION: Final = (("grpc.use_local_subchannel_pool", 1),)
@@ -57,7 +69,7 @@ async def flood(address: str, token: str, request: pb.PlayRequest) -> None:
                 reading.cancel()
 
 
-async def drain(call: grpc.aio.StreamStreamCall[pb.PlayRequest, pb.PlayResponse]) -> None:
+async def drain(call: grpc.aio.StreamStreamCall[Q, R]) -> None:
     try:
         async for _ in call:
             pass
@@ -79,11 +91,47 @@ async def ask(address: str, token: str, record: bool) -> None:
                 await asyncio.sleep(0.02)
 
 
+async def reflect(address: str) -> None:
+    """Ask for the list of services on one stream of reflection, as fast as the stream takes it."""
+    request = reflection_pb2.ServerReflectionRequest(list_services="").SerializeToString()
+    async with grpc.aio.insecure_channel(address, options=OWN_CONNECTION) as channel:
+        open_stream: grpc.aio.StreamStreamMultiCallable[bytes, bytes] = channel.stream_stream(
+            "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo"
+        )
+        while True:
+            call = open_stream()
+            reading = asyncio.create_task(drain(call))
+            try:
+                while True:
+                    await call.write(request)
+            except (grpc.aio.AioRpcError, asyncio.InvalidStateError):
+                await asyncio.sleep(0.05)
+            finally:
+                reading.cancel()
+
+
+async def call_without_end(address: str, method: str) -> None:
+    """Call a method that needs no credential, with an empty request, again and again in several loops at once."""
+    async with grpc.aio.insecure_channel(address, options=OWN_CONNECTION) as channel:
+        call: grpc.aio.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary(method)
+
+        async def loop() -> None:
+            while True:
+                with contextlib.suppress(grpc.aio.AioRpcError):
+                    await call(b"")
+
+        await asyncio.gather(*(loop() for _ in range(LOOPS)))
+
+
 def attacker(address: str, token: str, kind: str, ready: Barrier) -> None:
     # A process imports its modules before this, so that its start does not disturb the measurement.
     ready.wait()
     if kind in REQUESTS:
         asyncio.run(flood(address, token, REQUESTS[kind]))
+    elif kind in METHODS:
+        asyncio.run(call_without_end(address, METHODS[kind]))
+    elif kind == REFLECTION:
+        asyncio.run(reflect(address))
     else:
         asyncio.run(ask(address, token, kind == RECORDS))
 
@@ -134,7 +182,7 @@ async def main(kinds: list[str]) -> None:
             platform = server.speaking(channel).platform
             *tables, neighbour = [await seated(platform, command_id=f"{number}") for number in range(5)]
             first_seats = tuple(table.tokens[0] for table in tables)
-            for kind in kinds or (*REQUESTS, VIEWS, RECORDS):
+            for kind in kinds or (*REQUESTS, VIEWS, RECORDS, REFLECTION, *METHODS):
                 tokens = long_match if kind == RECORDS else first_seats
                 print(await measure(server, kind, tokens, neighbour.tokens[1]), flush=True)
 

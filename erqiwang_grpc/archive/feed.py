@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final, final
 
@@ -14,7 +14,8 @@ from erqiwang_grpc.rooms.refusals import InvalidCursor, StoreUnavailable
 from erqiwang_grpc.store import BadCursor, Cursor, Entry, Fed, StoreReader, Unavailable, Wakeup
 from erqiwang_grpc.store.wakeup import Bell
 
-_PAGE: Final = 100
+_PAGE: Final = 25
+"""Most batches that are read at once: what a watcher costs before it has paid."""
 _POLL_SECONDS: Final = 5.0
 """Seconds between two reads of a waiting feed, because a wakeup may be lost."""
 _BREATH_SECONDS: Final = 0.05
@@ -51,12 +52,14 @@ async def feed(
     bell: Bell,
     is_leaving: Callable[[], bool],
     monotonic: Monotonic,
+    pay: Callable[[int], Awaitable[None]],
     page: int = _PAGE,
 ) -> AsyncGenerator[tuple[Happened, ...] | InvalidCursor | StoreUnavailable, None]:
     """The public events after `place`, and then new ones as they happen, until `is_leaving` gives true.
 
     A tuple is empty if nothing happened for a while. A refusal ends the feed: `InvalidCursor`, `StoreUnavailable`.
-    `bell` wakes the feed; ring it when `is_leaving` becomes true.
+    `bell` wakes the feed; ring it when `is_leaving` becomes true. `pay` is called with the number of events that were read,
+    and returns when they may be told.
     """
     after = place.cursor
     spoke = monotonic()
@@ -69,6 +72,10 @@ async def feed(
             if isinstance(batches, Unavailable):
                 yield StoreUnavailable()
                 return
+            if batches:
+                await pay(sum(len(batch.entries) for batch in batches))
+                if is_leaving():
+                    return
             for batch in batches:
                 # Events were told only of the very batch at `place`. If it was deleted, another batch comes first.
                 found = _public(batch)[place.told if batch.before == place.cursor else 0 :]

@@ -39,6 +39,15 @@ class Quotas:
         """Take `cost` units even if they are not there: for work whose cost is known only after it is done."""
         self._calls_of(platform).spend(cost, self._monotonic())
 
+    def watch(self, platform: PlatformId, cost: float) -> float:
+        """Take `cost` units for what a watcher is to be told; gives the seconds that it must wait before, 0 if none.
+
+        A watcher waits while less than half a burst is left: however long a history is read, calls find an allowance.
+        """
+        allowance, now = self._calls_of(platform), self._monotonic()
+        allowance.spend(cost, now)
+        return allowance.until(allowance.most / 2, now)
+
     def _calls_of(self, platform: PlatformId) -> Allowance:
         # This dictionary stays small: only platforms with a valid key get here.
         allowance = self._calls.get(platform)

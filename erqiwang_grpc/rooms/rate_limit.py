@@ -43,6 +43,11 @@ class Allowance:
         self._left = self.left(now) - cost
         return self._seconds_for(0.0)
 
+    def until(self, wanted: float, now: float) -> float:
+        """The seconds until `wanted` units are there; 0 if they are."""
+        self.left(now)
+        return self._seconds_for(wanted)
+
     def take(self, cost: float, now: float) -> float:
         """Take `cost` units and give 0, if they are there. Otherwise take none and give the seconds until they are."""
         enough = min(cost, self.most)

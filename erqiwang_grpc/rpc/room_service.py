@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Coroutine
+from functools import partial
 from typing import Final, TypeVar, final
 
 import grpc
@@ -29,6 +30,7 @@ from erqiwang_grpc.archive.matches import Archive, ListedRooms, Recorded
 from erqiwang_grpc.auth.files import KeyFiles
 from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.auth.tokens import Epoch, UnixSeconds, claims_for
+from erqiwang_grpc.clocks import within
 from erqiwang_grpc.events.actor import PLATFORM
 from erqiwang_grpc.reasons import Reason
 from erqiwang_grpc.rooms.bounds import id_fault, name_fault
@@ -87,7 +89,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         self._openings = Openings(rooms, node.store)
         self.watchers = 0
         """The number of `WatchRooms` streams now."""
-        self._draining = False
+        self._draining = asyncio.Event()
         self._bells: set[Bell] = set()
         self._working: set[asyncio.Task[object]] = set()
 
@@ -307,7 +309,16 @@ class RoomServicer(rpc.RoomServiceServicer):
         context: grpc.aio.ServicerContext[pb.WatchRoomsRequest, pb.WatchRoomsResponse],
     ) -> None:
         node, bell = self._node, Bell()
-        feed = watching.feed(node.store, node.wakeup, platform, place, bell, lambda: self._draining, node.monotonic)
+        feed = watching.feed(
+            node.store,
+            node.wakeup,
+            platform,
+            place,
+            bell,
+            self._draining.is_set,
+            node.monotonic,
+            partial(self._pay_to_watch, platform),
+        )
         self._bells.add(bell)
         try:
             async with contextlib.aclosing(feed) as found:
@@ -321,9 +332,16 @@ class RoomServicer(rpc.RoomServiceServicer):
             self._bells.discard(bell)
         await end(context, Reason.DRAINING)
 
+    async def _pay_to_watch(self, platform: PlatformId, events: int) -> None:
+        """Pay for events that a watcher is to be told. Returns when they may be told, or when the server shuts down."""
+        wait = self._quotas.watch(platform, events * Work.WATCHED.units)
+        if wait:
+            with contextlib.suppress(TimeoutError):
+                await within(self._node.monotonic, wait, self._draining.wait())
+
     def drain(self) -> None:
         """The server is shutting down: end all `WatchRooms` streams."""
-        self._draining = True
+        self._draining.set()
         for bell in self._bells:
             bell.ring()
 

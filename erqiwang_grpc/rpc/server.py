@@ -126,7 +126,7 @@ class Server:
         room_service_pb2_grpc.add_RoomServiceServicer_to_server(self._platforms, self._server)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         channelz.add_channelz_servicer(self._server)
-        add_reflection((*SERVICES, health.NAME), self._server, self._reflections)
+        add_reflection((*SERVICES, health.NAME), self._server, self._reflections, self._settings.monotonic)
         address = f"{self._settings.host}:{self._settings.port}"
         tls = self._settings.tls
         if tls is None:

@@ -139,7 +139,7 @@ class Refusal(_message.Message):
         QUOTA_STREAMS: Refusal._Quota.ValueType  # 3
         """Open streams of the seats of all the platform's rooms."""
         QUOTA_CALLS: Refusal._Quota.ValueType  # 4
-        """Calls of `RoomService` a second. Lists and records count as several calls."""
+        """Calls of `RoomService` a second. Lists, records and the events of a watch count too."""
         QUOTA_UNATTACHED: Refusal._Quota.ValueType  # 5
         """Open streams of the platform's seats that have not sent `Attach` yet."""
 
@@ -155,7 +155,7 @@ class Refusal(_message.Message):
     QUOTA_STREAMS: Refusal.Quota.ValueType  # 3
     """Open streams of the seats of all the platform's rooms."""
     QUOTA_CALLS: Refusal.Quota.ValueType  # 4
-    """Calls of `RoomService` a second. Lists and records count as several calls."""
+    """Calls of `RoomService` a second. Lists, records and the events of a watch count too."""
     QUOTA_UNATTACHED: Refusal.Quota.ValueType  # 5
     """Open streams of the platform's seats that have not sent `Attach` yet."""
 

@@ -26,6 +26,10 @@ from erqiwang_grpc.store.wakeup import ProcessWakeup
 PLAYERS = ("alice", "bob", "carol", "dave")
 
 
+async def free(events: int) -> None:
+    """What a watcher of a feed pays in these tests: nothing."""
+
+
 class Clock:
     """A wall clock that a test moves forward. Each reading of it moves it by a millisecond."""
 

@@ -27,7 +27,7 @@ from erqiwang_grpc.store import START, Appended, Batch, Entry, Rewritten, RoomId
 from erqiwang_grpc.store.sqlite import STORE_FILE, SqliteStore, open_store
 from erqiwang_grpc.store.wakeup import Bell, ProcessWakeup
 from erqiwang_grpc.v1 import room_service_pb2 as pb
-from tests.durability.played import PLAYERS, node_on, opened, play, seated
+from tests.durability.played import PLAYERS, free, node_on, opened, play, seated
 
 Forgery = Callable[[tuple[Entry, ...]], tuple[Entry, ...]]
 
@@ -47,10 +47,18 @@ async def written(folder: Path) -> RoomId:
 
 async def heard(store: SqliteStore) -> list[pb.RoomEvent]:
     """What a platform is told of all that has happened."""
-    looks = iter([False, True])
+    looks = iter([False, False, True])
     found: list[pb.RoomEvent] = []
     feed = watching.feed(
-        store, ProcessWakeup(), PlatformId("local"), Place(START, 0), Bell(), lambda: next(looks), SystemMonotonic()
+        store,
+        ProcessWakeup(),
+        PlatformId("local"),
+        Place(START, 0),
+        Bell(),
+        lambda: next(looks),
+        SystemMonotonic(),
+        free,
+        100,
     )
     rooms: dict[RoomId, RoomOpened] = {}
     async for happened in feed:

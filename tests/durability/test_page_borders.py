@@ -23,7 +23,7 @@ from erqiwang_grpc.store import NOTHING, START, Damaged, Entry, RoomId, Unavaila
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.store.wakeup import Bell, ProcessWakeup
 from erqiwang_grpc.v1 import room_pb2, room_service_pb2 as pb
-from tests.durability.played import Clock, node_on, opened, seated
+from tests.durability.played import Clock, free, node_on, opened, seated
 from tests.service.tables import PLAYERS, ROOMY, Service, served
 from tests.store.contract import head
 from tests.store.passing_on import PassingOn
@@ -123,7 +123,7 @@ TOLD_OF_A_MATCH: Final = 6
 
 @pytest.mark.parametrize("page", [1, 2, 3, 100])
 async def test_what_a_watcher_is_told(many: Many, page: int) -> None:
-    looks = iter([False] * 400)
+    looks = iter([False] * 800)
     events = many.service.store
     feed = watching.feed(
         events,
@@ -133,6 +133,7 @@ async def test_what_a_watcher_is_told(many: Many, page: int) -> None:
         Bell(),
         lambda: next(looks, True),
         SystemMonotonic(),
+        free,
         page,
     )
     told: list[Happened] = []

@@ -19,7 +19,7 @@ from erqiwang_grpc.shuffling import seeded
 from erqiwang_grpc.store import START
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.store.wakeup import Bell, ProcessWakeup
-from tests.durability.played import Clock, Ear, act, next_command, seated
+from tests.durability.played import Clock, Ear, act, free, next_command, seated
 from tests.rooms.test_one_path import LossyWakeup, all_at
 from tests.service.clocks import HandMonotonic
 from tests.service.tables import PATIENCE, eventually
@@ -33,7 +33,7 @@ async def test_watchers_of_every_node_hear_at_once_what_any_node_does_and_of_a_d
     bell, leaving = Bell(), False
     heard: list[Happened] = []
     hearing = asyncio.create_task(
-        hear(feed(store, wakeup, PlatformId("local"), Place(START, 0), bell, lambda: leaving, clock), heard)
+        hear(feed(store, wakeup, PlatformId("local"), Place(START, 0), bell, lambda: leaving, clock, free), heard)
     )
     await eventually(lambda: clock.is_waited_for(5.0))
     room = await seated(here)

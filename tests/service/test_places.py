@@ -1,9 +1,10 @@
 """Streams that are only held open: bounded in number, and none of them holds up the server's end."""
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
-from typing import Final
+from typing import Final, TypeAlias
 
 import grpc
 import pytest
@@ -11,7 +12,8 @@ from grpc_health.v1 import health_pb2
 from grpc_reflection.v1alpha import reflection_pb2
 
 from erqiwang_grpc.client import NotAttached, SeatClient
-from tests.service.tables import PATIENCE, ROOMY, RawSeat, eventually, seated, served
+from tests.service.clocks import HandMonotonic
+from tests.service.tables import PATIENCE, ROOMY, RawSeat, Service, eventually, seated, served
 
 
 def watch(channel: grpc.aio.Channel) -> grpc.aio.UnaryStreamCall[bytes, health_pb2.HealthCheckResponse]:
@@ -22,7 +24,10 @@ def watch(channel: grpc.aio.Channel) -> grpc.aio.UnaryStreamCall[bytes, health_p
     return watching(b"")
 
 
-def reflect(channel: grpc.aio.Channel) -> grpc.aio.StreamStreamCall[bytes, reflection_pb2.ServerReflectionResponse]:
+Reflecting: TypeAlias = "grpc.aio.StreamStreamCall[bytes, reflection_pb2.ServerReflectionResponse]"
+
+
+def reflect(channel: grpc.aio.Channel) -> Reflecting:
     """A stream of reflection."""
     reflecting: grpc.aio.StreamStreamMultiCallable[bytes, reflection_pb2.ServerReflectionResponse]
     reflecting = channel.stream_stream(
@@ -62,6 +67,46 @@ async def test_each_kind_is_bounded(tmp_path: Path) -> None:
         with pytest.raises(grpc.aio.AioRpcError) as refused:
             await reflect(service.channel).read()
         assert refused.value.code() == grpc.StatusCode.RESOURCE_EXHAUSTED
+
+
+async def test_a_stream_of_reflection_is_answered_at_a_pace_and_all_of_them_together_at_another(
+    tmp_path: Path,
+) -> None:
+    clock = HandMonotonic()
+    async with served(tmp_path, monotonic=clock) as service:
+        first = reflect(service.channel)
+        await asks(first, 41)
+        await answers(first, 40)
+        await eventually(lambda: clock.is_waited_for(1 / 20))
+        clock.forward(1 / 20)
+        await answers(first, 1)
+        for _ in range(9):
+            await another(service, 40)
+        # So far 401 answers, and ten came back into the allowance of all while the first stream waited.
+        await another(service, 9)
+        late = reflect(service.channel)
+        await asks(late, 1)
+        await eventually(lambda: clock.is_waited_for(1 / 200))
+        clock.forward(1 / 200)
+        await answers(late, 1)
+
+
+async def another(service: Service, number: int) -> None:
+    """One more stream of reflection, which gets so many answers at once."""
+    asking = reflect(service.channel)
+    await asks(asking, number)
+    await answers(asking, number)
+
+
+async def asks(asking: Reflecting, number: int) -> None:
+    for _ in range(number):
+        await asking.write(LIST)
+
+
+async def answers(asking: Reflecting, number: int) -> None:
+    for _ in range(number):
+        answer = await asyncio.wait_for(asking.read(), PATIENCE)
+        assert isinstance(answer, reflection_pb2.ServerReflectionResponse), answer
 
 
 async def test_none_holds_up_the_end(tmp_path: Path) -> None:

@@ -1,9 +1,10 @@
 """Quotas: a platform that takes all it can get meets its own quota, while another works on the same server."""
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import AsyncGenerator, Awaitable
 from dataclasses import replace
 from pathlib import Path
+from time import monotonic
 
 import grpc
 import pytest
@@ -13,7 +14,7 @@ from erqiwang_grpc.client.calls import bearer
 from erqiwang_grpc.reasons import Reason
 from erqiwang_grpc.rooms.costs import Work
 from erqiwang_grpc.rooms.limits import MINUTE, Limits
-from erqiwang_grpc.store import AppendAnswer, Batch, RoomId, Unavailable, Version
+from erqiwang_grpc.store import START, AppendAnswer, Batch, RoomId, Unavailable, Version
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.v1 import refusal_pb2, room_service_pb2 as pb
 from tests.durability.played import play as play_on
@@ -272,6 +273,62 @@ async def test_a_list_is_paid_for_by_the_events_that_are_read_to_check_it(tmp_pa
         clock.forward(owed + 1)
         assert await service.platform.rooms() == [], "it is not checked again"
         assert await wait_for_a_list(service) == pytest.approx(1 + Work.LOOK.units, abs=MILLISECOND)
+
+
+async def history(folder: Path, store: MemoryStore) -> int:
+    """Rooms that have ended, of the platform `local`; gives how many public events they have."""
+    async with served(folder, store=store) as before:
+        for number in range(12):
+            table = await seated(before.platform, command_id=f"{number}")
+            await before.platform.disband_room(table.room_id)
+    batches = await store.feed("local", START, 1_000)
+    assert isinstance(batches, tuple)
+    return sum(len(batch.entries) for batch in batches)
+
+
+async def test_a_watcher_pays_for_history_reads_it_at_that_rate_and_leaves_calls_their_share(tmp_path: Path) -> None:
+    clock, store = HandMonotonic(), MemoryStore()
+    events = await history(tmp_path, store)
+    limits = replace(ROOMY, platform_calls_per_second=10)
+    async with served(tmp_path, store=store, limits=limits, monotonic=clock) as service:
+        began = clock()
+        watching = service.platform.watch()
+        rooms = [(await next_moving(watching, clock)).room_id for _ in range(events)]
+        assert len(set(rooms)) == 12
+        spent = Work.CALL.units + events * Work.WATCHED.units
+        assert clock() - began == pytest.approx((spent - limits.platform_calls_per_second) / 10)
+        for _ in range(10):
+            await service.platform.server_info()
+        assert reached(await refusal_to(service.platform.server_info())) == (CALLS, 10)
+        await watching.aclose()
+
+
+async def next_moving(watching: AsyncGenerator[pb.RoomEvent, None], clock: HandMonotonic) -> pb.RoomEvent:
+    """The next event, for which the clock is moved on whenever the server makes the watcher wait."""
+    hearing = asyncio.ensure_future(anext(watching))
+    async with asyncio.timeout(PATIENCE):
+        while not hearing.done():
+            await asyncio.wait((hearing,), timeout=0.01)
+            if (
+                not hearing.done() and clock.sleeping and min(clock.sleeping) < 5.0
+            ):  # a watcher that waits for news looks then
+                clock.forward(min(clock.sleeping))
+    return hearing.result()
+
+
+async def test_a_watcher_that_waits_to_be_told_history_hears_of_a_drain_at_once(tmp_path: Path) -> None:
+    clock, store = HandMonotonic(), MemoryStore()
+    await history(tmp_path, store)
+    limits = replace(ROOMY, platform_calls_per_second=1)
+    async with served(tmp_path, store=store, limits=limits, monotonic=clock) as service:
+        watching = service.rooms.WatchRooms(pb.WatchRoomsRequest(), metadata=bearer(service.key))
+        await eventually(lambda: len(clock.sleeping) == 1)
+        began = monotonic()
+        await service.server.stop(grace=PATIENCE)
+        assert monotonic() - began < PATIENCE / 2
+        with pytest.raises(grpc.aio.AioRpcError) as error:
+            await watching.read()
+        assert refusal_of(error.value).reason == "DRAINING"
 
 
 async def test_a_record_is_paid_for_by_the_deals_that_are_read_for_it(tmp_path: Path) -> None:

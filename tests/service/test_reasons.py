@@ -17,6 +17,7 @@ from grpc_health.v1 import health_pb2
 
 import erqiwang_grpc
 from erqiwang_grpc.client.calls import DETAILS, bearer
+from erqiwang_grpc.clocks import SystemMonotonic
 from erqiwang_grpc.reasons import BARE, Bare, GrpcStatus, Reason, Row
 from erqiwang_grpc.rooms.closing import Closing
 from erqiwang_grpc.rooms.limits import Limits
@@ -140,7 +141,7 @@ async def deleted(folder: Path) -> Ended:
 
 async def too_long(_: Path) -> Ended:
     server = grpc.aio.server()
-    add_reflection((), server, Places(1, "streams", 0.05))
+    add_reflection((), server, Places(1, "streams", 0.05), SystemMonotonic())
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
     try:

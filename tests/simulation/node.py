@@ -21,6 +21,7 @@ from erqiwang_grpc.rooms.room import Node, Room
 from erqiwang_grpc.shuffling import seeded
 from erqiwang_grpc.store import CommandKey, RoomId, Store, TimeNs
 from erqiwang_grpc.store.wakeup import Bell
+from tests.durability.played import free
 from tests.simulation.database import Database
 from tests.simulation.ear import Ear
 from tests.simulation.hints import Hints
@@ -207,7 +208,9 @@ class SimulatedNode:
     async def watch(self, place: Place, page: int, tell: Callable[[tuple[Happened, ...]], None]) -> None:
         """Tell the public events from a place on, until the store fails."""
         node = self._node
-        watching = feed(node.store, node.wakeup, PLATFORM_NAME, place, Bell(), lambda: False, node.monotonic, page)
+        watching = feed(
+            node.store, node.wakeup, PLATFORM_NAME, place, Bell(), lambda: False, node.monotonic, free, page
+        )
         async with aclosing(watching):
             async for happened in watching:
                 if not isinstance(happened, tuple):
