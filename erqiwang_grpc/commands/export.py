@@ -14,7 +14,7 @@ from google.protobuf.json_format import MessageToDict
 from erqiwang_grpc.archive.audit import mismatch
 from erqiwang_grpc.archive.records import MatchRecord, match_record
 from erqiwang_grpc.archive.summaries import Contradicted, checked
-from erqiwang_grpc.commands import against, data_folder, interrupts
+from erqiwang_grpc.commands import against, data_folder, interrupts, stores
 from erqiwang_grpc.commands.against import Testimony
 from erqiwang_grpc.commands.data_folder import NoStore
 from erqiwang_grpc.events.history import UnreadableEntry
@@ -46,6 +46,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="compare with the RoomEvents that a platform kept from WatchRooms, a line of JSON each",
     )
     data_folder.add_data_option(parser)
+    stores.add_store_option(parser)
     parser.set_defaults(run=run)
 
 
@@ -92,13 +93,15 @@ def _output(path: Path | None) -> Iterator[TextIO]:
 
 
 async def _export(arguments: Namespace, testimony: Testimony | None, tally: Tally, out: TextIO) -> None:
-    reader = await data_folder.reader(arguments.data)
+    reader = await stores.reader(stores.place(arguments.store, arguments.data))
     kept = {} if testimony is None else dict(testimony.rooms)
     try:
         for fault in () if testimony is None else testimony.faults:
             tally.fault(f"{arguments.against}: {fault}")
         async for room in every_room(reader, arguments.room):
             entries = await reader.read(room)
+            if isinstance(entries, Unavailable):
+                raise NoStore(entries.why)
             faults = [*_write(arguments, entries, tally, out)]
             if isinstance(entries, tuple) and entries and room in kept:
                 faults += against.contradictions(kept[room], entries, arguments.platform)
@@ -110,7 +113,7 @@ async def _export(arguments: Namespace, testimony: Testimony | None, tally: Tall
         if not arguments.room:
             for missing in kept:
                 tally.fault(f"room {missing}: the platform was told of it, and it is not there")
-            if arguments.verify:
+            if arguments.verify and isinstance(reader, SqliteReader):
                 await _look_at_the_file(reader, tally)
     finally:
         await reader.close()

@@ -4,13 +4,13 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Awaitable, Callable
 from functools import partial
-from pathlib import Path
 from typing import Final
 
 from erqiwang_grpc.archive.summaries import Contradicted, Sound, Unknown, mended
-from erqiwang_grpc.commands import data_folder, folding, interrupts
+from erqiwang_grpc.commands import data_folder, folding, interrupts, stores
 from erqiwang_grpc.commands.data_folder import NoStore
 from erqiwang_grpc.commands.export import every_room
+from erqiwang_grpc.commands.stores import InFolder, Place
 from erqiwang_grpc.store import StoreId
 from erqiwang_grpc.store.sqlite import OpenRefused, advice, new_identity
 
@@ -31,17 +31,19 @@ def add_arguments(parser: ArgumentParser) -> None:
     rebuilt = actions.add_parser(
         "rebuild",
         help="compare every room's summary, which lists are made of, with its events, and rebuild those that differ",
-        epilog="The server must be stopped. A running server does the same by itself, slowly.",
+        epilog="The server of a folder must be stopped; those of a database may run. They do the same by themselves, slowly.",
     )
     for action, work in ((shown, _identity), (renewed, _renew), (rebuilt, _rebuild)):
         data_folder.add_data_option(action)
+        stores.add_store_option(action)
         action.set_defaults(run=partial(run, work))
 
 
-def run(work: Callable[[Path], Awaitable[str]], arguments: Namespace) -> int:
+def run(work: Callable[[Place], Awaitable[str]], arguments: Namespace) -> int:
     """Do the action and print its result. Gives 2 if it fails, with advice on standard error."""
     try:
-        folding.say(interrupts.run(_done(work(arguments.data))).splitlines())
+        place = stores.place(arguments.store, arguments.data)
+        folding.say(interrupts.run(_done(work(place))).splitlines())
     except NoStore as refused:
         print(f"erqiwang store: {refused}", file=sys.stderr)
         return NOT_DONE
@@ -52,24 +54,25 @@ async def _done(work: Awaitable[str]) -> str:
     return await work
 
 
-async def _identity(folder: Path) -> StoreId:
-    reader = await data_folder.reader(folder)
+async def _identity(place: Place) -> StoreId:
+    reader = await stores.reader(place)
     try:
         return reader.identity
     finally:
         await reader.close()
 
 
-async def _renew(folder: Path) -> StoreId:
-    renewed: StoreId | OpenRefused = await new_identity(data_folder.existing(folder))
+async def _renew(place: Place) -> StoreId:
+    if not isinstance(place, InFolder):
+        raise NoStore(f"{place}: there is no command yet that makes a copied database another store")
+    renewed: StoreId | OpenRefused = await new_identity(data_folder.existing(place.folder))
     if isinstance(renewed, str):
         return renewed
     raise NoStore(advice(renewed))
 
 
-async def _rebuild(folder: Path) -> str:
-    data_folder.existing(folder)
-    store = await data_folder.writer(folder)
+async def _rebuild(place: Place) -> str:
+    store = await stores.writer(place)
     sound = rebuilt = 0
     unknown: list[str] = []
     try:

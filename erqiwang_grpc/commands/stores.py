@@ -7,13 +7,17 @@ from argparse import ArgumentParser
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TypeAlias, final
+from typing import TYPE_CHECKING, Final, TypeAlias, final
 
 from erqiwang_grpc.commands import data_folder
 from erqiwang_grpc.commands.data_folder import NoStore
 from erqiwang_grpc.store import Store, Wakeup
 from erqiwang_grpc.store.address import Address, is_url
+from erqiwang_grpc.store.sqlite import SqliteReader
 from erqiwang_grpc.store.wakeup import ProcessWakeup
+
+if TYPE_CHECKING:
+    from erqiwang_grpc.store.postgres import PostgresStore
 
 VARIABLE: Final = "ERQIWANG_STORE"
 POSTGRES_EXTRA: Final = "erqiwang-grpc[postgres]"
@@ -45,6 +49,8 @@ class InDatabase:
 
 
 Place: TypeAlias = InFolder | InDatabase
+Readable: TypeAlias = SqliteReader | Store
+"""A store that is open and can be closed."""
 
 
 @final
@@ -100,15 +106,35 @@ def _named(text: str) -> Place:
 
 
 async def opened(place: Place) -> Opened:
-    """The store, opened for a server. Raises `NoStore`."""
+    """The store, opened for a server, which makes it where there is none. Raises `NoStore`."""
     match place:
         case InFolder(folder):
             return Opened(await data_folder.writer(folder), ProcessWakeup())
         case InDatabase(address):
-            return await _opened(address)
+            store = await _database(address, makes=True)
+            return Opened(store, store.wakeup)
 
 
-async def _opened(address: Address) -> Opened:
+async def reader(place: Place) -> Readable:
+    """The store, opened to be read, also beside its servers. Close it. Raises `NoStore`, also if there is none."""
+    match place:
+        case InFolder(folder):
+            return await data_folder.reader(folder)
+        case InDatabase(address):
+            return await _database(address, makes=False)
+
+
+async def writer(place: Place) -> Store:
+    """The store, opened to be mended. Close it. Raises `NoStore`: for a folder also if its server is running."""
+    match place:
+        case InFolder(folder):
+            data_folder.existing(folder)
+            return await data_folder.writer(folder)
+        case InDatabase(address):
+            return await _database(address, makes=False)
+
+
+async def _database(address: Address, *, makes: bool) -> PostgresStore:
     try:
         # Imported here, because its driver is installed only where it is needed.
         from erqiwang_grpc.store import postgres  # noqa: PLC0415  # see above
@@ -116,7 +142,8 @@ async def _opened(address: Address) -> Opened:
         if missing.name != "asyncpg":
             raise
         raise NoStore(f"a database needs asyncpg, which is not installed: pip install '{POSTGRES_EXTRA}'") from missing
-    store = await postgres.open_store(address)
+    # Only a server is started by a machine, perhaps before the database is.
+    store = await postgres.open_store(address, postgres.PATIENCE if makes else 0, makes=makes)
     if isinstance(store, postgres.PostgresStore):
-        return Opened(store, store.wakeup)
+        return store
     raise NoStore(postgres.advice(store))

@@ -17,12 +17,12 @@ from erqiwang_core.units import Seat
 from erqiwang_core.viewer import PUBLIC
 from rich.text import Text
 
-from erqiwang_grpc.commands import data_folder, interrupts
+from erqiwang_grpc.commands import data_folder, interrupts, stores
 from erqiwang_grpc.commands.data_folder import NoStore
 from erqiwang_grpc.events.history import RoomHistory, UnreadableEntry, read
 from erqiwang_grpc.events.standing import steps
 from erqiwang_grpc.names import printable
-from erqiwang_grpc.store import Damaged, RoomId
+from erqiwang_grpc.store import Damaged, RoomId, Unavailable
 from erqiwang_grpc.tools.terminal.card_text import cards
 from erqiwang_grpc.tools.terminal.console import console
 from erqiwang_grpc.tools.terminal.seat_names import name
@@ -46,6 +46,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--show-hidden", action="store_true", help="show hidden cards of a deal in progress, too")
     parser.add_argument("--step", action="store_true", help="wait for Enter after each step")
     data_folder.add_data_option(parser)
+    stores.add_store_option(parser)
     parser.set_defaults(run=run)
 
 
@@ -71,15 +72,18 @@ def _cut_off(room: str, fault: UnreadableEntry) -> str:
 
 
 async def _history(arguments: Namespace) -> RoomHistory | UnreadableEntry:
-    reader = await data_folder.reader(arguments.data)
+    place = stores.place(arguments.store, arguments.data)
+    reader = await stores.reader(place)
     try:
         entries = await reader.read(RoomId(arguments.room))
     finally:
         await reader.close()
     if isinstance(entries, Damaged):
         return UnreadableEntry(entries.version, entries.why)
+    if isinstance(entries, Unavailable):
+        raise NoStore(entries.why)
     if not entries:
-        raise NothingToTell(f"there is no room {arguments.room} in {arguments.data}")
+        raise NothingToTell(f"there is no room {arguments.room} in {place}")
     return read(entries)
 
 

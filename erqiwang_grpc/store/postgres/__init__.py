@@ -42,6 +42,7 @@ from erqiwang_grpc.store.postgres.connections import Connections
 from erqiwang_grpc.store.postgres.opening import (
     NewerSchema,
     NotAStore,
+    NotPrepared,
     OlderServer,
     OpenRefused,
     OutOfReach,
@@ -57,6 +58,7 @@ __all__ = [
     "Address",
     "NewerSchema",
     "NotAStore",
+    "NotPrepared",
     "OlderServer",
     "OpenRefused",
     "OutOfReach",
@@ -190,12 +192,14 @@ class PostgresStore:
         await self._connections.close()
 
 
-async def open_store(address: Address, patience: float = PATIENCE) -> PostgresStore | OpenRefused:
-    """Open the database; make its tables, or bring them to this program's version.
+async def open_store(
+    address: Address, patience: float = PATIENCE, *, makes: bool = True
+) -> PostgresStore | OpenRefused:
+    """Open the database; make its tables, or bring them to this program's version, unless told not to.
 
     A database that is away is waited for, `patience` seconds at most. Any number of nodes may have it open.
     """
-    reached = await opening.reach(address, patience)
+    reached = await opening.reach(address, patience, makes=makes)
     if not isinstance(reached, opening.Reached):
         return reached
     connections = Connections(address, reached.identity, reached.db)

@@ -102,7 +102,7 @@ class Committer:
             if is_answer and not is_read_only:
                 self._connections.give_back(session)
             else:
-                self._connections.lose(session, error)
+                self._connections.lose(session)
             raise WriteFailed(
                 f"the database: {failures.sentence(error)}",
                 is_unsure=not is_answer,
@@ -114,7 +114,7 @@ class Committer:
             raise
         if session.warned:
             # The wait for the standby was given up: it is committed here, and nobody knows about there.
-            self._connections.lose(session, ConnectionError("a commit was not confirmed"))
+            self._connections.lose(session)
             why = "the database warned that it did not wait for its standby: nobody knows whether it is there"
             raise WriteFailed(why, is_unsure=True, is_alone=False, is_crossed=False)
         self._connections.give_back(session)

@@ -167,7 +167,7 @@ class Connections:
                     if failures.is_answer(error):
                         self.give_back(session)
                         return Unavailable(why)
-                    self.lose(session, error)
+                    self.lose(session)
                 except BaseException:  # a bug, or an index out of order
                     session.db.terminate()
                     raise
@@ -187,10 +187,16 @@ class Connections:
                 if not session.db.is_closed():
                     return session
             if self._healing is None:
+                generation = self._generation
                 try:
-                    return self._session(await self.another())
-                except (*failures.ERRORS, AnotherStoreError) as error:
-                    self._heal(error)
+                    db = await self.another()
+                except (*failures.ERRORS, AnotherStoreError):
+                    self._heal()
+                else:
+                    if generation == self._generation:
+                        return self._session(db)
+                    db.terminate()  # another one was lost meanwhile, and this one may be no better
+                    continue
             left = self._lost_at + _PATIENCE_SECONDS - loop.time()
             if left <= 0:
                 raise Unreachable(self.outage or f"{self._address}: it does not answer in time")
@@ -203,10 +209,10 @@ class Connections:
         else:
             self._idle.append(session)
 
-    def lose(self, session: Session, error: Exception) -> None:
+    def lose(self, session: Session) -> None:
         """Drop a connection that failed, and all that are as old: their host may not be the primary any more."""
         session.db.terminate()
-        self._heal(error)
+        self._heal()
 
     async def close(self) -> None:
         """Finish the reads that are running, then close all connections."""
@@ -241,7 +247,7 @@ class Connections:
             raise AnotherStoreError
         return db
 
-    def _heal(self, error: Exception) -> None:
+    def _heal(self) -> None:
         self._generation += 1
         for session in self._idle:
             session.db.terminate()
@@ -249,9 +255,9 @@ class Connections:
         if self._healing is None and not self._is_closed:
             self._is_up.clear()
             self._lost_at = asyncio.get_running_loop().time()
-            self._healing = asyncio.create_task(self._made_again(error))
+            self._healing = asyncio.create_task(self._made_again())
 
-    async def _made_again(self, error: Exception) -> None:
+    async def _made_again(self) -> None:
         """Connect again, at once and then more and more slowly, until it succeeds."""
         delay = _FIRST_DELAY
         while True:

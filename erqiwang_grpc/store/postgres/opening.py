@@ -51,6 +51,14 @@ class NewerSchema:
 
 @final
 @dataclass(frozen=True, slots=True)
+class NotPrepared:
+    """No server of this version has had the database yet, and only a server makes or changes its tables."""
+
+    address: Address
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class NotAStore:
     """The schema holds tables that are not this program's."""
 
@@ -74,7 +82,7 @@ class Pooled:
     address: Address
 
 
-OpenRefused: TypeAlias = OutOfReach | Unclear | NewerSchema | NotAStore | OlderServer | Pooled
+OpenRefused: TypeAlias = OutOfReach | Unclear | NewerSchema | NotPrepared | NotAStore | OlderServer | Pooled
 
 
 def advice(refused: OpenRefused) -> str:
@@ -86,6 +94,8 @@ def advice(refused: OpenRefused) -> str:
             return f"the URL of the database cannot be read: {why}"
         case NewerSchema(address, found, known):
             return f"{address} has schema {found}, this program knows up to {known}: use a newer version of erqiwang"
+        case NotPrepared(address):
+            return f"{address} was not served by this version of erqiwang yet: start a server on it, which makes its tables"
         case NotAStore(address):
             return (
                 f'{address} has a schema "{schema.SCHEMA}" of something else and was left alone: name another database'
@@ -108,14 +118,14 @@ class Reached:
     db: Connection
 
 
-async def reach(address: Address, patience: float) -> Reached | OpenRefused:
-    """Connect, and make the tables. A database that is away is waited for, `patience` seconds at most."""
+async def reach(address: Address, patience: float, *, makes: bool) -> Reached | OpenRefused:
+    """Connect, and make the tables if `makes`. A database that is away is waited for, `patience` seconds at most."""
     loop = asyncio.get_running_loop()
     until = loop.time() + patience
     delay = _FIRST_DELAY
     while True:
         try:
-            return await _reach(address)
+            return await _reach(address, makes=makes)
         except BadAddress as bad:
             return Unclear(str(bad))
         except failures.ERRORS as error:
@@ -130,10 +140,10 @@ async def reach(address: Address, patience: float) -> Reached | OpenRefused:
         delay = min(2 * delay, _LONGEST_DELAY)
 
 
-async def _reach(address: Address) -> Reached | OpenRefused:
+async def _reach(address: Address, *, makes: bool) -> Reached | OpenRefused:
     db = await connect(address)
     try:
-        opened = await _looked_at(address, db)
+        opened = await _looked_at(address, db, makes=makes)
     except BaseException:
         db.terminate()
         raise
@@ -142,19 +152,22 @@ async def _reach(address: Address) -> Reached | OpenRefused:
     return opened
 
 
-async def _looked_at(address: Address, db: Connection) -> Reached | OpenRefused:
+async def _looked_at(address: Address, db: Connection, *, makes: bool) -> Reached | OpenRefused:
     major = db.get_server_version().major
     if major < _OLDEST:
         return OlderServer(address, major)
     if await _is_pooled(address, db):
         return Pooled(address)
     try:
-        identity = await schema.prepare(db)
+        identity = await (schema.prepare(db) if makes else schema.look(db))
+    except schema.OlderSchemaError:
+        return NotPrepared(address)
     except schema.NewerSchemaError as newer:
         return NewerSchema(address, newer.found, schema.VERSION)
     except schema.NotAStoreError:
         return NotAStore(address)
-    await _say_how_it_is_set(address, db)
+    if makes:
+        await _say_how_it_is_set(address, db)
     return Reached(identity, db)
 
 

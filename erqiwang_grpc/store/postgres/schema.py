@@ -87,6 +87,22 @@ class NotAStoreError(Exception):
     """The schema holds tables that are not this program's."""
 
 
+class OlderSchemaError(Exception):
+    """The tables are not there, or have an earlier version than this program reads."""
+
+    def __init__(self, found: int) -> None:
+        super().__init__(f"schema {found}")
+        self.found = found
+
+
+async def look(db: Connection) -> StoreId:
+    """The identity of the store, whose tables must be there. Nothing is changed."""
+    found = await _version(db)
+    if found < VERSION:
+        raise OlderSchemaError(found)
+    return await identity(db)
+
+
 async def prepare(db: Connection) -> StoreId:
     """Make the tables, or bring them to this program's version, all or nothing; gives the identity of the store.
 
@@ -95,8 +111,6 @@ async def prepare(db: Connection) -> StoreId:
     async with db.transaction():
         await db.execute("SELECT pg_advisory_xact_lock($1)", LOCK)
         found = await _version(db)
-        if found > VERSION:
-            raise NewerSchemaError(found)
         if found == 0:
             await db.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
             await db.execute(_STORE)
@@ -119,7 +133,10 @@ async def identity(db: Connection) -> StoreId:
 
 
 async def _version(db: Connection) -> int:
-    """The version of the tables; 0 if there are none yet. Raises `NotAStoreError` for tables of something else."""
+    """The version of the tables; 0 if there are none yet.
+
+    Raises `NewerSchemaError`, and `NotAStoreError` for tables of something else.
+    """
     tables = await db.fetchval(
         "SELECT coalesce(array_agg(relname::text), '{}') FROM pg_class WHERE relnamespace = to_regnamespace($1) AND relkind = 'r'",
         SCHEMA,
@@ -130,6 +147,9 @@ async def _version(db: Connection) -> int:
         raise NotAStoreError
     match await db.fetch("SELECT to_jsonb(store) ->> 'schema_version' AS version FROM store"):
         case [row] if row["version"] is not None:
-            return int(row["version"])
+            found = int(row["version"])
         case _:
             raise NotAStoreError
+    if found > VERSION:
+        raise NewerSchemaError(found)
+    return found

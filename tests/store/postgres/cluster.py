@@ -15,7 +15,7 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from random import randrange
 from time import monotonic, sleep
-from typing import Final, TypedDict, final
+from typing import Final, final
 from urllib.parse import quote
 
 import asyncpg
@@ -38,12 +38,6 @@ _SETTINGS: Final = {
 }
 
 
-class _Ownership(TypedDict, total=False):
-    user: int
-    group: int
-    extra_groups: list[int]
-
-
 def programs() -> Path | None:
     """The folder of the newest PostgreSQL on this machine; None if there is none."""
     found = [path for pattern in _PLACES for path in Path("/").glob(pattern[1:]) if (path / "initdb").exists()]
@@ -58,17 +52,23 @@ def _version(folder: Path) -> tuple[int, ...]:
     return tuple(map(int, digits))
 
 
-def _ownership() -> _Ownership:
-    """PostgreSQL refuses to run as root: then it runs as the user it was installed with, or as nobody."""
+def _user() -> pwd.struct_passwd | None:
+    """PostgreSQL refuses to run as root: then it runs as the user it was installed with, or as nobody. None: as we do."""
     if os.getuid() != 0:
-        return {}
-    for name in ("postgres", "nobody"):
-        try:
-            user = pwd.getpwnam(name)
-        except KeyError:
-            continue
-        return {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
-    return {}
+        return None
+    names = {each.pw_name: each for each in pwd.getpwall()}
+    return names.get("postgres") or names.get("nobody")
+
+
+def _as_user() -> tuple[str, ...]:
+    """The words before a command that runs as that user.
+
+    To have Python itself change the user would make it fork, which gRPC in this process does not survive every time.
+    """
+    user = _user()
+    if user is None:
+        return ()
+    return ("setpriv", f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups", "--")
 
 
 @final
@@ -86,8 +86,8 @@ class Cluster:
     def make(self) -> None:
         """Make the files of the cluster."""
         flags = ("-U", _SUPERUSER, "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C")
-        command = [str(self._bin / "initdb"), "-D", str(self.data), *flags]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd=self.folder, **_ownership())
+        command = [*_as_user(), str(self._bin / "initdb"), "-D", str(self.data), *flags]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd=self.folder)
 
     def start(self, largest_file: int | None = None, **settings: str) -> None:
         """Start the server, and return when it takes connections. No file may grow beyond `largest_file` bytes."""
@@ -95,19 +95,18 @@ class Cluster:
         flags = [text for name, value in options.items() for text in ("-c", f"{name}={value}")]
         # In the blocks of 512 bytes that POSIX counts in.
         limit = "unlimited" if largest_file is None else str(largest_file // 512)
-        limited = ("sh", "-c", 'ulimit -S -f "$0"; exec "$@"', limit)
+        limited = (*_as_user(), "sh", "-c", 'ulimit -S -f "$0"; exec "$@"', limit)
         with (self.folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
                 [*limited, str(self._bin / "postgres"), "-D", str(self.data), *flags],
                 stdout=log,
                 stderr=log,
                 cwd=self.folder,
-                **_ownership(),
             )
         until = monotonic() + _START_SECONDS
         while not self._is_ready():
             if self._process.poll() is not None or monotonic() > until:
-                raise RuntimeError((self.folder / "log").read_text()[-2_000:])
+                raise RuntimeError(f"{self._process.poll()}: {(self.folder / 'log').read_text()[-2_000:]}")
             sleep(0.02)
 
     def _is_ready(self) -> bool:
@@ -145,8 +144,9 @@ class Cluster:
 def running(bin_folder: Path) -> Iterator[Cluster]:
     """A new cluster, while in the context."""
     folder = Path(tempfile.mkdtemp(prefix="erqiwang-pg-"))
-    owner = _ownership()
-    os.chown(folder, owner.get("user", -1), owner.get("group", -1))
+    owner = _user()
+    if owner is not None:
+        os.chown(folder, owner.pw_uid, owner.pw_gid)
     cluster = Cluster(bin_folder, folder)
     try:
         cluster.make()

@@ -50,9 +50,12 @@ async def connection(database: Address) -> AsyncIterator[Connection]:
         db.terminate()
 
 
-async def test_nodes_that_open_an_empty_database_together_make_it_once(database: Address) -> None:
+async def test_nodes_that_open_an_empty_database_together_make_it_once(
+    database: Address, caplog: pytest.LogCaptureFixture
+) -> None:
     made = await asyncio.gather(*(opened(database) for _ in range(5)))
     assert len({node.identity for node in made}) == 1
+    assert "database away" not in caplog.messages, "nobody was in the other's way"
     for node in made:
         await node.close()
 

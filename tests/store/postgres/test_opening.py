@@ -13,6 +13,7 @@ from erqiwang_grpc.store.postgres import (
     Address,
     NewerSchema,
     NotAStore,
+    NotPrepared,
     OlderServer,
     OpenRefused,
     OutOfReach,
@@ -96,6 +97,15 @@ async def test_tables_of_something_else_are_left_alone(cluster: Cluster, databas
         await db.execute("CREATE SCHEMA erqiwang")
         await db.execute(foreign)
     assert await refused(database) == NotAStore(database)
+
+
+async def test_only_a_server_makes_tables(database: Address) -> None:
+    assert await open_store(database, makes=False) == NotPrepared(database)
+    made = await identity(database)
+    reader = await open_store(database, makes=False)
+    assert isinstance(reader, PostgresStore)
+    assert reader.identity == made
+    await reader.close()
 
 
 async def test_a_database_that_is_away_is_waited_for(cluster: Cluster, database: Address) -> None:
@@ -184,6 +194,7 @@ async def test_a_pooler_that_lends_connections_for_a_transaction_is_found_out(
         Unclear("…"),
         NewerSchema(Address("postgresql://db/rooms"), 3, 2),
         NotAStore(Address("postgresql://db/rooms")),
+        NotPrepared(Address("postgresql://db/rooms")),
         OlderServer(Address("postgresql://db/rooms"), 12),
         Pooled(Address("postgresql://db/rooms")),
     ],
