@@ -52,9 +52,9 @@ def test_the_example_is_decided_again(store: Path) -> None:
 
 
 async def test_the_example_can_be_served(store: Path) -> None:
-    log = await open_store(store)
-    assert isinstance(log, SqliteStore), log
-    await log.close()
+    opened = await open_store(store)
+    assert isinstance(opened, SqliteStore), opened
+    await opened.close()
 
 
 async def test_what_is_written_today_is_what_the_example_holds(store: Path, tmp_path: Path) -> None:
@@ -96,15 +96,15 @@ async def matches_of(folder: Path) -> list[tuple[Entry, ...]]:
     """The rooms of the example, and a whole match of each game, in which rarer things happen too."""
     shutil.copy(STORE, folder / STORE_FILE)
     found = await everything(folder / STORE_FILE)
-    log = MemoryStore()
-    rooms = Rooms(node_on(log))
+    opened = MemoryStore()
+    rooms = Rooms(node_on(opened))
     for name, options, seed in (
         ("three", RoomOptions(length=Length(12)), 3),
         ("four", RoomOptions(FourPlayer(), length=Length(12)), 4),
     ):
         room = await seated(rooms, name, options)
         await play(room, 10_000, Random(seed))
-        found.append(await log.read(room.id))
+        found.append(await opened.read(room.id))
     return found
 
 
@@ -187,7 +187,7 @@ def test_every_field_of_a_record_is_said_in_one(matches: list[tuple[Entry, ...]]
     assert [name for name in known_fields(record_pb2.MatchRecord.DESCRIPTOR) if name not in said] == []
 
 
-def test_a_record_says_when_everything_happened_as_the_log_does(matches: list[tuple[Entry, ...]]) -> None:
+def test_a_record_says_when_everything_happened_as_its_events_do(matches: list[tuple[Entry, ...]]) -> None:
     for entries in matches:
         record = recorded(entries)
         events = [(entry.time, stored.read(entry.body, entry.rules_version)) for entry in entries]

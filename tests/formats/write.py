@@ -46,9 +46,9 @@ async def fill(path: Path) -> None:
 
     One of these was filled by nobody in time.
     """
-    log = await open_store(path)
-    assert isinstance(log, SqliteStore), log
-    rooms = Rooms(node_on(log))
+    store = await open_store(path)
+    assert isinstance(store, SqliteStore), store
+    rooms = Rooms(node_on(store))
     for name, options, end in (("three", _THREE, _ABSENT), ("four", _FOUR, Disband())):
         room = await seated(rooms, name, options, reference=f"order {name}", labels=_LABELS)
         await until_second_deal(room)
@@ -61,8 +61,8 @@ async def fill(path: Path) -> None:
     unfilled = await opened(rooms, "expired")
     expired = HouseAsks(HOUSE, Disband(Outside.HOUSE, DisbandReason.EXPIRED))
     assert isinstance(await unfilled.carry_out(expired), Accepted)
-    await log.compact()
-    await log.close()
+    await store.compact()
+    await store.close()
 
 
 async def until_second_deal(room: Room) -> None:
@@ -92,10 +92,10 @@ async def write() -> None:
     """Write both files."""
     STORE.unlink(missing_ok=True)
     await fill(STORE)
-    log = await open_store(STORE)
-    assert isinstance(log, SqliteStore)
-    RECORDS.write_text(await told(log), encoding="utf-8")
-    await log.close()
+    store = await open_store(STORE)
+    assert isinstance(store, SqliteStore)
+    RECORDS.write_text(await told(store), encoding="utf-8")
+    await store.close()
     STORE.with_name(STORE.name + ".lock").unlink()
     STORE.chmod(0o644)
     # No file of a journal beside it: who reads a checked-in file may not make any.

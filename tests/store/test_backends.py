@@ -1,4 +1,4 @@
-"""Every backend passes its port's contract, and the two logs agree on whatever is done to them."""
+"""Every backend passes its port's contract, and the two stores agree on whatever is done to them."""
 
 import asyncio
 import shutil
@@ -36,23 +36,23 @@ from tests.store.contract import StoreContract, WakeupContract
 
 
 async def opened(path: Path) -> SqliteStore:
-    log = await open_store(path)
-    assert isinstance(log, SqliteStore), log
-    return log
+    store = await open_store(path)
+    assert isinstance(store, SqliteStore), store
+    return store
 
 
 class TestMemoryStore(StoreContract):
     @pytest.fixture
-    def log(self) -> Store:
+    def store(self) -> Store:
         return MemoryStore()
 
 
 class TestSqliteStore(StoreContract):
     @pytest.fixture
-    async def log(self, tmp_path: Path) -> AsyncIterator[Store]:
-        log = await opened(tmp_path / "rooms.db")
-        yield log
-        await log.close()
+    async def store(self, tmp_path: Path) -> AsyncIterator[Store]:
+        store = await opened(tmp_path / "rooms.db")
+        yield store
+        await store.close()
 
 
 class TestProcessWakeup(WakeupContract):

@@ -81,16 +81,16 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-async def log(path: Path) -> AsyncIterator[SqliteStore]:
-    log = await opened(path)
-    yield log
-    await log.close()
+async def store(path: Path) -> AsyncIterator[SqliteStore]:
+    store = await opened(path)
+    yield store
+    await store.close()
 
 
 async def opened(path: Path, page_limit: int | None = None) -> SqliteStore:
-    log = await open_store(path, page_limit)
-    assert isinstance(log, SqliteStore), log
-    return log
+    store = await open_store(path, page_limit)
+    assert isinstance(store, SqliteStore), store
+    return store
 
 
 async def reader_of(path: Path) -> SqliteReader:
@@ -100,13 +100,13 @@ async def reader_of(path: Path) -> SqliteReader:
 
 
 async def fill(path: Path) -> None:
-    log = await opened(path)
+    store = await opened(path)
     for room in (ROOM, OTHER):
         for version in range(5):
             body = MARKER if (room, version) == (ROOM, 2) else b"%d" % version
             written = batch(body, command=key(f"c{version}"), summary=summary(FINISHED), feed=FEED)
-            assert await log.append(room, Version(version), written) == Appended(Version(version + 1))
-    await log.close()
+            assert await store.append(room, Version(version), written) == Appended(Version(version + 1))
+    await store.close()
 
 
 def edit(path: Path, statement: str) -> None:
@@ -143,13 +143,13 @@ ENDS = [way for way in WAYS if way.id in {"the last one is gone", "all are gone"
 async def test_a_damaged_room_is_found_and_the_others_go_on(path: Path, way: str, version: int) -> None:
     await fill(path)
     edit(path, way)
-    log = await opened(path)
-    found = await log.read(ROOM)
+    store = await opened(path)
+    found = await store.read(ROOM)
     assert isinstance(found, Damaged)
     assert (found.room, found.version) == (ROOM, version)
-    assert len(await bodies(log, OTHER)) == 5
-    assert await log.append(OTHER, Version(5), batch(b"on")) == Appended(Version(6))
-    await log.close()
+    assert len(await bodies(store, OTHER)) == 5
+    assert await store.append(OTHER, Version(5), batch(b"on")) == Appended(Version(6))
+    await store.close()
 
 
 @pytest.mark.parametrize(("way", "version"), WAYS)
@@ -157,8 +157,8 @@ async def test_the_first_event_is_believed_by_itself(path: Path, way: str, versi
     """Whose room it is stands there, and is wanted of a room that is damaged behind it."""
     await fill(path)
     edit(path, way)
-    log = await opened(path)
-    first = await log.first(ROOM)
+    store = await opened(path)
+    first = await store.first(ROOM)
     if way == "DELETE FROM batches WHERE room = 'room-1'":
         assert first is None
     elif version == 1:
@@ -167,29 +167,29 @@ async def test_the_first_event_is_believed_by_itself(path: Path, way: str, versi
     else:
         assert isinstance(first, Entry)
         assert (first.room, first.version, first.body) == (ROOM, 1, b"0")
-    await log.close()
+    await store.close()
 
 
 @pytest.mark.parametrize(("way", "version"), ENDS)
 async def test_a_room_whose_end_is_damaged_is_not_written(path: Path, way: str, version: int) -> None:
     await fill(path)
     edit(path, way)
-    log = await opened(path)
+    store = await opened(path)
     for expected in range(7):
-        answer = await log.append(ROOM, Version(expected), batch(b"over it"))
+        answer = await store.append(ROOM, Version(expected), batch(b"over it"))
         assert isinstance(answer, Damaged)
         assert answer.version == version
-    assert isinstance(await head(log, ROOM), Damaged)
-    await log.close()
+    assert isinstance(await head(store, ROOM), Damaged)
+    await store.close()
 
 
 async def test_a_later_part_is_believed_only_as_far_as_it_was_read(path: Path) -> None:
     await fill(path)
     edit(path, "UPDATE batches SET actor = 'bob' WHERE room = 'room-1' AND last_version = 1")
-    log = await opened(path)
-    assert await bodies(log, ROOM, Version(3)) == [b"3", b"4"]
-    assert isinstance(await log.read(ROOM), Damaged)
-    await log.close()
+    store = await opened(path)
+    assert await bodies(store, ROOM, Version(3)) == [b"3", b"4"]
+    assert isinstance(await store.read(ROOM), Damaged)
+    await store.close()
 
 
 async def test_a_flipped_byte_on_the_disk_is_found(path: Path) -> None:
@@ -197,10 +197,10 @@ async def test_a_flipped_byte_on_the_disk_is_found(path: Path) -> None:
     raw = path.read_bytes()
     at = raw.index(MARKER)
     path.write_bytes(raw[:at] + b"T" + raw[at + 1 :])
-    log = await opened(path)
-    assert isinstance(await log.read(ROOM), Damaged)
-    assert len(await bodies(log, OTHER)) == 5
-    await log.close()
+    store = await opened(path)
+    assert isinstance(await store.read(ROOM), Damaged)
+    assert len(await bodies(store, OTHER)) == 5
+    await store.close()
 
 
 async def test_wherever_a_bit_flips_nothing_wrong_is_ever_told(path: Path) -> None:
@@ -212,37 +212,37 @@ async def test_wherever_a_bit_flips_nothing_wrong_is_ever_told(path: Path) -> No
     for _ in range(400):
         at = chance.randrange(len(raw))
         path.write_bytes(raw[:at] + bytes([raw[at] ^ 1 << chance.randrange(8)]) + raw[at + 1 :])
-        log = await open_store(path)
-        if not isinstance(log, SqliteStore):
-            assert advice(log)
+        store = await open_store(path)
+        if not isinstance(store, SqliteStore):
+            assert advice(store)
             continue
         for room in (ROOM, OTHER):
-            entries = await log.read(room)
+            entries = await store.read(room)
             assert isinstance(entries, Damaged) or entries == truth[room]
-            first = await log.first(room)
+            first = await store.first(room)
             assert first is None or isinstance(first, Damaged) or first == truth[room][0]
-            answer = await log.append(room, Version(99), batch(b"x"))
+            answer = await store.append(room, Version(99), batch(b"x"))
             assert answer == Conflict(Version(5)) or isinstance(answer, Damaged | Unavailable)
-            summed = await log.summary(room)
+            summed = await store.summary(room)
             assert summed is None or isinstance(summed, Damaged) or summed == summaries[room]
-        page = await log.summaries(Search((FINISHED,), Moment.CREATED, EVER), 100)
+        page = await store.summaries(Search((FINISHED,), Moment.CREATED, EVER), 100)
         assert isinstance(page, Unavailable) or all(each == summaries[each.room] for each in listed_in(page))
-        told = await log.feed(FEED, START, 100)
+        told = await store.feed(FEED, START, 100)
         assert isinstance(told, Unavailable) or all(
             set(each.entries) <= set(entries_of(truth)) for each in told_in(told)
         )
-        await log.rooms(RoomId(""), 100)
-        await log.close()
+        await store.rooms(RoomId(""), 100)
+        await store.close()
 
 
 async def whole(path: Path) -> dict[RoomId, tuple[Entry, ...]]:
-    log = await opened(path)
+    store = await opened(path)
     rooms = {}
     for room in (ROOM, OTHER):
-        entries = await log.read(room)
+        entries = await store.read(room)
         assert isinstance(entries, tuple)
         rooms[room] = entries
-    await log.close()
+    await store.close()
     return rooms
 
 
@@ -280,23 +280,23 @@ async def test_a_list_that_is_damaged_tells_nothing_wrong_and_is_rebuilt(path: P
     await fill(path)
     statement, _ = MISLED[way]
     edit(path, statement)
-    log = await opened(path)
+    store = await opened(path)
     sound = Listed(OTHER, Version(5), summary(FINISHED))
     for term in (FINISHED, PLAYED):
-        page = await listed(log, term)
+        page = await listed(store, term)
         assert page.rooms in ((sound,), ())
         assert set(page.doubtful) <= {ROOM, "nobody"}
-    assert await log.faults()
-    assert isinstance(await log.summary(ROOM), Damaged)
-    assert len(await bodies(log, ROOM)) == 5, "the events are not damaged"
-    assert await log.delete_rooms(FINISHED, TimeNs(9), 9) == (), "no room has ended"
-    assert await log.summarise(ROOM, Version(5), summary(FINISHED)) == Rewritten()
+    assert await store.faults()
+    assert isinstance(await store.summary(ROOM), Damaged)
+    assert len(await bodies(store, ROOM)) == 5, "the events are not damaged"
+    assert await store.delete_rooms(FINISHED, TimeNs(9), 9) == (), "no room has ended"
+    assert await store.summarise(ROOM, Version(5), summary(FINISHED)) == Rewritten()
     if way == "another room":
-        assert await log.summarise(RoomId("nobody"), NOTHING, summary()) == Conflict(NOTHING)
-    assert await log.faults() == ()
-    page = await listed(log, FINISHED)
+        assert await store.summarise(RoomId("nobody"), NOTHING, summary()) == Conflict(NOTHING)
+    assert await store.faults() == ()
+    page = await listed(store, FINISHED)
     assert page == Page((sound, Listed(ROOM, Version(5), summary(FINISHED))), None, (), 2)
-    await log.close()
+    await store.close()
 
 
 @pytest.mark.parametrize("way", MISLED)
@@ -305,22 +305,22 @@ async def test_the_next_batch_of_a_room_mends_what_lists_say_of_it(path: Path, w
     statement, is_of_the_summary = MISLED[way]
     await fill(path)
     edit(path, statement)
-    log = await opened(path)
-    assert await log.append(ROOM, Version(5), batch(b"5", summary=summary(FINISHED))) == Appended(Version(6))
-    assert (await log.faults() == ()) is is_of_the_summary
-    await log.close()
+    store = await opened(path)
+    assert await store.append(ROOM, Version(5), batch(b"5", summary=summary(FINISHED))) == Appended(Version(6))
+    assert (await store.faults() == ()) is is_of_the_summary
+    await store.close()
 
 
 # The whole file.
 
 
-async def test_a_second_server_is_refused_and_told_of_the_first(log: SqliteStore, path: Path) -> None:
+async def test_a_second_server_is_refused_and_told_of_the_first(store: SqliteStore, path: Path) -> None:
     refused = await open_store(path)
     assert refused == AlreadyServed(path, str(os.getpid()))
-    assert await log.append(ROOM, NOTHING, batch(b"1")) == Appended(Version(1))
+    assert await store.append(ROOM, NOTHING, batch(b"1")) == Appended(Version(1))
 
 
-async def test_a_second_server_in_another_process_is_refused(log: SqliteStore, path: Path) -> None:
+async def test_a_second_server_in_another_process_is_refused(store: SqliteStore, path: Path) -> None:
     program = (
         "import asyncio, pathlib, sys\n"
         "from erqiwang_grpc.store.sqlite import open_store\n"
@@ -330,20 +330,20 @@ async def test_a_second_server_in_another_process_is_refused(log: SqliteStore, p
         [sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=True
     )
     assert told.stdout.strip() == "AlreadyServed"
-    assert await head(log, ROOM) == NOTHING
+    assert await head(store, ROOM) == NOTHING
 
 
 async def test_a_closed_file_can_be_served_again(path: Path) -> None:
     for version in range(3):
-        log = await opened(path)
-        assert await log.append(ROOM, Version(version), batch(b"1")) == Appended(Version(version + 1))
-        await log.close()
+        store = await opened(path)
+        assert await store.append(ROOM, Version(version), batch(b"1")) == Appended(Version(version + 1))
+        await store.close()
 
 
-async def test_a_reader_beside_the_server_sees_what_is_committed(log: SqliteStore, path: Path) -> None:
+async def test_a_reader_beside_the_server_sees_what_is_committed(store: SqliteStore, path: Path) -> None:
     reader = await reader_of(path)
-    assert await log.append(ROOM, NOTHING, batch(b"1")) == Appended(Version(1))
-    assert await reader.read(ROOM) == await log.read(ROOM)
+    assert await store.append(ROOM, NOTHING, batch(b"1")) == Appended(Version(1))
+    assert await reader.read(ROOM) == await store.read(ROOM)
     await reader.close()
 
 
@@ -373,15 +373,15 @@ async def test_a_file_without_an_identity_is_refused_until_it_has_a_new_one(path
     assert isinstance(refused, DamagedFile)
     assert "erqiwang store new-identity" in advice(refused)
     fresh = await new_identity(path)
-    log = await opened(path)
-    assert log.identity == fresh
-    assert len(await bodies(log, ROOM)) == 5
-    await log.close()
+    store = await opened(path)
+    assert store.identity == fresh
+    assert len(await bodies(store, ROOM)) == 5
+    await store.close()
 
 
-async def test_a_new_identity_is_not_given_under_a_running_server(log: SqliteStore, path: Path) -> None:
+async def test_a_new_identity_is_not_given_under_a_running_server(store: SqliteStore, path: Path) -> None:
     assert isinstance(await new_identity(path), AlreadyServed)
-    assert (await reader_of(path)).identity == log.identity
+    assert (await reader_of(path)).identity == store.identity
 
 
 def foreign_text(path: Path) -> None:
@@ -414,12 +414,12 @@ async def test_wherever_a_file_is_cut_nothing_wrong_is_ever_told(path: Path) -> 
     raw = path.read_bytes()
     for size in range(1, len(raw), 500):
         path.write_bytes(raw[:size])
-        log = await open_store(path)
-        if isinstance(log, SqliteStore):
+        store = await open_store(path)
+        if isinstance(store, SqliteStore):
             for room in (ROOM, OTHER):
-                entries = await log.read(room)
+                entries = await store.read(room)
                 assert isinstance(entries, Damaged) or entries == truth[room]
-            await log.close()
+            await store.close()
 
 
 async def test_a_write_protected_file_is_refused_for_root_too(path: Path) -> None:
@@ -465,33 +465,33 @@ def test_every_refusal_names_the_file_and_what_to_do(refused: OpenRefused) -> No
 
 
 async def test_a_full_file_refuses_whole_batches_until_space_returns(path: Path) -> None:
-    log = await opened(path, page_limit=40)
-    await log.append(OTHER, NOTHING, ended(b"old"))
-    await log.append(OTHER, Version(1), ended(b"x" * 50_000))
-    answers = [await log.append(RoomId(f"r{i}"), NOTHING, batch(b"y" * 9_000, b"z" * 9_000)) for i in range(10)]
+    store = await opened(path, page_limit=40)
+    await store.append(OTHER, NOTHING, ended(b"old"))
+    await store.append(OTHER, Version(1), ended(b"x" * 50_000))
+    answers = [await store.append(RoomId(f"r{i}"), NOTHING, batch(b"y" * 9_000, b"z" * 9_000)) for i in range(10)]
     written = [i for i, answer in enumerate(answers) if answer == Appended(Version(2))]
     refused = [i for i, answer in enumerate(answers) if isinstance(answer, Unavailable)]
     assert written
     assert refused
     assert sorted(written + refused) == list(range(10))
-    assert [await head(log, RoomId(f"r{i}")) for i in refused] == [NOTHING] * len(refused)
-    assert await log.delete_rooms(FINISHED, TimeNs(2), 10) == (OTHER,)
+    assert [await head(store, RoomId(f"r{i}")) for i in refused] == [NOTHING] * len(refused)
+    assert await store.delete_rooms(FINISHED, TimeNs(2), 10) == (OTHER,)
     for i in refused[:2]:
-        assert await log.append(RoomId(f"r{i}"), NOTHING, batch(b"y" * 9_000)) == Appended(Version(1))
-    await log.close()
+        assert await store.append(RoomId(f"r{i}"), NOTHING, batch(b"y" * 9_000)) == Appended(Version(1))
+    await store.close()
 
 
 async def test_what_fits_is_written_though_its_group_does_not(path: Path) -> None:
-    log = await opened(path, page_limit=40)
+    store = await opened(path, page_limit=40)
     answers = await asyncio.gather(
-        log.append(ROOM, NOTHING, batch(b"small")),
-        log.append(OTHER, NOTHING, batch(b"x" * 500_000)),
-        log.append(RoomId("stale"), Version(3), batch(b"small")),
+        store.append(ROOM, NOTHING, batch(b"small")),
+        store.append(OTHER, NOTHING, batch(b"x" * 500_000)),
+        store.append(RoomId("stale"), Version(3), batch(b"small")),
     )
     assert answers[0] == Appended(Version(1))
     assert isinstance(answers[1], Unavailable)
     assert answers[2] == Conflict(NOTHING)
-    await log.close()
+    await store.close()
 
 
 async def test_a_commit_reaches_the_disk_before_it_is_answered(path: Path) -> None:
@@ -567,46 +567,48 @@ def test_after_a_failed_flush_nothing_is_written_until_the_restart(path: Path) -
     file.close()
 
 
-async def test_compacting_gives_the_space_of_deleted_rooms_back(log: SqliteStore, path: Path) -> None:
-    await log.append(ROOM, NOTHING, ended(b"x" * 1_000_000))
-    await log.append(OTHER, NOTHING, batch(b"kept"))
-    await log.delete_rooms(FINISHED, TimeNs(2), 10)
-    compacted = await log.compact()
+async def test_compacting_gives_the_space_of_deleted_rooms_back(store: SqliteStore, path: Path) -> None:
+    await store.append(ROOM, NOTHING, ended(b"x" * 1_000_000))
+    await store.append(OTHER, NOTHING, batch(b"kept"))
+    await store.delete_rooms(FINISHED, TimeNs(2), 10)
+    compacted = await store.compact()
     assert isinstance(compacted, Compacted)
     assert compacted.after < 100_000 < compacted.before
     assert path.stat().st_size == compacted.after
-    assert await bodies(log, OTHER) == [b"kept"]
+    assert await bodies(store, OTHER) == [b"kept"]
 
 
 # Backups.
 
 
-async def test_a_backup_beside_a_busy_server_is_a_log_of_one_moment(log: SqliteStore, tmp_path: Path) -> None:
+async def test_a_backup_beside_a_busy_server_is_a_store_of_one_moment(store: SqliteStore, tmp_path: Path) -> None:
     target = tmp_path / "backup.db"
     for version in range(50):
-        await log.append(ROOM, Version(version), batch(b"x" * 1_000))
-    going_on = [log.append(RoomId(f"r{i}"), NOTHING, batch(b"x", feed=FEED)) for i in range(200)]
-    answers = await asyncio.gather(log.backup(target), *going_on)
+        await store.append(ROOM, Version(version), batch(b"x" * 1_000))
+    going_on = [store.append(RoomId(f"r{i}"), NOTHING, batch(b"x", feed=FEED)) for i in range(200)]
+    answers = await asyncio.gather(store.backup(target), *going_on)
     assert answers == [None, *[Appended(Version(1))] * 200]
     copy = await opened(target)
     assert len(await bodies(copy, ROOM)) == 50
-    assert copy.identity != log.identity
+    assert copy.identity != store.identity
     copied = await fed(copy, limit=1_000)
-    assert copied == (await fed(log, limit=1_000))[: len(copied)]
+    assert copied == (await fed(store, limit=1_000))[: len(copied)]
     assert await copy.faults() == ()
     await copy.close()
 
 
-async def test_a_backup_overwrites_nothing(log: SqliteStore, tmp_path: Path) -> None:
+async def test_a_backup_overwrites_nothing(store: SqliteStore, tmp_path: Path) -> None:
     target = tmp_path / "kept"
     target.write_text("kept")
-    assert isinstance(await log.backup(target), Unavailable)
+    assert isinstance(await store.backup(target), Unavailable)
     assert target.read_text() == "kept"
-    assert isinstance(await log.backup(tmp_path / "none" / "b.db"), Unavailable)
+    assert isinstance(await store.backup(tmp_path / "none" / "b.db"), Unavailable)
 
 
-async def test_a_file_left_by_a_killed_server_is_read_without_one(log: SqliteStore, path: Path, tmp_path: Path) -> None:
-    await log.append(ROOM, NOTHING, batch(b"1", command=key("c")))
+async def test_a_file_left_by_a_killed_server_is_read_without_one(
+    store: SqliteStore, path: Path, tmp_path: Path
+) -> None:
+    await store.append(ROOM, NOTHING, batch(b"1", command=key("c")))
     left = tmp_path / "left.db"
     shutil.copy(path, left)
     shutil.copy(f"{path}-wal", f"{left}-wal")

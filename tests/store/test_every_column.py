@@ -33,14 +33,14 @@ UNDER_THE_CHECKSUM: Final = frozenset(COLUMNS["batches"].split()) - {"position"}
 
 
 async def filled(path: Path) -> None:
-    log = await open_store(path)
-    assert isinstance(log, SqliteStore), log
+    store = await open_store(path)
+    assert isinstance(store, SqliteStore), store
     for room in (ROOM, OTHER):
         for version in range(5):
             of_room = summary(FINISHED, Term("other", "term"), ended=5)
             written = batch(b"body", b"more", command=key(f"c{version}"), summary=of_room, feed=FEED)
-            await log.append(room, Version(2 * version), written)
-    await log.close()
+            await store.append(room, Version(2 * version), written)
+    await store.close()
 
 
 def types(path: Path) -> dict[tuple[str, str], str]:

@@ -29,16 +29,16 @@ def written(room: RoomId, first: int) -> Batch:
 
 async def write_until_killed(path: Path) -> None:
     """The child: every room appends as fast as it can, and says so on standard output when it is told."""
-    log = await open_store(path)
-    assert isinstance(log, SqliteStore), log
-    await asyncio.gather(*(_grow(log, RoomId(f"r{number}")) for number in range(ROOMS)))
+    store = await open_store(path)
+    assert isinstance(store, SqliteStore), store
+    await asyncio.gather(*(_grow(store, RoomId(f"r{number}")) for number in range(ROOMS)))
 
 
-async def _grow(log: SqliteStore, room: RoomId) -> None:
-    at = await head(log, room)
+async def _grow(store: SqliteStore, room: RoomId) -> None:
+    at = await head(store, room)
     assert not isinstance(at, Damaged), at
     while True:
-        answer = await log.append(room, at, written(room, at + 1))
+        answer = await store.append(room, at, written(room, at + 1))
         assert isinstance(answer, Appended), answer
         at = answer.version
         os.write(1, f"{room} {at}\n".encode())  # one write, so that the line is whole or not there
@@ -67,12 +67,12 @@ def killed_at_random(path: Path, chance: random.Random) -> dict[RoomId, int]:
 
 async def check(path: Path, acknowledged: dict[RoomId, int]) -> int:
     """Every room holds what it acknowledged, and whole batches only; how many payloads there are in all."""
-    log = await open_store(path)
-    assert isinstance(log, SqliteStore), log
+    store = await open_store(path)
+    assert isinstance(store, SqliteStore), store
     total = 0
     for number in range(ROOMS):
         room = RoomId(f"r{number}")
-        entries = await log.read(room)
+        entries = await store.read(room)
         assert isinstance(entries, tuple), entries
         assert len(entries) >= acknowledged.get(room, 0)
         expected: list[bytes] = []
@@ -80,17 +80,17 @@ async def check(path: Path, acknowledged: dict[RoomId, int]) -> int:
             expected += written(room, len(expected) + 1).bodies
         assert [entry.body for entry in entries] == expected
         total += len(entries)
-    await is_indexed(log)
-    await log.close()
+    await is_indexed(store)
+    await store.close()
     return total
 
 
-async def is_indexed(log: SqliteStore) -> None:
+async def is_indexed(store: SqliteStore) -> None:
     """The feed tells every batch, and the list holds every room as of its newest one."""
-    told = {each.entries[0].room: each.entries[-1] for each in await fed(log, START, 1_000_000)}
-    found = {each.room: (each.version, each.summary.body) for each in (await listed(log, FINISHED)).rooms}
+    told = {each.entries[0].room: each.entries[-1] for each in await fed(store, START, 1_000_000)}
+    found = {each.room: (each.version, each.summary.body) for each in (await listed(store, FINISHED)).rooms}
     assert found == {room: (entry.version, entry.body) for room, entry in told.items()}
-    assert await log.faults() == ()
+    assert await store.faults() == ()
 
 
 def test_what_was_acknowledged_survives_a_kill_at_any_moment(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ async def database(cluster: Cluster, request: pytest.FixtureRequest) -> AsyncIte
 
 
 @pytest.fixture
-async def log(database: Address) -> AsyncIterator[PostgresStore]:
+async def store(database: Address) -> AsyncIterator[PostgresStore]:
     """A node's store."""
     node = await opened(database)
     yield node

@@ -11,7 +11,7 @@ from tests.store.postgres.conftest import opened
 
 
 class TestPostgresStore(StoreContract):
-    """`log` comes from the fixtures of this folder."""
+    """`store` comes from the fixtures of this folder."""
 
 
 class TestPostgresWakeup(WakeupContract):

@@ -46,12 +46,12 @@ INDEX: Final = ["key", "value", "created_ns", "room", "ended_ns"]
 
 
 @pytest.fixture
-async def filled(log: PostgresStore) -> PostgresStore:
+async def filled(store: PostgresStore) -> PostgresStore:
     for room in (ROOM, OTHER):
         for version in range(5):
             written = batch(b"body", b"more", command=key(f"c{version}"), summary=OF_ROOM, feed=FEED)
-            assert isinstance(await log.append(room, Version(2 * version), written), Appended)
-    return log
+            assert isinstance(await store.append(room, Version(2 * version), written), Appended)
+    return store
 
 
 async def spoil(cluster: Cluster, database: Address, table: str, column: str, where: str) -> None:

@@ -85,43 +85,43 @@ async def without_standby(db: Connection) -> AsyncIterator[None]:
 
 
 async def test_connections_that_were_ended_are_made_again_before_anybody_notices(
-    cluster: Cluster, log: PostgresStore, database: Address
+    cluster: Cluster, store: PostgresStore, database: Address
 ) -> None:
-    await log.append(ROOM, NOTHING, batch(b"1"))
+    await store.append(ROOM, NOTHING, batch(b"1"))
     async with cluster.superuser() as db:
         for version in range(1, 6):
             assert await end_all(db, database) >= 1
-            assert await log.append(ROOM, Version(version), batch(b"x")) == Appended(Version(version + 1))
-            assert log.outage is None
+            assert await store.append(ROOM, Version(version), batch(b"x")) == Appended(Version(version + 1))
+            assert store.outage is None
         await end_all(db, database)
-        assert await head(log, ROOM) == 6
+        assert await head(store, ROOM) == 6
 
 
 async def test_a_connection_that_ends_before_the_commit_leaves_the_append_unsure_and_nothing_stored(
-    cluster: Cluster, log: PostgresStore, database: Address
+    cluster: Cluster, store: PostgresStore, database: Address
 ) -> None:
-    await log.append(ROOM, NOTHING, batch(b"1"))
+    await store.append(ROOM, NOTHING, batch(b"1"))
     async with cluster.superuser() as db:
         async with locked(cluster, database, ROOM):
-            appending = asyncio.create_task(log.append(ROOM, Version(1), batch(b"2", command=key("c"))))
+            appending = asyncio.create_task(store.append(ROOM, Version(1), batch(b"2", command=key("c"))))
             await db.execute("SELECT pg_terminate_backend($1)", await one_that_waits(db, database, "Lock"))
             assert isinstance(await appending, Unsure)
-        assert await bodies(log, ROOM) == [b"1"]
-        assert await log.append(ROOM, Version(1), batch(b"2", command=key("c"))) == Appended(Version(2))
+        assert await bodies(store, ROOM) == [b"1"]
+        assert await store.append(ROOM, Version(1), batch(b"2", command=key("c"))) == Appended(Version(2))
 
 
 async def test_a_commit_that_gives_up_waiting_for_its_standby_is_unsure_and_is_not_read_until_it_is_there(
-    cluster: Cluster, log: PostgresStore, database: Address
+    cluster: Cluster, store: PostgresStore, database: Address
 ) -> None:
     for number, how in enumerate(("pg_cancel_backend", "pg_terminate_backend")):
         room = RoomId(f"room {number}")
         async with cluster.superuser() as db:
             async with without_standby(db):
                 await eventually(lambda: is_set(db))
-                appending = asyncio.create_task(log.append(room, NOTHING, batch(b"1", command=key("c"))))
+                appending = asyncio.create_task(store.append(room, NOTHING, batch(b"1", command=key("c"))))
                 await db.execute(f"SELECT {how}($1)", await one_that_waits(db, database, "SyncRep"))
                 assert isinstance(await appending, Unsure)
-                reading = asyncio.create_task(log.read(room))
+                reading = asyncio.create_task(store.read(room))
                 await one_that_waits(db, database, "SyncRep")
                 assert not reading.done()
             entries = await reading
@@ -133,106 +133,108 @@ async def is_set(db: Connection) -> bool:
     return bool(await db.fetchval("SHOW synchronous_standby_names"))
 
 
-async def test_a_restart_of_the_database_costs_refusals_and_nothing_else(cluster: Cluster, log: PostgresStore) -> None:
+async def test_a_restart_of_the_database_costs_refusals_and_nothing_else(
+    cluster: Cluster, store: PostgresStore
+) -> None:
     for number, how in enumerate((signal.SIGINT, signal.SIGQUIT)):
         room = RoomId(f"room {number}")
-        await log.append(room, NOTHING, batch(b"1"))
+        await store.append(room, NOTHING, batch(b"1"))
         cluster.stop(how)
         try:
             answers = await asyncio.gather(
-                log.append(room, Version(1), batch(b"2")),
-                log.read(room),
-                log.first(room),
-                log.summary(room),
-                log.feed(FEED, START, 1),
-                log.summaries(Search((FINISHED,), Moment.CREATED, EVER), 1),
-                log.rooms(RoomId(""), 1),
-                log.latest(),
-                log.summarise(room, Version(1), summary()),
-                log.delete_rooms(FINISHED, batch(b"1").time, 1),
+                store.append(room, Version(1), batch(b"2")),
+                store.read(room),
+                store.first(room),
+                store.summary(room),
+                store.feed(FEED, START, 1),
+                store.summaries(Search((FINISHED,), Moment.CREATED, EVER), 1),
+                store.rooms(RoomId(""), 1),
+                store.latest(),
+                store.summarise(room, Version(1), summary()),
+                store.delete_rooms(FINISHED, batch(b"1").time, 1),
             )
             assert all(isinstance(answer, Unavailable) for answer in answers), answers
-            assert log.outage is not None
-            assert "cannot be reached" in log.outage
-            assert "see whether it is running" in log.outage
+            assert store.outage is not None
+            assert "cannot be reached" in store.outage
+            assert "see whether it is running" in store.outage
         finally:
             cluster.start()
-        await eventually(lambda: is_back(log))
-        assert await log.append(room, Version(1), batch(b"2")) == Appended(Version(2))
-        await asyncio.wait_for(log.wakeup.is_connected.wait(), PATIENCE)
+        await eventually(lambda: is_back(store))
+        assert await store.append(room, Version(1), batch(b"2")) == Appended(Version(2))
+        await asyncio.wait_for(store.wakeup.is_connected.wait(), PATIENCE)
 
 
-async def is_back(log: PostgresStore) -> bool:
-    return log.outage is None
+async def is_back(store: PostgresStore) -> bool:
+    return store.outage is None
 
 
-async def can_be_read(log: PostgresStore) -> bool:
-    return isinstance(await log.read(ROOM), tuple)
+async def can_be_read(store: PostgresStore) -> bool:
+    return isinstance(await store.read(ROOM), tuple)
 
 
 async def test_a_database_that_may_only_be_read_is_away_until_it_may_be_written(
-    cluster: Cluster, log: PostgresStore
+    cluster: Cluster, store: PostgresStore
 ) -> None:
-    await log.append(ROOM, NOTHING, batch(b"1"))
+    await store.append(ROOM, NOTHING, batch(b"1"))
     async with cluster.superuser() as db:
         await db.execute("ALTER SYSTEM SET default_transaction_read_only = on")
         await db.execute("SELECT pg_reload_conf()")
         try:
-            await eventually(lambda: is_refused(log))
-            await eventually(lambda: is_away(log))
-            assert "none of the hosts in the URL may be written" in (log.outage or "")
+            await eventually(lambda: is_refused(store))
+            await eventually(lambda: is_away(store))
+            assert "none of the hosts in the URL may be written" in (store.outage or "")
         finally:
             await db.execute("SET default_transaction_read_only = off")
             await db.execute("ALTER SYSTEM RESET default_transaction_read_only")
             await db.execute("SELECT pg_reload_conf()")
-        await eventually(lambda: is_back(log))
-        at = await head(log, ROOM)
+        await eventually(lambda: is_back(store))
+        at = await head(store, ROOM)
         assert isinstance(at, int)
-        assert await log.append(ROOM, at, batch(b"x")) == Appended(Version(at + 1))
+        assert await store.append(ROOM, at, batch(b"x")) == Appended(Version(at + 1))
 
 
-async def is_away(log: PostgresStore) -> bool:
-    return log.outage is not None
+async def is_away(store: PostgresStore) -> bool:
+    return store.outage is not None
 
 
-async def is_refused(log: PostgresStore) -> bool:
-    at = await log.read(ROOM)
+async def is_refused(store: PostgresStore) -> bool:
+    at = await store.read(ROOM)
     if not isinstance(at, tuple):
         return isinstance(at, Unavailable)
-    return isinstance(await log.append(ROOM, Version(len(at)), batch(b"x")), Unavailable)
+    return isinstance(await store.append(ROOM, Version(len(at)), batch(b"x")), Unavailable)
 
 
 async def test_what_others_set_for_all_programs_cancels_no_append(cluster: Cluster, database: Address) -> None:
     async with cluster.superuser(name(database)) as db:
         for setting in ("statement_timeout = '1ms'", "lock_timeout = '1ms'", "synchronous_commit = off"):
             await db.execute(f"ALTER DATABASE {name(database)} SET {setting}")
-        log = await opened(database)
-        await log.append(ROOM, NOTHING, batch(b"1"))
+        store = await opened(database)
+        await store.append(ROOM, NOTHING, batch(b"1"))
         async with locked(cluster, database, ROOM):
-            appending = asyncio.create_task(log.append(ROOM, Version(1), batch(b"2")))
+            appending = asyncio.create_task(store.append(ROOM, Version(1), batch(b"2")))
             await one_that_waits(db, database, "Lock")
             await asyncio.sleep(0.1)
         assert await appending == Appended(Version(2))
-        await log.close()
+        await store.close()
         own = await connect(database)
         assert await own.fetchval("SHOW synchronous_commit") == "on"
         own.terminate()
 
 
 async def test_a_room_whose_append_the_database_refuses_takes_no_other_with_it(
-    cluster: Cluster, log: PostgresStore, database: Address
+    cluster: Cluster, store: PostgresStore, database: Address
 ) -> None:
     async with cluster.superuser(name(database)) as db:
         await db.execute("ALTER TABLE erqiwang.batches ADD CHECK (room <> 'room-1')")
     bad, good, also = await asyncio.gather(
-        log.append(ROOM, NOTHING, batch(b"1")),
-        log.append(OTHER, NOTHING, batch(b"1")),
-        log.append(RoomId("also"), NOTHING, batch(b"1")),
+        store.append(ROOM, NOTHING, batch(b"1")),
+        store.append(OTHER, NOTHING, batch(b"1")),
+        store.append(RoomId("also"), NOTHING, batch(b"1")),
     )
     assert isinstance(bad, Unavailable)
     assert (good, also) == (Appended(Version(1)), Appended(Version(1)))
-    assert log.outage is None
-    assert await log.append(OTHER, NOTHING, batch(b"1")) == Conflict(Version(1))
+    assert store.outage is None
+    assert await store.append(OTHER, NOTHING, batch(b"1")) == Conflict(Version(1))
 
 
 async def test_a_full_disk_refuses_appends_and_rooms_can_be_read(cluster: Cluster, database: Address) -> None:
@@ -240,21 +242,21 @@ async def test_a_full_disk_refuses_appends_and_rooms_can_be_read(cluster: Cluste
     cluster.stop()
     cluster.start(largest_file=18 * 2**20 + 4096)  # more than a file of the write-ahead log has
     try:
-        log = await opened(database)
+        store = await opened(database)
         stored = NOTHING
-        answer = await log.append(ROOM, NOTHING, batch(os.urandom(2**20)))
+        answer = await store.append(ROOM, NOTHING, batch(os.urandom(2**20)))
         while isinstance(answer, Appended):
             stored = answer.version
             assert stored < 40
-            answer = await log.append(ROOM, stored, batch(os.urandom(2**20)))
+            answer = await store.append(ROOM, stored, batch(os.urandom(2**20)))
         assert isinstance(answer, Unavailable), answer
         assert "no space is left on its disk" in answer.why
-        assert await head(log, ROOM) == stored
-        assert await log.append(OTHER, NOTHING, batch(b"a small one")) == Appended(Version(1))
-        assert log.outage is None
+        assert await head(store, ROOM) == stored
+        assert await store.append(OTHER, NOTHING, batch(b"a small one")) == Appended(Version(1))
+        assert store.outage is None
     finally:
         cluster.stop()
         cluster.start()
-    await eventually(lambda: can_be_read(log))
-    assert await log.append(ROOM, stored, batch(os.urandom(2**20))) == Appended(Version(stored + 1))
-    await log.close()
+    await eventually(lambda: can_be_read(store))
+    assert await store.append(ROOM, stored, batch(os.urandom(2**20))) == Appended(Version(stored + 1))
+    await store.close()

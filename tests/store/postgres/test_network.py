@@ -100,12 +100,12 @@ async def test_connections_that_are_cut_again_and_again_cost_no_answered_append(
     assert doubtful
 
 
-async def test_a_caller_that_leaves_cancels_no_statement(log: PostgresStore) -> None:
-    await log.append(ROOM, NOTHING, batch(b"1"))
+async def test_a_caller_that_leaves_cancels_no_statement(store: PostgresStore) -> None:
+    await store.append(ROOM, NOTHING, batch(b"1"))
     for _ in range(20):
-        leaving = [asyncio.create_task(log.read(ROOM)) for _ in range(8)]
+        leaving = [asyncio.create_task(store.read(ROOM)) for _ in range(8)]
         await asyncio.sleep(0)
         for each in leaving:
             each.cancel()
-        assert await bodies(log, ROOM) == [b"1"]
-    assert log.outage is None
+        assert await bodies(store, ROOM) == [b"1"]
+    assert store.outage is None

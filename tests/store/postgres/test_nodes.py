@@ -146,48 +146,48 @@ async def test_rooms_deleted_by_two_nodes_at_once_are_gone_once(database: Addres
 
 
 async def test_a_room_that_is_written_while_it_is_deleted_stays(
-    cluster: Cluster, log: PostgresStore, database: Address
+    cluster: Cluster, store: PostgresStore, database: Address
 ) -> None:
-    await log.append(ROOM, NOTHING, ended(b"1", time=1))
+    await store.append(ROOM, NOTHING, ended(b"1", time=1))
     async with cluster.superuser() as db, connection(database) as late:
         transaction = late.transaction()
         await transaction.start()
         again = batch(b"2", summary=summary(FINISHED))
         assert await statements.append(late, [prepare(ROOM, Version(1), again)]) == {0}
-        deleting = asyncio.create_task(log.delete_rooms(FINISHED, ended(b"1", time=9).time, 10))
+        deleting = asyncio.create_task(store.delete_rooms(FINISHED, ended(b"1", time=9).time, 10))
         await one_that_waits(db, database, "Lock")
         await transaction.commit()
         assert await deleting == ()
-    assert await bodies(log, ROOM) == [b"1", b"2"]
+    assert await bodies(store, ROOM) == [b"1", b"2"]
 
 
 # Feeds
 
 
-async def test_a_batch_that_is_committed_late_is_not_passed_by(log: PostgresStore, database: Address) -> None:
+async def test_a_batch_that_is_committed_late_is_not_passed_by(store: PostgresStore, database: Address) -> None:
     async with connection(database) as late:
         transaction = late.transaction()
         await transaction.start()
         assert await statements.append(late, [prepare(ROOM, NOTHING, batch(b"late", feed=FEED))]) == {0}
-        assert await log.append(OTHER, NOTHING, batch(b"early", feed=FEED)) == Appended(Version(1))
-        assert await fed(log) == (), "what may still be committed stands before it"
-        latest = await log.latest()
+        assert await store.append(OTHER, NOTHING, batch(b"early", feed=FEED)) == Appended(Version(1))
+        assert await fed(store) == (), "what may still be committed stands before it"
+        latest = await store.latest()
         assert not isinstance(latest, Unavailable)
         await transaction.commit()
-        whole = await fed(log)
+        whole = await fed(store)
         assert [each.entries[0].body for each in whole] == [b"late", b"early"]
-        assert await fed(log, latest) == whole
+        assert await fed(store, latest) == whole
 
 
-async def test_a_batch_that_is_never_committed_holds_nothing_up(log: PostgresStore, database: Address) -> None:
+async def test_a_batch_that_is_never_committed_holds_nothing_up(store: PostgresStore, database: Address) -> None:
     async with connection(database) as late:
         transaction = late.transaction()
         await transaction.start()
         assert await statements.append(late, [prepare(ROOM, NOTHING, batch(b"late", feed=FEED))]) == {0}
-        await log.append(OTHER, NOTHING, batch(b"early", feed=FEED))
+        await store.append(OTHER, NOTHING, batch(b"early", feed=FEED))
         await transaction.rollback()
-        assert [each.entries[0].body for each in await fed(log)] == [b"early"]
-        assert await bodies(log, ROOM) == []
+        assert [each.entries[0].body for each in await fed(store)] == [b"early"]
+        assert await bodies(store, ROOM) == []
 
 
 async def test_a_follower_misses_nothing_whatever_is_committed_when(database: Address) -> None:

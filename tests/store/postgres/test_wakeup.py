@@ -59,36 +59,36 @@ async def told(hints: Hints, bell: Bell, wanted: Hints) -> None:
             await bell.wait()
 
 
-async def test_a_hint_reaches_every_other_node_once(log: PostgresStore, database: Address) -> None:
+async def test_a_hint_reaches_every_other_node_once(store: PostgresStore, database: Address) -> None:
     other = await opened(database)
-    for node in (log, other):
+    for node in (store, other):
         await node.wakeup.is_connected.wait()
     here: Hints = []
     there: Hints = []
     bell = Bell()
     with (
-        log.wakeup.listen(lambda *hint: here.append(hint)),
+        store.wakeup.listen(lambda *hint: here.append(hint)),
         other.wakeup.listen(lambda *hint: there.append(hint)),
         other.wakeup.listen(bell.ring),
     ):
-        log.wakeup.hint(ROOM, Version(3))
-        log.wakeup.hint(OTHER, Version(1))
+        store.wakeup.hint(ROOM, Version(3))
+        store.wakeup.hint(OTHER, Version(1))
         await told(there, bell, [(ROOM, Version(3)), (OTHER, Version(1))])
-        log.wakeup.hint(ROOM, Version(4))
+        store.wakeup.hint(ROOM, Version(4))
         await told(there, bell, [(ROOM, Version(3)), (OTHER, Version(1)), (ROOM, Version(4))])
         assert here == there, "a node does not hear its own hints again"
     await other.close()
 
 
 async def test_forged_notifications_stop_nothing_and_a_lost_connection_is_made_again(
-    cluster: Cluster, log: PostgresStore, database: Address
+    cluster: Cluster, store: PostgresStore, database: Address
 ) -> None:
-    await log.wakeup.is_connected.wait()
+    await store.wakeup.is_connected.wait()
     hints: Hints = []
     bell = Bell()
     name = database.url.rpartition("/")[2]
     async with cluster.superuser(name) as db:
-        with log.wakeup.listen(lambda *hint: hints.append(hint)), log.wakeup.listen(bell.ring):
+        with store.wakeup.listen(lambda *hint: hints.append(hint)), store.wakeup.listen(bell.ring):
             for forged in ("", "x", "[" * 7_000, json.dumps(["x", ["a", "b"]])):
                 await db.execute("SELECT pg_notify($1, $2)", CHANNEL, forged)
             await db.execute("SELECT pg_notify($1, $2)", CHANNEL, json.dumps(["x", [ROOM, 5]]))
