@@ -36,6 +36,7 @@ from erqiwang_grpc.store import (
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.store.port import Actor
 from tests.durability.played import PLAYERS, Clock, Ear, act, administer, next_command, node_on, opened, play, seated
+from tests.service.clocks import HandMonotonic
 from tests.store.contract import PLAIN, head
 from tests.store.passing_on import PassingOn
 
@@ -323,9 +324,9 @@ class Unreadable(PassingOn):
 
 
 async def test_an_unfilled_room_that_cannot_be_read_is_ended_once_it_can() -> None:
-    store, clock = Unreadable(MemoryStore()), Clock()
+    store, clock, steady = Unreadable(MemoryStore()), Clock(), HandMonotonic()
     unfilled = await opened(Rooms(node_on(store, clock=clock)))
-    rooms = Rooms(node_on(store, clock=clock))
+    rooms = Rooms(node_on(store, clock=clock, monotonic=steady))
     housekeeping = Housekeeping(rooms)
     await housekeeping.watch_stored()
     clock.forward(rooms.deadline(TimeNs(0)))
@@ -335,6 +336,7 @@ async def test_an_unfilled_room_that_cannot_be_read_is_ended_once_it_can() -> No
     await housekeeping.expire()
     assert rooms.in_memory(unfilled.id) is None, "not at once"
     clock.forward(10 * MINUTE)
+    steady.forward(600)
     await housekeeping.expire()
     found = await rooms.find(unfilled.id)
     assert isinstance(found, Room)

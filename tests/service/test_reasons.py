@@ -24,7 +24,7 @@ from erqiwang_grpc.rooms.limits import Limits
 from erqiwang_grpc.rpc.places import Places
 from erqiwang_grpc.rpc.reflection import add_reflection
 from erqiwang_grpc.rpc.wire.status import DOMAIN
-from erqiwang_grpc.store import NOTHING, Damaged, Entry, RoomId, Version
+from erqiwang_grpc.store import Damaged, Entry, RoomId
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.v1 import refusal_pb2, seat_service_pb2 as pb
 from tests.service.clocks import HandMonotonic
@@ -163,8 +163,8 @@ async def no_such_service(folder: Path) -> Ended:
 class ErringStore(PassingOn):
     """A store that raises what no store should."""
 
-    async def read(self, room: RoomId, after: Version = NOTHING) -> tuple[Entry, ...] | Damaged:
-        raise ArithmeticError(room, after)
+    async def first(self, room: RoomId) -> Entry | Damaged | None:
+        raise ArithmeticError(room)
 
 
 async def failed(folder: Path) -> Ended:
