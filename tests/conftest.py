@@ -1,12 +1,17 @@
-"""How hypothesis searches (HYPOTHESIS_PROFILE).
+"""What holds for all tests: SIGINT is not ignored, and how hypothesis searches (HYPOTHESIS_PROFILE).
 
-`ci` gives the same verdict on every run. `share` looks at a few examples that are drawn anew on every run. `thorough` looks
-at many of them.
+`ci` gives the same verdict on every run. `share` looks at a few examples, and `thorough` at many; both draw others on every
+run.
 """
 
 import os
+import signal
 
 from hypothesis import settings
+
+# A shell lets what it starts in the background ignore SIGINT, and so would every program that a test starts and interrupts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # No deadline: how long an example takes says more about the machine than about the code.
 settings.register_profile("ci", derandomize=True, deadline=None, print_blob=True)
