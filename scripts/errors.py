@@ -48,7 +48,7 @@ only some values are allowed, `allowed` lists them. Its message says the same:
 _ENDS: Final = """
 ## What ends a call or a stream
 
-The call or the stream cannot go on, whatever was asked for. If the row says "goodbye", the last message of an attached seat's
+These reasons end the call or the stream. They do not depend on what was asked for. If the row says "goodbye", the last message of an attached seat's
 stream is a `Goodbye` of that name. A client that loses the status still knows the reason from it.
 
 | reason | goodbye | status | retry after | when | what to do |

@@ -23,7 +23,8 @@ from erqiwang_grpc.v1 import playing_pb2, seat_service_pb2 as pb, seat_service_p
 _PARTING_SECONDS: Final = 5.0
 _ATTACH_SECONDS: Final = 10.0
 _TRIES: Final = 5
-"""Most times that a command is sent whose outcome the server says is unknown. Then the caller is told so."""
+"""Most times that a command is sent, if the server answers each time that its outcome is unknown. Then the caller gets
+that answer."""
 _UNKNOWN_SECONDS: Final = 2.0
 """Least seconds until such a command is sent again, as `OUTCOME_UNKNOWN` asks."""
 _FOR_GOOD: Final = (

@@ -11,9 +11,9 @@ _WIDE: Final = ("W", "F")
 
 
 def say(lines: Iterable[str], indent: int = 0) -> None:
-    """Print each line, folded between words to the width of the terminal. Whatever is no terminal gets it whole.
+    """Print each line, folded between words to the width of the terminal. If the output is no terminal, lines stay whole.
 
-    What is left of a line goes on `indent` columns from the left.
+    The rows after the first row of a line begin `indent` columns from the left.
     """
     columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     for line in lines:

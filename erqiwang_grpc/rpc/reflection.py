@@ -92,7 +92,7 @@ def add_reflection(services: Iterable[str], server: grpc.aio.Server, places: Pla
         try:
             async with places.place(context):
                 answers: AsyncIterator[reflection_pb2.ServerReflectionResponse]
-                answers = servicer.ServerReflectionInfo(paces.paced(requests), context)  # type: ignore[assignment]  # the stub takes the generator for a coroutine
+                answers = servicer.ServerReflectionInfo(paces.paced(requests), context)  # type: ignore[assignment]  # the stub declares a coroutine, and it is an async generator
                 async for response in answers:
                     await context.write(response)
         except TimeoutError:

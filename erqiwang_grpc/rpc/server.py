@@ -225,8 +225,8 @@ def channel_options(limits: Limits) -> list[tuple[str, int]]:
     """The options of the gRPC server. Each one is there for a trap that was measured."""
     ping = int(1000 * limits.frozen_seconds / 2)
     return [
-        # A call that waits to be handled costs 14 KiB, whoever makes it. Of the calls beyond the first number some get a
-        # bare CANCELLED, beyond the second all do. The default of 1,000 is too small for a burst of players.
+        # Each call that waits to be handled costs 14 KiB, also one without a credential. Beyond the first number, some calls
+        # end with a bare CANCELLED; beyond the second, all do. The default of 1,000 is too small for a burst of players.
         ("grpc.server.max_pending_requests", limits.backlog),
         ("grpc.server.max_pending_requests_hard_limit", limits.backlog * 5 // 4),
         # Unlimited by default. Then one connection could fill the memory with streams that it opens and abandons.

@@ -78,7 +78,7 @@ def manners() -> st.SearchStrategy[Manners]:
 
 
 def rooms() -> st.SearchStrategy[RoomOptions]:
-    """Any table."""
+    """The options of a room: one for each value that any option can have."""
     return st.sampled_from(TABLES)
 
 

@@ -87,7 +87,7 @@ ELSEWHERE: Final = {
     "ListRooms.page_token": "test_fields.py::test_a_page_token_or_a_cursor_that_was_not_given_here",
     "ListMatchRecords.page_token": "test_fields.py::test_a_page_token_or_a_cursor_that_was_not_given_here",
     "WatchRooms.cursor": "test_fields.py::test_a_page_token_or_a_cursor_that_was_not_given_here",
-    # Any text is a roomtype: digits that are missing count as 0, and those beyond the fifth do not count.
+    # No roomtype is too long: missing digits count as 0, and only the first five count.
     "CreateRoom.choice.roomtype": "test_rooms.py::test_a_room_costs_what_was_quoted",
     "QuoteRoom.choice.roomtype": "test_rooms.py::test_a_room_costs_what_was_quoted",
 }

@@ -195,9 +195,9 @@ class PostgresStore:
 async def open_store(
     address: Address, patience: float = PATIENCE, *, makes: bool = True
 ) -> PostgresStore | OpenRefused:
-    """Open the database; make its tables, or bring them to this program's version, unless told not to.
+    """Open the database. Makes its tables, or brings them to this program's version, if `makes`.
 
-    A database that is away is waited for, `patience` seconds at most. Any number of nodes may have it open.
+    Waits for a database that cannot be reached, `patience` seconds at most. Any number of nodes may have it open.
     """
     reached = await opening.reach(address, patience, makes=makes)
     if not isinstance(reached, opening.Reached):

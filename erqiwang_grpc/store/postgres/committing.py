@@ -45,7 +45,7 @@ class WriteFailed(Exception):
 
     @property
     def answer(self) -> Unavailable | Unsure:
-        """What is answered to whoever asked for it."""
+        """The answer to the append."""
         return Unsure(str(self)) if self.is_unsure else Unavailable(str(self))
 
 

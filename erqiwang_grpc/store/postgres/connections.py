@@ -36,8 +36,8 @@ _SETTINGS: Final = {
     "application_name": "erqiwang",
     "search_path": schema.SCHEMA,
     "default_transaction_isolation": "read committed",
-    # A statement that is cancelled while it waits for a standby is committed here and may not be there. So nothing
-    # cancels a statement: not the server either, whatever its operator has set for other programs.
+    # A statement that is cancelled while it waits for a standby is committed here and perhaps not there. So nothing may
+    # cancel a statement. The three limits below turn off what an operator may have set for all programs.
     "statement_timeout": "0",
     "lock_timeout": "0",
     "idle_in_transaction_session_timeout": "0",

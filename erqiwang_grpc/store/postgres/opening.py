@@ -119,7 +119,7 @@ class Reached:
 
 
 async def reach(address: Address, patience: float, *, makes: bool) -> Reached | OpenRefused:
-    """Connect, and make the tables if `makes`. A database that is away is waited for, `patience` seconds at most."""
+    """Connect, and make the tables if `makes`. Waits for a database that cannot be reached, `patience` seconds at most."""
     loop = asyncio.get_running_loop()
     until = loop.time() + patience
     delay = _FIRST_DELAY

@@ -197,7 +197,7 @@ def _lock(path: Path) -> ServerLock | OpenRefused:
 
 
 def make_private(path: Path) -> None:
-    """Create an empty file that only its owner can read, whatever the umask. SQLite's other files get the same mode.
+    """Create an empty file that only its owner can read. The umask does not matter. SQLite's other files get the same mode.
 
     Raises `FileExistsError` if the file exists, so that the mode of an existing file is never changed.
     """

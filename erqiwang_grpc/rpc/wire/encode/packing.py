@@ -26,7 +26,7 @@ class Packed(NamedTuple):
 
 
 def packed(message: pb.SeatMessage) -> Packed:
-    """Any message of a stream."""
+    """One message, as a response of its own. It counts as seen at the version that it names, if it names one."""
     version = message.notice.version or message.snapshot.version
     return Packed(pb.PlayResponse(messages=(message,)).SerializeToString(), version)
 
