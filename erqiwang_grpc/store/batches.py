@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, final
 
@@ -56,6 +55,10 @@ class Stored:
     last: Version
     batch: Batch
     link: Link
+
+    def entries(self, room: RoomId) -> tuple[Entry, ...]:
+        """The entries of the batch in its room."""
+        return self.batch.entries(room, self.first)
 
     @property
     def end(self) -> End:
@@ -126,18 +129,3 @@ def follows(at: End, stored: Stored) -> bool:
     return stored.first == at.version + 1 and stored.link == chain.link(
         at.link, stored.first, chain.encode(stored.batch)
     )
-
-
-def entries(room: RoomId, stored: Stored) -> Iterator[Entry]:
-    """The entries of a batch."""
-    batch = stored.batch
-    for version, body in enumerate(batch.bodies, start=stored.first):
-        yield Entry(
-            room=room,
-            version=Version(version),
-            time=batch.time,
-            actor=batch.actor,
-            command=batch.command,
-            rules_version=batch.rules_version,
-            body=body,
-        )

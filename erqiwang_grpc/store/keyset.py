@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, TypeAlias
 
-from erqiwang_grpc.store.port import START, BadCursor, Cursor, RoomId, TimeNs
+from erqiwang_grpc.store.port import START, BadCursor, Cursor, Period, RoomId, TimeNs
 
 Place: TypeAlias = tuple[TimeNs, RoomId]
 """The place of a room in a list: its moment, and its id among rooms of the same moment."""
@@ -35,6 +35,15 @@ def place(cursor: Cursor) -> Place | BadCursor | None:
     time, separator, room = cursor.partition(".")
     moment = number(time)
     return (TimeNs(moment), RoomId(room)) if separator and moment is not None else BadCursor()
+
+
+def span(period: Period, after: Cursor) -> tuple[Place, Place] | BadCursor:
+    """What is left of a list after the cursor: its places from the first one up to but not including the second one."""
+    behind = place(after)
+    if isinstance(behind, BadCursor):
+        return behind
+    start, end = (period.since, RoomId("")), (period.until, RoomId(""))
+    return start, end if behind is None else min(end, behind)
 
 
 def number(digits: str) -> int | None:

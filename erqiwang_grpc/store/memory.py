@@ -50,19 +50,7 @@ class _Placed:
     batch: Batch
 
     def entries(self) -> tuple[Entry, ...]:
-        batch = self.batch
-        return tuple(
-            Entry(
-                room=self.room,
-                version=Version(version),
-                time=batch.time,
-                actor=batch.actor,
-                command=batch.command,
-                rules_version=batch.rules_version,
-                body=body,
-            )
-            for version, body in enumerate(batch.bodies, start=self.first)
-        )
+        return self.batch.entries(self.room, self.first)
 
 
 @final
@@ -143,28 +131,25 @@ class MemoryStore:
 
     async def summaries(self, search: Search, limit: int, after: Cursor = START) -> Page | BadCursor:
         """A page of a list, at most `limit` rooms, newest first. See `StoreReader.summaries`."""
-        behind = keyset.place(after)
-        if isinstance(behind, BadCursor):
-            return behind
-        found = nlargest(limit + 1, self._found(search, search.terms, behind))
+        span = keyset.span(search.period, after)
+        if isinstance(span, BadCursor):
+            return span
+        found = nlargest(limit + 1, self._found(search, search.terms, *span))
         rooms = tuple(self._listed(room) for _, room in found[:limit])
         is_last = len(found) <= limit
         # As the engines on disk look at them: those with the first term, from the newest on.
-        first = self._found(search, search.terms[:1], behind)
+        first = self._found(search, search.terms[:1], *span)
         looked_at = sum(is_last or place >= found[limit] for place in first)
         return Page(rooms, None if is_last else keyset.behind(found[limit - 1]), (), looked_at)
 
-    def _found(self, search: Search, terms: tuple[Term, ...], behind: Place | None) -> list[Place]:
+    def _found(self, search: Search, terms: tuple[Term, ...], start: Place, end: Place) -> list[Place]:
         wanted = set(terms)
         places = (
             (time, room)
             for room, summary in self._summaries.items()
             if (time := _moment(summary, search.moment)) is not None and wanted.issubset(summary.terms)
         )
-        period = search.period
-        return [
-            place for place in places if period.since <= place[0] < period.until and (behind is None or place < behind)
-        ]
+        return [place for place in places if start <= place < end]
 
     async def summarise(self, room: RoomId, expected: Version, summary: Summary) -> Rewritten | Conflict | Damaged:
         """Replace the room's summary. See `Store.summarise`."""

@@ -89,6 +89,21 @@ class Batch:
         if not self.bodies:
             raise ValueError("a batch holds at least one payload")
 
+    def entries(self, room: RoomId, first: Version) -> tuple[Entry, ...]:
+        """The entries of this batch in a room, in which its first payload has version `first`."""
+        return tuple(
+            Entry(
+                room=room,
+                version=Version(version),
+                time=self.time,
+                actor=self.actor,
+                command=self.command,
+                rules_version=self.rules_version,
+                body=body,
+            )
+            for version, body in enumerate(self.bodies, start=first)
+        )
+
 
 @final
 @dataclass(frozen=True, slots=True)

@@ -54,6 +54,7 @@ from tests.durability.played import PLAYERS, Clock, administer, node_on, opened,
 from tests.durability.test_rooms_under_failure import FailingStore
 from tests.service.clocks import HandMonotonic
 from tests.service.tables import served
+from tests.store.holding import HoldingStore
 from tests.store.passing_on import PassingOn
 
 GAMES: Final = [RoomOptions(ThreePlayer()), RoomOptions(FourPlayer())]
@@ -187,20 +188,8 @@ async def test_a_list_mends_no_more_at_once_than_its_caller_can_wait_for(tmp_pat
     await store.close()
 
 
-class Counting(PassingOn):
-    """A store that counts the rooms whose events were read."""
-
-    def __init__(self) -> None:
-        super().__init__(MemoryStore())
-        self.reads = 0
-
-    async def read(self, room: RoomId, after: Version = NOTHING) -> tuple[Entry, ...] | Damaged | Unavailable:
-        self.reads += 1
-        return await super().read(room, after)
-
-
 async def test_rooms_of_a_newer_program_are_checked_a_few_at_a_time_and_then_left_alone_for_a_while() -> None:
-    store, clock = Counting(), HandMonotonic()
+    store, clock = HoldingStore(MemoryStore()), HandMonotonic()
     rooms, made = Rooms(node_on(store)), list[RoomId]()
     for number in range(25):
         room = await opened(rooms, f"{number}")

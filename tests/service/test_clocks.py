@@ -24,28 +24,16 @@ from erqiwang_grpc.rooms.limits import DAY, MINUTE, SECOND, Limits
 from erqiwang_grpc.rooms.listener import Heartbeat
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Room
-from erqiwang_grpc.store import NOTHING, Damaged, Entry, RoomId, TimeNs, Unavailable, Version
+from erqiwang_grpc.store import TimeNs
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.v1 import bidding_pb2, room_service_pb2, seat_service_pb2 as pb
 from tests.durability.played import Ear, act as act_in_memory, node_on, opened, play, seated as seated_room
 from tests.service.clocks import HandMonotonic
 from tests.service.tables import PATIENCE, ROOMY, RawSeat, Service, act, eventually, seated, seen, served, step
-from tests.store.passing_on import PassingOn
+from tests.store.holding import HoldingStore
 
 HOUR: Final = 3_600 * SECOND
 PASS: Final = pb.Command(pass_bid=bidding_pb2.PassBid())
-
-
-class Counting(PassingOn):
-    """A store that counts how often a room is read."""
-
-    def __init__(self) -> None:
-        super().__init__(MemoryStore())
-        self.reads = 0
-
-    async def read(self, room: RoomId, after: Version = NOTHING) -> tuple[Entry, ...] | Damaged | Unavailable:
-        self.reads += 1
-        return await super().read(room, after)
 
 
 class HandWall:
@@ -182,7 +170,7 @@ async def test_rooms_that_are_due_by_the_hundreds_expire_over_several_ticks(monk
 
 async def test_a_room_that_is_opened_again_and_again_waits_for_one_deadline() -> None:
     wall, clock = HandWall(), HandMonotonic()
-    store = Counting()
+    store = HoldingStore(MemoryStore())
     rooms = Rooms(replace(node_on(store, monotonic=clock), now=wall))
     room = await opened(rooms)
     for _ in range(10):
@@ -200,7 +188,7 @@ async def test_a_room_that_is_opened_again_and_again_waits_for_one_deadline() ->
 
 async def test_a_match_that_has_begun_and_was_put_away_is_not_opened_again_at_its_rooms_deadline() -> None:
     wall, clock = HandWall(), HandMonotonic()
-    store = Counting()
+    store = HoldingStore(MemoryStore())
     rooms = Rooms(replace(node_on(store, monotonic=clock), now=wall))
     await seated_room(rooms)
     clock.forward(601)

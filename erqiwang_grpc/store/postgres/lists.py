@@ -150,7 +150,7 @@ def _entries(room: bytes, row: Sequence[object]) -> tuple[Entry, ...] | None:
     at = batches.beginning(RoomId(name))
     if isinstance(before, int) and isinstance(before_chain, bytes):
         at = End(Version(before), Link(before_chain))
-    return tuple(batches.entries(RoomId(name), stored)) if batches.follows(at, stored) else None
+    return stored.entries(RoomId(name)) if batches.follows(at, stored) else None
 
 
 async def latest(db: Connection) -> Cursor:
@@ -162,15 +162,12 @@ async def latest(db: Connection) -> Cursor:
 
 async def summaries(db: Connection, search: Search, limit: int, after: Cursor) -> Page | BadCursor:
     """See `StoreReader.summaries`."""
-    behind = keyset.place(after)
-    if isinstance(behind, BadCursor):
-        return behind
-    end: Place = (search.period.until, RoomId(""))
-    if behind is not None:
-        end = min(end, behind)
+    span = keyset.span(search.period, after)
+    if isinstance(span, BadCursor):
+        return span
+    start, end = span
     first, *others = search.terms
     named = (first.key.encode(), first.value.encode())
-    start: Place = (search.period.since, RoomId(""))
     floor = max(start, await _last_scanned(db, search, end)) if others else start
     too = "".join(
         f""" AND EXISTS (SELECT FROM found too WHERE too.key = ${number} AND too.value = ${number + 1}

@@ -260,7 +260,7 @@ async def read(db: Connection, room: RoomId, after: Version) -> tuple[Entry, ...
             stored = batches.stored(texts(batch))
             if stored is None or not batches.follows(at, stored):
                 return Damaged(room, Version(at.version + 1), batches.BROKEN_CHAIN)
-            entries += batches.entries(room, stored)
+            entries += stored.entries(room)
             kept = at = stored.end
     head = _head(room, told, kept)
     if isinstance(head, Damaged):
@@ -274,7 +274,7 @@ async def first(db: Connection, room: RoomId) -> Entry | Damaged | None:
         stored = batches.stored(texts(row))
         if stored is None or not batches.follows(batches.beginning(room), stored):
             return Damaged(room, Version(1), batches.BROKEN_CHAIN)
-        return next(batches.entries(room, stored))
+        return stored.entries(room)[0]
     return None
 
 

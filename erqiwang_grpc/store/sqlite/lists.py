@@ -137,14 +137,11 @@ def summary(db: sqlite3.Connection, room: RoomId) -> Listed | Damaged | None:
 
 def summaries(db: sqlite3.Connection, search: Search, limit: int, after: Cursor) -> Page | BadCursor:
     """See `StoreReader.summaries`."""
-    behind = keyset.place(after)
-    if isinstance(behind, BadCursor):
-        return behind
-    end: Place = (search.period.until, RoomId(""))
-    if behind is not None:
-        end = min(end, behind)
+    span = keyset.span(search.period, after)
+    if isinstance(span, BadCursor):
+        return span
+    start, end = span
     first, *others = search.terms
-    start: Place = (search.period.since, RoomId(""))
     floor = max(start, _last_scanned(db, search, end)) if others else start
     statement = _BY_MOMENT[search.moment] + _TOO * len(others) + _NEWEST[search.moment]
     values = (first.key, first.value, *floor, *end, *(text for t in others for text in (t.key, t.value)))

@@ -85,7 +85,7 @@ def read(db: sqlite3.Connection, room: RoomId, after: Version) -> tuple[Entry, .
         stored = batches.stored(row)
         if stored is None or not batches.follows(at, stored):
             return Damaged(room, Version(at.version + 1), batches.BROKEN_CHAIN)
-        entries += batches.entries(room, stored)
+        entries += stored.entries(room)
         at = stored.end
     if (at.version, at.link) != (end.version, end.link):
         return Damaged(room, Version(at.version + 1), batches.NO_AGREEMENT)
@@ -98,7 +98,7 @@ def first(db: sqlite3.Connection, room: RoomId) -> Entry | Damaged | None:
         stored = batches.stored(row)
         if stored is None or not batches.follows(batches.beginning(room), stored):
             return Damaged(room, Version(1), batches.BROKEN_CHAIN)
-        return next(iter(batches.entries(room, stored)))
+        return stored.entries(room)[0]
     return None
 
 
@@ -107,7 +107,7 @@ def entries_at(db: sqlite3.Connection, room: RoomId, position: int) -> tuple[Ent
     for row in _rows(db, _AT, position):
         stored = batches.stored(row)
         if stored is not None and batches.follows(_at(db, room, Version(stored.first - 1)), stored):
-            return tuple(batches.entries(room, stored))
+            return stored.entries(room)
     return None
 
 
