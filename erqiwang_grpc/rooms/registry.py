@@ -102,9 +102,6 @@ class Rooms:
         Refusals: `NoSuchRoom`, `RoomQuarantined` if it is damaged, `StoreUnavailable` if the store cannot be read. A
         damaged room is read once a minute at most.
         """
-        tried, refused = self._refused.get(room, (-math.inf, None))
-        if refused is not None and self.node.monotonic() - tried < _REFUSED_SECONDS:
-            return refused
         older = self._opening.get(room)
         if older is not None and self.node.store.shared:
             # It may have read the store before this caller asked, and another node may have appended between the two.
@@ -115,7 +112,7 @@ class Rooms:
                 found.touch()
                 found = await found.refresh() or found
             else:
-                found = await self._opened(room)
+                found = self._lately_refused(room) or await self._opened(room)
             # A room that has left memory meanwhile would hear of nothing that other nodes append.
             if not isinstance(found, Room) or self._live.get(room) is found:
                 return found
@@ -159,6 +156,11 @@ class Rooms:
             # It was created here while the store was read, and another node has appended to it.
             return await kept.refresh() or kept
         return kept
+
+    def _lately_refused(self, room: RoomId) -> RoomQuarantined | None:
+        """The refusal of a room that could not be opened a short time ago."""
+        tried, refused = self._refused.get(room, (-math.inf, None))
+        return refused if self.node.monotonic() - tried < _REFUSED_SECONDS else None
 
     def _refuse(self, room: RoomId, version: Version) -> RoomQuarantined:
         """Refuse a room that cannot be opened, now and for a while."""
@@ -296,6 +298,7 @@ class Rooms:
         for room_id in deleted:
             room = self._live.pop(room_id, None)
             self._opening.pop(room_id, None)
+            self._refused.pop(room_id, None)
             self._close(room_id)
             if room is not None:
                 room.audience.end(Closing.DELETED)

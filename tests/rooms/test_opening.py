@@ -52,6 +52,16 @@ async def test_a_room_that_cannot_be_opened_is_read_once_a_minute() -> None:
     assert (found.version, store.reads) == (stored.version, 2)
 
 
+async def test_a_room_under_the_id_of_a_damaged_one_that_was_deleted_is_opened_at_once() -> None:
+    store = Damaging()
+    stored = await seated(Rooms(node_on(store)))
+    rooms = Rooms(node_on(store))
+    assert isinstance(await rooms.find(stored.id), RoomQuarantined)
+    rooms.forget([stored.id])
+    store.is_damaged = False
+    assert isinstance(await rooms.find(stored.id), Room)
+
+
 async def test_a_platform_that_asks_for_all_its_stored_rooms_leaves_the_places_of_others_free() -> None:
     store = MemoryStore()
     stored = [(await seated(Rooms(node_on(store)), f"{number}")).id for number in range(6)]
