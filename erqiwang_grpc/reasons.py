@@ -228,6 +228,12 @@ class Reason(Enum):
         Code.PARAM,
     )
     ROOM_FULL = Row(GrpcStatus.FAILED_PRECONDITION, "Every seat of the room is taken.", _WHO_SITS_WHERE, Code.SEAT)
+    SEAT_CHANGES_USED_UP = Row(
+        GrpcStatus.FAILED_PRECONDITION,
+        "The seats of the room were given and freed as often as a room allows.",
+        "Let the match go on with the players who sit there, or open another room.",
+        Code.SEAT,
+    )
     FOREIGN_CURSOR = Row(
         GrpcStatus.FAILED_PRECONDITION,
         "The page token or cursor is of another store, from before this one was restored or copied: list again from the "

@@ -80,6 +80,7 @@ _LIMIT_FLAGS: Final = {
     "commands_per_second": "commands taken from one seat, in the long run",
     "message_bytes": "largest request",
     "outbox": "messages kept for a stream that does not read",
+    "seat_changes": "times that the seats of one room are given or freed",
     "fill_minutes": "how long a room waits for its last seat",
     "idle_minutes": "how long an unused room stays in memory",
     "unfilled_seconds": "how long an unused room stays in memory while it waits for its seats",

@@ -70,6 +70,8 @@ class Limits:
     """Seconds without a message from a client after which its seat is shown as absent."""
     frozen_seconds: float = 6.0
     """Most seconds until a direct connection is closed whose client does not answer pings."""
+    seat_changes: int = 1_000
+    """Most times that the seats of one room are given or freed. Nothing else can make a room grow without end."""
     fill_minutes: int = 30
     """Minutes that a room may wait for its match to begin before it is disbanded."""
     idle_minutes: int = 10

@@ -200,6 +200,15 @@ class RoomFull:
 
 @final
 @dataclass(frozen=True, slots=True)
+class SeatChangesUsedUp:
+    """The seats of the room were given and freed as often as a room allows."""
+
+    most: int
+    """How often the seats of one room may be given and freed, all seats together."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class ForeignCursor:
     """The page token or cursor is from another store, for example from before the store was restored or copied."""
 
@@ -220,6 +229,7 @@ ServiceRefusal: TypeAlias = (
     | InvalidCursor
     | ForeignCursor
     | RoomFull
+    | SeatChangesUsedUp
 )
 
 Refused: TypeAlias = Refusal | ServiceRefusal
@@ -299,6 +309,8 @@ def reason(refused: Refused) -> Reason:
             return Reason.FOREIGN_CURSOR
         case RoomFull():
             return Reason.ROOM_FULL
+        case SeatChangesUsedUp():
+            return Reason.SEAT_CHANGES_USED_UP
 
 
 def _wrong_cards(wrong: SeveralGroups | SideSuitThrow | Breach) -> Reason:

@@ -13,7 +13,7 @@ from typing import Final, TypeVar, final
 
 from erqiwang_core import match as matches
 from erqiwang_core.dealing import Shuffled
-from erqiwang_core.match import Disband, Gathering, Match
+from erqiwang_core.match import Disband, Gathering, LeaveSeat, Match, TakeSeat
 from erqiwang_core.playing import Reply, ShowTrumps, Signal, Signalled, TrumpsShown
 from erqiwang_core.refusals import SeatFree, SeatOccupied, WrongPhase
 from erqiwang_core.rules import game_rules
@@ -35,6 +35,7 @@ from erqiwang_grpc.rooms.refusals import (
     OutcomeUnknown,
     Refused,
     RoomQuarantined,
+    SeatChangesUsedUp,
     StaleVersion,
     StoreUnavailable,
 )
@@ -247,6 +248,10 @@ class Room:
                 if self.fault is not None and not isinstance(command, Disband):
                     # Even a quarantined match can be disbanded: that does not depend on earlier events.
                     return RoomQuarantined(self.version)
+                most = self._node.limits.seat_changes
+                if isinstance(command, TakeSeat | LeaveSeat) and sum(at.epoch for at in self.match.chairs) >= most:
+                    # Without this a platform could make a room so long that reading it fills the memory.
+                    return SeatChangesUsedUp(most)
                 return matches.administer(self.match, command, self._shuffled)
 
     def _nothing_brought(self, decided: tuple[matches.Event, ...] | Reply | Refused) -> Answer:

@@ -276,7 +276,11 @@ class StoreReader(Protocol):
         """The identity of this store."""
 
     async def read(self, room: RoomId, after: Version = NOTHING) -> tuple[Entry, ...] | Damaged | Unavailable:
-        """The entries of the room with versions above `after`, checked up to the room's head. Empty if none."""
+        """The entries of the room with versions above `after`, checked up to the room's head. Empty if none.
+
+        They come at once, not in pages, since a chain is believed only up to its head. The rooms bound how many there
+        are: a match has some thousand events, and `seat_changes` limits the others.
+        """
 
     async def first(self, room: RoomId) -> Entry | Damaged | Unavailable | None:
         """The first entry of the room; None if there is no such room.

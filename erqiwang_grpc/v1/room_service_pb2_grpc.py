@@ -146,7 +146,7 @@ class RoomServiceServicer:
         """Seat a player and get the seat's token. For a player who sits there already it gives a fresh token: earlier tokens are
         void, and the seat's stream ends (`RefreshSeatToken` avoids both). Every seat is told with `SeatTaken`. The match starts
         when the last seat is taken, unless the room's options leave that to `StartMatch`. Refused: `room_full`, `seat_occupied`,
-        `seated_elsewhere`, `no_such_seat`; `wrong_phase` after the match.
+        `seated_elsewhere`, `no_such_seat`; `wrong_phase` after the match; `seat_changes_used_up`.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

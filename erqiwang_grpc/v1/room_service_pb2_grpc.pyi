@@ -44,7 +44,7 @@ class RoomServiceStub:
     """Seat a player and get the seat's token. For a player who sits there already it gives a fresh token: earlier tokens are
     void, and the seat's stream ends (`RefreshSeatToken` avoids both). Every seat is told with `SeatTaken`. The match starts
     when the last seat is taken, unless the room's options leave that to `StartMatch`. Refused: `room_full`, `seat_occupied`,
-    `seated_elsewhere`, `no_such_seat`; `wrong_phase` after the match.
+    `seated_elsewhere`, `no_such_seat`; `wrong_phase` after the match; `seat_changes_used_up`.
     """
     RefreshSeatToken: _aio.UnaryUnaryMultiCallable[_room_service_pb2.RefreshSeatTokenRequest, _room_service_pb2.RefreshSeatTokenResponse]
     """A fresh token for the player on a seat; call it before the old one expires. Nothing is logged and nobody is told. The
@@ -131,7 +131,7 @@ class RoomServiceServicer(metaclass=_abc_1.ABCMeta):
         """Seat a player and get the seat's token. For a player who sits there already it gives a fresh token: earlier tokens are
         void, and the seat's stream ends (`RefreshSeatToken` avoids both). Every seat is told with `SeatTaken`. The match starts
         when the last seat is taken, unless the room's options leave that to `StartMatch`. Refused: `room_full`, `seat_occupied`,
-        `seated_elsewhere`, `no_such_seat`; `wrong_phase` after the match.
+        `seated_elsewhere`, `no_such_seat`; `wrong_phase` after the match; `seat_changes_used_up`.
         """
 
     @_abc_1.abstractmethod

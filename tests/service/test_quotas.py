@@ -395,3 +395,32 @@ async def test_a_stranger_opens_nobodys_room(tmp_path: Path) -> None:
         reads = store.reads
         await refusal_to(other(service).room(room_id))
         assert (service.kept.live, store.reads) == ((), reads)
+
+
+# How often the seats of a room change
+
+
+async def test_a_room_cannot_be_made_long_by_giving_its_seats_again_and_again(tmp_path: Path) -> None:
+    async with served(tmp_path, limits=Limits(seat_changes=5)) as service:
+        room = (await service.platform.create_room("anna")).room.room_id
+        await service.platform.take_seat(room, "anna", 0)
+        await service.platform.take_seat(room, "bert", 1)
+        await service.platform.leave_seat(room, 1)
+        await service.platform.take_seat(room, "bert", 1)
+        await service.platform.take_seat(room, "cleo", 2)  # the deal begins
+        before = await service.platform.room(room)
+        refused = await refusal_to(service.platform.take_seat(room, "bert", 1))
+        assert (refused.code, refused.reason) == (grpc.StatusCode.FAILED_PRECONDITION, "SEAT_CHANGES_USED_UP")
+        assert refused.refusal is not None
+        assert refused.refusal.seat_changes_used_up.most == 5
+        after = await service.platform.room(room)
+        assert after.version == before.version
+        await service.platform.disband_room(room)
+
+
+async def test_a_seat_that_was_given_too_often_is_not_freed_either(tmp_path: Path) -> None:
+    async with served(tmp_path, limits=Limits(seat_changes=1)) as service:
+        room = (await service.platform.create_room("anna")).room.room_id
+        await service.platform.take_seat(room, "anna", 0)
+        refused = await refusal_to(service.platform.leave_seat(room, 0))
+        assert refused.reason == "SEAT_CHANGES_USED_UP"

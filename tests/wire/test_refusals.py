@@ -62,6 +62,7 @@ from erqiwang_grpc.rooms.refusals import (
     Refused,
     RoomFull,
     RoomQuarantined,
+    SeatChangesUsedUp,
     ServiceRefusal,
     StaleVersion,
     StoreUnavailable,
@@ -127,6 +128,7 @@ REFUSALS_OF_THE_SERVICE: Final[tuple[ServiceRefusal, ...]] = (
     RoomFull(3),
     ForeignCursor(),
     OutcomeUnknown(),
+    SeatChangesUsedUp(1_000),
 )
 ALL: Final[tuple[Refused, ...]] = (*REFUSALS_OF_THE_CORE, *REFUSALS_OF_THE_SERVICE)
 RETRIED: Final = (TooManyCommands, StoreUnavailable, OutcomeUnknown, TooManyRooms, QuotaReached)

@@ -47,6 +47,7 @@ from erqiwang_grpc.rooms.refusals import (
     Refused,
     RoomFull,
     RoomQuarantined,
+    SeatChangesUsedUp,
     StaleVersion,
     StoreUnavailable,
     TooManyCommands,
@@ -148,6 +149,8 @@ def refusal(message: refusal_pb2.Refusal) -> Refused:
             return ForeignCursor()
         case "outcome_unknown":
             return OutcomeUnknown()
+        case "seat_changes_used_up":
+            return SeatChangesUsedUp(message.seat_changes_used_up.most)
         case None:
             raise NotUnderstood("a refusal for an unknown reason")
 

@@ -43,6 +43,7 @@ from erqiwang_grpc.rooms.refusals import (
     Refused,
     RoomFull,
     RoomQuarantined,
+    SeatChangesUsedUp,
     StaleVersion,
     StoreUnavailable,
     TooManyCommands,
@@ -143,6 +144,8 @@ def _told(refused: Refused) -> refusal_pb2.Refusal:
             return said(foreign_cursor=said.ForeignCursor())
         case OutcomeUnknown():
             return said(outcome_unknown=said.OutcomeUnknown())
+        case SeatChangesUsedUp(most):
+            return said(seat_changes_used_up=said.SeatChangesUsedUp(most=most))
 
 
 def _invalid_field(refused: InvalidField) -> refusal_pb2.Refusal.InvalidField:
