@@ -13,7 +13,6 @@ from queue import SimpleQueue
 from typing import Final, TypeVar, final
 
 from erqiwang_grpc.store import batches
-from erqiwang_grpc.store.batches import Prepared
 from erqiwang_grpc.store.port import (
     NOTHING,
     START,
@@ -39,6 +38,7 @@ from erqiwang_grpc.store.port import (
 )
 from erqiwang_grpc.store.sqlite import lists, opening, schema, statements
 from erqiwang_grpc.store.sqlite.committing import Committer
+from erqiwang_grpc.store.sqlite.grouping import Groups
 from erqiwang_grpc.store.sqlite.opening import (
     AlreadyServed,
     DamagedFile,
@@ -178,13 +178,18 @@ class SqliteStore(SqliteReader):
 
     shared: Final = False
 
-    def __init__(self, file: OpenFile, identity: StoreId, connections: tuple[sqlite3.Connection, ...]) -> None:
+    def __init__(
+        self,
+        file: OpenFile,
+        identity: StoreId,
+        connections: tuple[sqlite3.Connection, ...],
+        loop: asyncio.AbstractEventLoop,
+    ) -> None:
         super().__init__(identity, connections)
         self._file = file
         self._committer = Committer(file.db)
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="store-writer")
-        self._waiting: list[tuple[Prepared, asyncio.Future[AppendAnswer]]] = []
-        self._committing: asyncio.Task[None] | None = None
+        self._groups = Groups(loop, self._writer, self._committer.commit, self._see_whether_lost)
         self._is_closed = False
         self._lost = asyncio.Event()
 
@@ -204,11 +209,7 @@ class SqliteStore(SqliteReader):
         """
         if self._is_closed:
             return _CLOSED
-        answer: asyncio.Future[AppendAnswer] = asyncio.get_running_loop().create_future()
-        self._waiting.append((batches.prepare(room, expected, batch), answer))
-        if self._committing is None:
-            self._committing = asyncio.create_task(self._commit_all())
-        return await answer
+        return await self._groups.add(batches.prepare(room, expected, batch))
 
     async def summarise(
         self, room: RoomId, expected: Version, summary: Summary
@@ -237,8 +238,7 @@ class SqliteStore(SqliteReader):
         if self._is_closed:
             return
         self._is_closed = True
-        if self._committing is not None:
-            await self._committing
+        await self._groups.done()
         await asyncio.to_thread(self._writer.shutdown)
         await super().close()
         await asyncio.to_thread(self._file.close)
@@ -254,27 +254,6 @@ class SqliteStore(SqliteReader):
         if self._committer.is_lost:
             self._lost.set()
 
-    async def _commit_all(self) -> None:
-        """Commit group after group. The appends that arrive during one flush are the next group."""
-        while self._waiting:
-            group, self._waiting = self._waiting, []
-            await self._commit(group)
-        self._committing = None
-
-    async def _commit(self, group: list[tuple[Prepared, asyncio.Future[AppendAnswer]]]) -> None:
-        wanted = [prepared for prepared, _ in group]
-        done = asyncio.get_running_loop().run_in_executor(self._writer, self._committer.commit, wanted)
-        await asyncio.wait([done])
-        self._see_whether_lost()
-        error = done.exception()  # tell every caller of a bug: an append without an answer would be worse
-        for index, (_, waiter) in enumerate(group):
-            if waiter.done():
-                continue  # its caller was cancelled
-            if error is None:
-                waiter.set_result(done.result()[index])
-            else:
-                waiter.set_exception(error)
-
 
 async def open_store(path: Path, page_limit: int | None = None) -> SqliteStore | OpenRefused:
     """Open the store for the one server that writes it; make the file where there is none.
@@ -282,7 +261,7 @@ async def open_store(path: Path, page_limit: int | None = None) -> SqliteStore |
     The time does not depend on how much is stored. `page_limit` limits the file to that many pages of 4096 bytes; when
     it is full, appends are `Unavailable`, as on a full disk. The file must be on a local disk.
     """
-    return await asyncio.to_thread(_open_store, path, page_limit)
+    return await asyncio.to_thread(_open_store, path, page_limit, asyncio.get_running_loop())
 
 
 async def open_reader(path: Path) -> SqliteReader | OpenRefused:
@@ -303,13 +282,13 @@ async def back_up(path: Path, target: Path) -> Unavailable | None:
     return await asyncio.to_thread(_back_up, path, target)
 
 
-def _open_store(path: Path, page_limit: int | None) -> SqliteStore | OpenRefused:
+def _open_store(path: Path, page_limit: int | None, loop: asyncio.AbstractEventLoop) -> SqliteStore | OpenRefused:
     file = opening.open_for_writing(path, page_limit)
     if not isinstance(file, OpenFile):
         return file
     opened = _readers(path)
     if isinstance(opened, _Readers):
-        return SqliteStore(file, opened.identity, opened.connections)
+        return SqliteStore(file, opened.identity, opened.connections, loop)
     file.close()
     return opened
 
