@@ -59,6 +59,8 @@ SUBCOMMANDS: Final = (
     Subcommand("compact", "give the space of deleted rooms back to the disk", "erqiwang_grpc.commands.compact"),
     Subcommand("backup", "copy a data folder, also while a server writes it", "erqiwang_grpc.commands.backup"),
     Subcommand("keys", "make keys", "erqiwang_grpc.commands.keys"),
+    Subcommand("rooms", "list, show or disband the rooms of a running server", "erqiwang_grpc.commands.rooms"),
+    Subcommand("health", "ask a server whether it serves", "erqiwang_grpc.commands.health"),
     Subcommand("store", "show or renew a store's identity, or rebuild its summaries", "erqiwang_grpc.commands.store"),
     Subcommand(
         "torture",

@@ -7,6 +7,9 @@ from argparse import ArgumentTypeError
 from collections.abc import Callable
 from typing import Final
 
+PORT: Final = 50051
+"""The port that a server listens on, unless it is told otherwise."""
+
 
 class BadArguments(Exception):
     """Arguments that do not fit together. The text is for the user."""

@@ -15,7 +15,7 @@ import uvloop
 
 from erqiwang_grpc.auth.files import KeyFileRefused, KeyFiles, open_key_files
 from erqiwang_grpc.commands import data_folder, interrupts, open_files, stores
-from erqiwang_grpc.commands.arguments import at_least, not_negative, port
+from erqiwang_grpc.commands.arguments import PORT, at_least, not_negative, port
 from erqiwang_grpc.commands.data_folder import NoStore
 from erqiwang_grpc.commands.stores import InDatabase, InFolder, Opened, Place
 from erqiwang_grpc.logs import write_to_standard_error
@@ -28,7 +28,6 @@ from erqiwang_grpc.store.wakeup import ProcessWakeup
 
 log = logging.getLogger(__name__)
 
-PORT: Final = 50051
 CANNOT_START: Final = 2
 FLUSH_FAILED: Final = 3
 """The exit status after a failed flush."""

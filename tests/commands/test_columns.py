@@ -44,6 +44,8 @@ OTHER: Final[dict[str, list[tuple[str, ...]]]] = {
 WATCHED: Final = {"demo": "a match is watched below", "play": "a deal is played below"}
 LEFT_OUT: Final = {
     "serve": "its log is for programs: a line of JSON for each event",
+    "rooms": "`folding` prints its lines, and a test of its own reads them",
+    "health": "it prints one or two words",
     "export": "its output is for programs: a line of JSON for each record",
 }
 FRAME = str.maketrans("│┃━─┏┓┗┛┡┩├┤┼╇┳┴└┘", " " * 18)
@@ -109,7 +111,11 @@ def test_what_is_another_each_time(subcommand: str, arguments: tuple[str, ...], 
     assert "…" not in printed(80, subcommand, *filled(arguments, folder))
 
 
-ACTIONS: Final = {"keys": ("add-platform", "rotate-signing"), "store": ("identity", "new-identity", "rebuild")}
+ACTIONS: Final = {
+    "keys": ("add-platform", "rotate-signing"),
+    "store": ("identity", "new-identity", "rebuild"),
+    "rooms": ("list", "show", "disband"),
+}
 
 
 @pytest.mark.parametrize(

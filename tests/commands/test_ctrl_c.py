@@ -32,6 +32,8 @@ INTERRUPTED: Final = {
     "compact": "test_while_the_store_is_held",
     "store": "test_while_the_store_is_held",
     "torture": "test_torture_while_it_plays",
+    "rooms": "test_while_no_server_answers",
+    "health": "test_while_no_server_answers",
 }
 """Each subcommand, and the test that interrupts it."""
 LEFT_OUT: Final = {
@@ -88,6 +90,22 @@ def test_play_while_it_connects() -> None:
         server.settimeout(60)
         address = f"127.0.0.1:{server.getsockname()[1]}"
         with terminal("play", "--server", address, "--token", "x") as screen:
+            connection, _ = server.accept()
+            with connection:
+                interrupted(screen)
+
+
+@pytest.mark.parametrize("given", [("rooms", "list", "--key-file", "KEY"), ("health", "--timeout", "60")], ids=" ".join)
+def test_while_no_server_answers(given: tuple[str, ...], tmp_path: Path) -> None:
+    key = tmp_path / "key"
+    key.write_text("a key")
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen()
+        server.settimeout(60)
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+        arguments = [str(key) if each == "KEY" else each for each in given]
+        with terminal(*arguments, "--server", address) as screen:
             connection, _ = server.accept()
             with connection:
                 interrupted(screen)
