@@ -43,6 +43,7 @@ class Housekeeping:
         """Do the regular work once. Call it about once a second."""
         self._ticks += 1
         self.look_after_streams()
+        self._rooms.look_after_neighbours()
         if self._ticks % _POLL_TICKS == 0:
             self._rooms.poll()
         await self.expire()

@@ -6,11 +6,12 @@ import logging
 import math
 from base64 import b32encode
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Coroutine, Iterable
 from hashlib import sha256
 from typing import Final, final
 
 from erqiwang_core.match import Gathering, Running
+from erqiwang_core.units import Seat
 
 from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.events import RoomOpened
@@ -40,7 +41,11 @@ from erqiwang_grpc.store import (
     Conflict,
     Damaged,
     Duplicate,
+    NodeLeft,
     RoomId,
+    Roster,
+    SideMessage,
+    SignalGiven,
     TimeNs,
     Unavailable,
     Unsure,
@@ -81,6 +86,7 @@ class Rooms:
         self._hearing = contextlib.ExitStack()
         if node.store.shared:
             self._hearing.enter_context(node.wakeup.listen(self._wake))
+            self._hearing.enter_context(node.neighbours.listen(self._hear))
 
     @property
     def live(self) -> tuple[Room, ...]:
@@ -259,9 +265,41 @@ class Rooms:
                     self._follow(room)
 
     def _follow(self, room: Room) -> None:
-        following = asyncio.create_task(room.follow())
+        self._begin(room.follow())
+
+    def _begin(self, work: Coroutine[object, object, None]) -> None:
+        following = asyncio.create_task(work)
         self._following.add(following)
         following.add_done_callback(self._following.discard)
+
+    # What other nodes tell
+
+    def _hear(self, message: SideMessage) -> None:
+        """Another node tells of its seats, or passes a signal on. Anything may stand in such a message."""
+        neighbours = self.node.neighbours
+        match message:
+            case Roster(room=room):
+                live = self._live.get(room)
+                if live is None:
+                    neighbours.take(message, self.node.monotonic())
+                else:
+                    live.audience.hear_neighbour(message)
+            case SignalGiven(_, room, version, seat, signal):
+                live = self._live.get(room)
+                if live is not None and live.audience:
+                    self._begin(live.pass_on(Seat(seat), signal, version))
+            case NodeLeft(node):
+                self._show_presence(neighbours.leave(node))
+
+    def look_after_neighbours(self) -> None:
+        """Forget what other nodes have not repeated for too long."""
+        self._show_presence(self.node.neighbours.forget_silent(self.node.monotonic()))
+
+    def _show_presence(self, rooms: Iterable[RoomId]) -> None:
+        for room in rooms:
+            live = self._live.get(room)
+            if live is not None:
+                live.audience.show_presence()
 
     # Dropping from memory
 
@@ -309,7 +347,8 @@ class Rooms:
             room.audience.end(closing)
 
     def close(self) -> None:
-        """Stop listening for what other nodes append."""
+        """Stop listening for what other nodes append, and tell them that this one has stopped."""
         self._hearing.close()
+        self.node.neighbours.part()
         for following in self._following:
             following.cancel()

@@ -30,6 +30,7 @@ from erqiwang_grpc.rooms.counters import Counters
 from erqiwang_grpc.rooms.idempotency import Brought, again
 from erqiwang_grpc.rooms.limits import Limits
 from erqiwang_grpc.rooms.listener import Listener, Told
+from erqiwang_grpc.rooms.neighbours import Neighbours
 from erqiwang_grpc.rooms.rate_limit import Allowances
 from erqiwang_grpc.rooms.refusals import (
     OutcomeUnknown,
@@ -76,6 +77,8 @@ class Node:
     limits: Limits
     counters: Counters = field(default_factory=Counters)
     monotonic: Monotonic = field(default_factory=SystemMonotonic)
+    neighbours: Neighbours = field(default_factory=Neighbours)
+    """The other nodes on the store; by default there are none."""
 
 
 @final
@@ -85,7 +88,7 @@ class Room:
     def __init__(self, room_id: RoomId, state: State, node: Node) -> None:
         self.id = room_id
         self.state = state
-        self.audience = Audience(room_id, state, node.now, node.monotonic)
+        self.audience = Audience(room_id, state, node.now, node.monotonic, node.neighbours)
         self.touched = node.monotonic()
         self.allowances = Allowances(node.limits.commands_per_second)
         """The allowance of each seat."""
@@ -255,6 +258,8 @@ class Room:
             return Accepted(NOTHING, NOTHING, repeated=False)
         if isinstance(decided, Signalled):
             self.audience.signal(decided)
+            if not all(self.audience.reaches(seat) for seat in decided.to):
+                self._node.neighbours.tell_signal(self.id, self.version, decided.sender, decided.signal)
             return Answered()
         return Answered(decided) if isinstance(decided, TrumpsShown) else decided
 
@@ -296,6 +301,17 @@ class Room:
         self.state.fault = why
         log.error("room damaged", extra={"room": self.id, "version": self.version, "why": why})
         return RoomQuarantined(self.version)
+
+    async def pass_on(self, seat: Seat, signal: int, version: Version) -> None:
+        """Pass on a signal that was given on another node when the room was at `version`.
+
+        The rules say anew whether it stands and whom it reaches: a message between nodes may be forged.
+        """
+        if self.version < version:
+            await self._catch_up()
+        answer = matches.answer(self.match, seat, Signal(signal))
+        if isinstance(answer, Signalled):
+            self.audience.signal(answer)
 
     async def follow(self) -> None:
         """Take in and tell what other nodes have appended. Called at a wakeup, and now and then, as one may be lost."""

@@ -23,6 +23,7 @@ from erqiwang_grpc.clocks import Monotonic, SystemMonotonic, system_wall
 from erqiwang_grpc.rooms.closing import Closing
 from erqiwang_grpc.rooms.housekeeping import Housekeeping
 from erqiwang_grpc.rooms.limits import DAY, Limits
+from erqiwang_grpc.rooms.neighbours import Neighbours
 from erqiwang_grpc.rooms.quotas import Quotas
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Node, Room
@@ -34,7 +35,7 @@ from erqiwang_grpc.rpc.room_service import RoomServicer
 from erqiwang_grpc.rpc.seat_service import SEAT_SERVICE, SeatServicer
 from erqiwang_grpc.rpc.wire import encode
 from erqiwang_grpc.shuffling import Shuffler
-from erqiwang_grpc.store import Store, TimeNs, Wakeup
+from erqiwang_grpc.store import SideMessages, Store, TimeNs, Wakeup
 from erqiwang_grpc.store.wakeup import ProcessWakeup
 from erqiwang_grpc.v1 import room_service_pb2, room_service_pb2_grpc
 
@@ -81,6 +82,8 @@ class Settings:
     """The port for scraping metrics; 0 takes a free one, None serves no metrics."""
     wakeup: Wakeup = field(default_factory=ProcessWakeup)
     """What wakes the rooms and watchers of all nodes that share the store."""
+    side_messages: SideMessages | None = None
+    """What carries signals and presence between the nodes that share the store; None for a server alone."""
     shuffle: Shuffler = shuffling.shuffle
     now: Callable[[], TimeNs] = system_wall
     """The wall clock."""
@@ -101,6 +104,7 @@ class Server:
             settings.shuffle,
             settings.limits,
             monotonic=settings.monotonic,
+            neighbours=Neighbours(settings.side_messages),
         )
         quotas = Quotas(settings.limits, settings.monotonic)
         self.counters = node.counters
