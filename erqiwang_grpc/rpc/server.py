@@ -190,8 +190,13 @@ class Server:
             log.exception("rooms left open by the last server are not watched")
 
     async def _delete_old_matches(self, keep_days: float) -> None:
-        """Delete old matches at the start and every hour. An error is logged, and the next hour tries again."""
+        """Delete old matches at the start and every hour, if this node keeps house.
+
+        An error is logged, and the next hour tries again.
+        """
         while True:
+            while not self._settings.store.keeps_house:  # noqa: ASYNC110  # another node may stop at any time
+                await asyncio.sleep(_TICK_SECONDS)
             # The wall clock, because it is compared with stored times.
             before = TimeNs(self._settings.now() - int(keep_days * DAY))
             try:
@@ -201,10 +206,15 @@ class Server:
             await asyncio.sleep(_RETENTION_SECONDS)
 
     async def _scrub(self) -> None:
-        """Check stored summaries against their events, one room at a time. An error is logged and does not end it."""
+        """Check stored summaries against their events, one room at a time, if this node keeps house.
+
+        An error is logged and does not end it.
+        """
         scrub = Scrub(self._settings.store)
         while True:
             await asyncio.sleep(self._settings.limits.scrub_seconds)
+            if not self._settings.store.keeps_house:
+                continue
             try:
                 await scrub.step()
             except Exception:

@@ -76,7 +76,7 @@ class SimulatedNode:
         self._hints = hints
         self._side = side
         self._node = Node(
-            Database(scene, store),
+            Database(scene, store, name),
             hints,
             self._now,
             seeded(scene.luck.randrange(1 << 30)),

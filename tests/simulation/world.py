@@ -114,6 +114,8 @@ class World:
         scene, chances = self._scene, self._scene.chances
         while not scene.is_calm:
             await asyncio.sleep(2.0 * scene.luck.random())
+            if scene.happens(0.2):
+                scene.keepers = frozenset(node.name for node in self._nodes if scene.happens(0.5))
             for node in self._nodes:
                 if not node.is_up:
                     if scene.happens(0.5):
@@ -135,6 +137,7 @@ class World:
         """Nothing fails from here on, and every node is up."""
         self._scene.trace.note("calm")
         self._scene.is_calm = True
+        self._scene.keepers = frozenset({self._scene.luck.choice(self._nodes).name})
         for node in self._nodes:
             node.process.fuse = None
             node.process.is_stopped = False

@@ -3,7 +3,7 @@
 `opening` reaches the database and makes the tables of `schema`, `connections` keeps the
 connections and makes lost ones again, `committing` gathers appends into one statement, `statements` and `lists` hold the
 statements, `wakeup` and `side_messages` tell other nodes over the connection of `notifications`, which also looks at
-`database_clock`, and `failures` says what an error means.
+`database_clock` and seeks the `house_lock`, and `failures` says what an error means.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ from erqiwang_grpc.store.postgres import lists, opening, statements
 from erqiwang_grpc.store.postgres.committing import Committer, WriteFailed
 from erqiwang_grpc.store.postgres.connections import Connections
 from erqiwang_grpc.store.postgres.database_clock import DatabaseClock
+from erqiwang_grpc.store.postgres.house_lock import HouseLock
 from erqiwang_grpc.store.postgres.notifications import Notifications
 from erqiwang_grpc.store.postgres.opening import (
     NewerSchema,
@@ -100,8 +101,10 @@ class PostgresStore:
         clock = DatabaseClock()
         self.side_messages = PostgresSideMessages(rung, clock)
         """Side messages from and to the other nodes."""
+        self._house_lock = HouseLock()
         channels = (self.wakeup, self.side_messages)
-        self.notifications = Notifications(connections.another, rung, channels, (clock.look,))
+        errands = (clock.look, self._house_lock.seek)
+        self.notifications = Notifications(connections.another, rung, channels, errands)
         """The connection over which both travel."""
         self._identity = identity
         self._connections = connections
@@ -117,6 +120,11 @@ class PostgresStore:
     def outage(self) -> str | None:
         """Why the database is away; None if it is not."""
         return self._connections.outage
+
+    @property
+    def keeps_house(self) -> bool:
+        """Whether this node has the lock of the one that keeps house."""
+        return self._house_lock.is_held
 
     async def append(self, room: RoomId, expected: Version, batch: Batch) -> AppendAnswer:
         """Append `batch` after version `expected` of the room. See `Store.append`.
