@@ -70,6 +70,8 @@ class Unreadable:
     """This version of the program cannot read the stored bytes, or cannot read all that they say."""
 
     why: str
+    is_newer: bool = False
+    """Whether a newer version of the program has written them: they say something that this version has no name for."""
 
 
 class UnclearError(Exception):
@@ -84,7 +86,8 @@ def read(body: bytes, rules_version: int) -> StoredEvent | Unreadable:
     """
     if rules_version > RULES_VERSION:
         return Unreadable(
-            f"it was decided by version {rules_version} of the rules, and this is version {RULES_VERSION}"
+            f"it was decided by version {rules_version} of the rules, and this is version {RULES_VERSION}",
+            is_newer=True,
         )
     stored = event_pb2.Event()
     try:
@@ -93,10 +96,21 @@ def read(body: bytes, rules_version: int) -> StoredEvent | Unreadable:
     except DecodeError:
         return Unreadable("it is no stored event")
     except UnclearError as error:
-        return Unreadable(str(error))
+        return Unreadable(str(error), _is_newer(stored))
     if message(event) != stored:
-        return Unreadable("it says something that is not known here")
+        return Unreadable("it says something that is not known here", _is_newer(stored))
     return event
+
+
+def _is_newer(stored: event_pb2.Event) -> bool:
+    """Whether the message has a field that this version does not know, or names a later version of the rules.
+
+    A new number in a field that is known comes with a later version of the rules.
+    """
+    known = event_pb2.Event()
+    known.CopyFrom(stored)
+    known.DiscardUnknownFields()
+    return known.ByteSize() < stored.ByteSize() or stored.deal_started.rules_version > RULES_VERSION
 
 
 def _event(stored: event_pb2.Event) -> StoredEvent:

@@ -25,6 +25,7 @@ from erqiwang_grpc.events.batches import batch_of
 from erqiwang_grpc.events.standing import Standing
 from erqiwang_grpc.events.summary import SummaryWriter
 from erqiwang_grpc.rooms.audience import Attachment, Audience
+from erqiwang_grpc.rooms.closing import Closing
 from erqiwang_grpc.rooms.command import Accepted, Answer, Answered, Asked, HouseAsks, SeatAsks
 from erqiwang_grpc.rooms.counters import Counters
 from erqiwang_grpc.rooms.idempotency import Brought, again
@@ -38,6 +39,7 @@ from erqiwang_grpc.rooms.refusals import (
     RoomQuarantined,
     StaleVersion,
     StoreUnavailable,
+    WrittenByNewer,
 )
 from erqiwang_grpc.rooms.state import State
 from erqiwang_grpc.shuffling import Shuffler
@@ -115,6 +117,11 @@ class Room:
         return self.state.fault
 
     @property
+    def is_left(self) -> bool:
+        """Whether a newer version of the server has written the room, so that this node does nothing more for it."""
+        return self.state.newer is not None
+
+    @property
     def in_use(self) -> bool:
         """Whether the room has a listener or a command that is not answered yet."""
         return bool(self.audience) or self._commands > 0
@@ -163,6 +170,8 @@ class Room:
 
     async def _carry_out(self, asked: Asked) -> Answer:
         """The four steps of every command: recognise, decide, append, then take and tell."""
+        if self.is_left:
+            return WrittenByNewer()
         store = self._node.store
         at_head = not store.shared
         if self._unsure:
@@ -280,8 +289,10 @@ class Room:
         self.state.take(event, after)
         return self.audience.tell(before, event, sender)
 
-    async def _follow(self) -> RoomQuarantined | StoreUnavailable | None:
+    async def _follow(self) -> RoomQuarantined | StoreUnavailable | WrittenByNewer | None:
         """Read the events that this node has not seen, take them in and tell them. A refusal if they cannot be read."""
+        if self.is_left:
+            return WrittenByNewer()
         entries = await self._node.store.read(self.id, self.version)
         if isinstance(entries, Damaged):
             return self._damaged(entries.why)
@@ -293,9 +304,16 @@ class Room:
             followed = self.state.follow(entry)
             if followed is not None:
                 self.audience.tell(followed.before, followed.event, None)
+        if self.state.newer is not None:
+            return self._left_to_newer(self.state.newer)
         if sound and self.fault is not None:
             log.error("room quarantined", extra={"room": self.id, "version": self.version, "why": self.fault})
         return None
+
+    def _left_to_newer(self, why: str) -> WrittenByNewer:
+        log.warning("room left to a newer version", extra={"room": self.id, "version": self.version, "why": why})
+        self.audience.end(Closing.LEFT_TO_NEWER)
+        return WrittenByNewer()
 
     def _damaged(self, why: str) -> RoomQuarantined:
         self.state.fault = why
@@ -317,12 +335,12 @@ class Room:
         """Take in and tell what other nodes have appended. Called at a wakeup, and now and then, as one may be lost."""
         await self._catch_up()
 
-    async def _catch_up(self) -> RoomQuarantined | StoreUnavailable | None:
+    async def _catch_up(self) -> RoomQuarantined | StoreUnavailable | WrittenByNewer | None:
         async with self._lock:
             return await self._contained(self._follow())
 
-    async def refresh(self) -> StoreUnavailable | None:
-        """Catch up with the store before the room is read; a refusal if the store cannot be read.
+    async def refresh(self) -> StoreUnavailable | WrittenByNewer | None:
+        """Catch up with the store before the room is read; a refusal if that is not possible.
 
         Does nothing if only this node writes to the store.
         """
@@ -330,4 +348,4 @@ class Room:
             return None
         refused = await self._catch_up()
         # A damaged room is shown as it was when it was sound.
-        return refused if isinstance(refused, StoreUnavailable) else None
+        return refused if isinstance(refused, StoreUnavailable | WrittenByNewer) else None

@@ -68,6 +68,7 @@ from erqiwang_grpc.rooms.refusals import (
     TooManyCommands,
     TooManyRooms,
     Unit,
+    WrittenByNewer,
     reason,
     sentence,
 )
@@ -127,9 +128,10 @@ REFUSALS_OF_THE_SERVICE: Final[tuple[ServiceRefusal, ...]] = (
     RoomFull(3),
     ForeignCursor(),
     OutcomeUnknown(),
+    WrittenByNewer(),
 )
 ALL: Final[tuple[Refused, ...]] = (*REFUSALS_OF_THE_CORE, *REFUSALS_OF_THE_SERVICE)
-RETRIED: Final = (TooManyCommands, StoreUnavailable, OutcomeUnknown, TooManyRooms, QuotaReached)
+RETRIED: Final = (TooManyCommands, StoreUnavailable, WrittenByNewer, OutcomeUnknown, TooManyRooms, QuotaReached)
 REASONS: Final = {field.name for field in refusal_pb2.Refusal.DESCRIPTOR.oneofs_by_name["reason"].fields}
 
 
