@@ -169,7 +169,8 @@ class Archive:
     async def page(self, search: Search, size: int, after: Cursor) -> ListedRooms | InvalidCursor | StoreUnavailable:
         """A page of at most `size` rooms, from their summaries.
 
-        A summary that does not fit the list is rebuilt, up to 20 a page. The others are rebuilt by later calls.
+        A summary that does not fit the list is rebuilt, up to 20 a page. The others are rebuilt by later calls. A room whose
+        summary this version cannot read, because a newer one has written it, is left out.
         """
         page = await self._store.summaries(search, size, after)
         if isinstance(page, BadCursor):
@@ -177,7 +178,7 @@ class Archive:
         if isinstance(page, Unavailable):
             return StoreUnavailable()
         found = [(listed.room, summaries.read(listed)) for listed in page.rooms]
-        unreadable = (room for room, summary in found if isinstance(summary, Unreadable))
+        unreadable = (room for room, summary in found if isinstance(summary, Unreadable) and not summary.is_newer)
         events_read = await self._mend((*page.doubtful, *unreadable))
         rooms = tuple(summary for _, summary in found if isinstance(summary, RoomSummary))
         return ListedRooms(rooms, page.next, page.looked_at, events_read)

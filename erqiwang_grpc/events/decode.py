@@ -49,7 +49,7 @@ from erqiwang_core.scoring import KittyCapture, Outcome, Upgrade
 from erqiwang_core.seats import BySeat
 from erqiwang_core.settlement import DealSettled, SeatScore, Settlement
 from erqiwang_core.units import Awards, CardId, CardSet, Chips, Level, Points, Seat
-from google.protobuf.message import DecodeError
+from google.protobuf.message import DecodeError, Message
 
 from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.events.encode import message
@@ -107,10 +107,15 @@ def _is_newer(stored: event_pb2.Event) -> bool:
 
     A new number in a field that is known comes with a later version of the rules.
     """
-    known = event_pb2.Event()
+    return has_unknown_fields(stored) or stored.deal_started.rules_version > RULES_VERSION
+
+
+def has_unknown_fields(stored: Message) -> bool:
+    """Whether a message, or one in it, has a field that this version does not know."""
+    known = type(stored)()
     known.CopyFrom(stored)
     known.DiscardUnknownFields()
-    return known.ByteSize() < stored.ByteSize() or stored.deal_started.rules_version > RULES_VERSION
+    return known.ByteSize() < stored.ByteSize()
 
 
 def _event(stored: event_pb2.Event) -> StoredEvent:
