@@ -195,6 +195,13 @@ class Reason(Enum):
         Code.STEP,
         _SOON,
     )
+    WRITTEN_BY_NEWER = Row(
+        GrpcStatus.UNAVAILABLE,
+        "A newer version of the server has written the room, which this one does not understand.",
+        "Send it again to another server, or after the delay.",
+        Code.STEP,
+        Retry(0.1, 2),
+    )
     INVALID_FIELD = Row(
         GrpcStatus.INVALID_ARGUMENT,
         "A field of the request has a value that it cannot have: it and what it can have are named.",

@@ -10,7 +10,7 @@ from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.clocks import Monotonic, within
 from erqiwang_grpc.events import Unreadable, read
 from erqiwang_grpc.events.index import PublicEvent, is_public
-from erqiwang_grpc.rooms.refusals import InvalidCursor, StoreUnavailable
+from erqiwang_grpc.rooms.refusals import InvalidCursor, StoreUnavailable, WrittenByNewer
 from erqiwang_grpc.store import BadCursor, Cursor, Entry, Fed, StoreReader, Unavailable, Wakeup
 from erqiwang_grpc.store.wakeup import Bell
 
@@ -54,10 +54,11 @@ async def feed(
     monotonic: Monotonic,
     pay: Callable[[int], Awaitable[None]],
     page: int = _PAGE,
-) -> AsyncGenerator[tuple[Happened, ...] | InvalidCursor | StoreUnavailable, None]:
+) -> AsyncGenerator[tuple[Happened, ...] | InvalidCursor | StoreUnavailable | WrittenByNewer, None]:
     """The public events after `place`, and then new ones as they happen, until `is_leaving` gives true.
 
-    A tuple is empty if nothing happened for a while. A refusal ends the feed: `InvalidCursor`, `StoreUnavailable`.
+    A tuple is empty if nothing happened for a while. A refusal ends the feed: `InvalidCursor`, `StoreUnavailable`, and
+    `WrittenByNewer` before a batch with an event that this version does not know: it may be a public one.
     `bell` wakes the feed; ring it when `is_leaving` becomes true. `pay` is called with the number of events that were read,
     and returns when they may be told.
     """
@@ -78,6 +79,9 @@ async def feed(
                     return
             for batch in batches:
                 # Events were told only of the very batch at `place`. If it was deleted, another batch comes first.
+                if _is_newer(batch):
+                    yield WrittenByNewer()
+                    return
                 found = _public(batch)[place.told if batch.before == place.cursor else 0 :]
                 if found:
                     yield found
@@ -91,6 +95,11 @@ async def feed(
             if monotonic() - spoke >= _QUIET_SECONDS:
                 yield ()
                 spoke = monotonic()
+
+
+def _is_newer(batch: Fed) -> bool:
+    events = (read(entry.body, entry.rules_version) for entry in batch.entries)
+    return any(isinstance(event, Unreadable) and event.is_newer for event in events)
 
 
 def _public(batch: Fed) -> tuple[Happened, ...]:

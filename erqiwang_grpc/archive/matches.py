@@ -15,7 +15,7 @@ from erqiwang_grpc.clocks import Monotonic
 from erqiwang_grpc.events import Unreadable, summary as summaries
 from erqiwang_grpc.events.history import UnreadableEntry
 from erqiwang_grpc.events.summary import RoomSummary
-from erqiwang_grpc.rooms.refusals import InvalidCursor, NoSuchRecord, RoomQuarantined, StoreUnavailable
+from erqiwang_grpc.rooms.refusals import InvalidCursor, NoSuchRecord, RoomQuarantined, StoreUnavailable, WrittenByNewer
 from erqiwang_grpc.store import (
     NOTHING,
     BadCursor,
@@ -96,14 +96,15 @@ class Archive:
 
     async def record(
         self, platform: PlatformId, room: RoomId
-    ) -> Recorded | NoSuchRecord | RoomQuarantined | StoreUnavailable:
+    ) -> Recorded | NoSuchRecord | RoomQuarantined | StoreUnavailable | WrittenByNewer:
         """The record of a platform's match, with its deals that have ended.
 
         Refusals: `NoSuchRecord` if there is no such room, if another platform owns it, or if its match never began;
-        `RoomQuarantined` if one of its events is damaged or unreadable; `StoreUnavailable` if the store cannot be read.
+        `RoomQuarantined` if one of its events is damaged or unreadable; `StoreUnavailable` if the store cannot be read;
+        `WrittenByNewer` if this version does not understand one of them.
         """
         owned_by = await owner(self._store, room)
-        if isinstance(owned_by, StoreUnavailable):
+        if isinstance(owned_by, StoreUnavailable | WrittenByNewer):
             return owned_by
         if owned_by != platform:
             return NoSuchRecord()
@@ -123,7 +124,7 @@ class Archive:
         # A long match takes some ten milliseconds to read: on the event loop every seat would wait for it.
         found = await asyncio.to_thread(self._read, kept, told)
         if isinstance(found, UnreadableEntry):
-            return RoomQuarantined(Version(found.version - 1))
+            return WrittenByNewer() if found.is_newer else RoomQuarantined(Version(found.version - 1))
         deals, written = found
         if deals:
             self._keep(room, _Kept(summary.created, deals[-1].version, written))
@@ -168,7 +169,8 @@ class Archive:
     async def page(self, search: Search, size: int, after: Cursor) -> ListedRooms | InvalidCursor | StoreUnavailable:
         """A page of at most `size` rooms, from their summaries.
 
-        A summary that does not fit the list is rebuilt, up to 20 a page. The others are rebuilt by later calls.
+        A summary that does not fit the list is rebuilt, up to 20 a page. The others are rebuilt by later calls. A room whose
+        summary this version cannot read, because a newer one has written it, is left out.
         """
         page = await self._store.summaries(search, size, after)
         if isinstance(page, BadCursor):
@@ -176,7 +178,7 @@ class Archive:
         if isinstance(page, Unavailable):
             return StoreUnavailable()
         found = [(listed.room, summaries.read(listed)) for listed in page.rooms]
-        unreadable = (room for room, summary in found if isinstance(summary, Unreadable))
+        unreadable = (room for room, summary in found if isinstance(summary, Unreadable) and not summary.is_newer)
         events_read = await self._mend((*page.doubtful, *unreadable))
         rooms = tuple(summary for _, summary in found if isinstance(summary, RoomSummary))
         return ListedRooms(rooms, page.next, page.looked_at, events_read)

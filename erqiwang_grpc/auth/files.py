@@ -2,6 +2,7 @@
 
 `platform-keys.json`:  {"platforms": {"NAME": ["SHA-256 of a key in hexadecimal digits", …], …}}
 `signing-keys.json`:   {"keys": [{"id": "NAME", "secret": "32 bytes in base64url"}, …]}, oldest first. The last one signs.
+  Beside "keys" there may be "next": one more key, which verifies and does not sign yet.
 
 `platform-key.txt` is created together with `platform-keys.json`. It holds the key of the platform `local`, of which the
 other file holds only the hash. The operator gives it to the platform and deletes it.
@@ -120,14 +121,27 @@ def _add_platform_key(path: Path, platform: PlatformId) -> str | KeyFileRefused:
 
 def rotate_signing_key(path: Path, keep: int) -> KeyFileRefused | None:
     """Add a fresh key, which signs from the next reload on. The last `keep` keys before it still verify."""
-    return _alone(path, lambda: _rotate_signing_key(path, keep))
+    return _alone(path, lambda: _changed(path, lambda known: known.rotated(keys.new_signing_key(), keep)))
 
 
-def _rotate_signing_key(path: Path, keep: int) -> KeyFileRefused | None:
+def prepare_signing_key(path: Path) -> KeyFileRefused | None:
+    """Add a fresh key that verifies from the next reload on and does not sign yet. `sign_with_prepared` lets it sign."""
+    return _alone(path, lambda: _changed(path, lambda known: known.prepared(keys.new_signing_key())))
+
+
+def sign_with_prepared(path: Path, keep: int) -> KeyFileRefused | None:
+    """Sign with the key that was prepared. The last `keep` keys before it still verify."""
+    return _alone(path, lambda: _changed(path, lambda known: known.promoted(keep)))
+
+
+def _changed(path: Path, change: Callable[[SigningKeys], SigningKeys | None]) -> KeyFileRefused | None:
     current = read_signing_keys(path)
     if isinstance(current, KeyFileRefused):
         return current
-    return _replace(path, _signing_text(current.rotated(keys.new_signing_key(), keep)))
+    changed = change(current)
+    if changed is None:
+        return KeyFileRefused(path, "it holds no prepared key: run `erqiwang keys prepare-signing` first")
+    return _replace(path, _signing_text(changed))
 
 
 def _alone(path: Path, work: Callable[[], T]) -> T | KeyFileRefused:
@@ -168,11 +182,12 @@ def read_signing_keys(path: Path) -> SigningKeys | KeyFileRefused:
     match _json(path):
         case KeyFileRefused() as refused:
             return refused
-        case {"keys": [*entries], **others} if not others:
-            found = [_signing_key(entry) for entry in entries]
+        case {"keys": [_, *_] as entries, **others} if not others.keys() - {"next"}:
+            found = [_signing_key(entry) for entry in (*entries, *others.values())]
             known = tuple(key for key in found if key is not None)
-            if known and len(known) == len(found) == len({key.id for key in known}):
-                return SigningKeys(known[:-1], known[-1])
+            if len(known) == len(found) == len({key.id for key in known}):
+                signed = known[: len(entries)]
+                return SigningKeys(signed[:-1], signed[-1], known[-1] if others else None)
         case _:
             pass
     return KeyFileRefused(path, 'it must be {"keys": [{"id": NAME, "secret": 32 bytes in base64url}, …]}, each id once')
@@ -246,10 +261,14 @@ def _platform_text(known: PlatformKeys) -> str:
 
 
 def _signing_text(known: SigningKeys) -> str:
-    entries = [
-        {"id": key.id, "secret": base64.urlsafe_b64encode(key.secret).rstrip(b"=").decode()} for key in known.all
-    ]
-    return json.dumps({"keys": entries}, indent=2) + "\n"
+    said: dict[str, object] = {"keys": [_signing_entry(key) for key in known.all]}
+    if known.next is not None:
+        said["next"] = _signing_entry(known.next)
+    return json.dumps(said, indent=2) + "\n"
+
+
+def _signing_entry(key: SigningKey) -> dict[str, str]:
+    return {"id": key.id, "secret": base64.urlsafe_b64encode(key.secret).rstrip(b"=").decode()}
 
 
 def _make_platform_keys(folder: Path) -> tuple[Path, ...]:

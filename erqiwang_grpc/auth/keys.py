@@ -72,11 +72,26 @@ class SigningKeys:
 
     older: tuple[SigningKey, ...]
     newest: SigningKey
+    next: SigningKey | None = None
+    """The key that signs after the next rotation and verifies already; None if none was prepared."""
 
     @property
     def all(self) -> tuple[SigningKey, ...]:
-        """All keys, oldest first."""
+        """All keys that have signed, oldest first."""
         return (*self.older, self.newest)
+
+    @property
+    def verifying(self) -> tuple[SigningKey, ...]:
+        """All keys whose tokens are valid."""
+        return self.all if self.next is None else (*self.all, self.next)
+
+    def prepared(self, fresh: SigningKey) -> SigningKeys:
+        """The keys with `fresh` as the one that signs next. It verifies already."""
+        return SigningKeys(self.older, self.newest, fresh)
+
+    def promoted(self, keep: int) -> SigningKeys | None:
+        """The keys with the prepared one as the signing key; None if none was prepared."""
+        return None if self.next is None else self.rotated(self.next, keep)
 
     def rotated(self, fresh: SigningKey, keep: int) -> SigningKeys:
         """The keys with `fresh` as the signing key. The last `keep` keys before it still verify."""

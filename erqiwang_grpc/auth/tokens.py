@@ -74,7 +74,7 @@ class SeatTokens:
 
     def __init__(self, keys: SigningKeys) -> None:
         self._newest = keys.newest
-        self._by_header = {_header(key): key for key in keys.all}
+        self._by_header = {_header(key): key for key in keys.verifying}
 
     def issue(self, claims: SeatClaims) -> str:
         """A token with these claims. Raises `ValueError` if it would be longer than a token may be."""

@@ -15,6 +15,12 @@ _OPTIONS: Final[Options] = (
     ("grpc.initial_reconnect_backoff_ms", 100),
     ("grpc.min_reconnect_backoff_ms", 5_000),
     ("grpc.max_reconnect_backoff_ms", 5_000),
+    # A machine that is gone, or a server that is frozen, says no goodbye: notice it after 15 seconds and go elsewhere. The
+    # ping timeout counts, which is a minute by default.
+    ("grpc.keepalive_time_ms", 10_000),
+    ("grpc.keepalive_timeout_ms", 5_000),
+    ("grpc.http2.ping_timeout_ms", 5_000),
+    ("grpc.http2.max_pings_without_data", 0),
 )
 
 

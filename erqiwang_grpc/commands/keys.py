@@ -10,7 +10,9 @@ from erqiwang_grpc.auth.files import (
     SIGNING_KEYS,
     KeyFileRefused,
     add_platform_key,
+    prepare_signing_key,
     rotate_signing_key,
+    sign_with_prepared,
 )
 from erqiwang_grpc.auth.keys import platform_id
 from erqiwang_grpc.commands import data_folder, folding
@@ -29,10 +31,24 @@ def add_arguments(parser: ArgumentParser) -> None:
     add.add_argument("--platform-keys", type=Path, help="the key file (default: in the data folder)")
     data_folder.add_data_option(add)
     add.set_defaults(run=add_platform)
+    prepare = actions.add_parser(
+        "prepare-signing",
+        help="add a fresh key that verifies seat tokens and does not sign them yet",
+        epilog="Where several servers share a store, each must know a key before one of them signs with it. Copy the file to "
+        "all of them and have all of them read it; then do the same with `rotate-signing --prepared`.",
+    )
+    prepare.add_argument("--signing-keys", type=Path, help="the key file (default: in the data folder)")
+    data_folder.add_data_option(prepare)
+    prepare.set_defaults(run=prepare_signing)
     rotate = actions.add_parser("rotate-signing", help="sign seat tokens with a fresh key")
     rotate.add_argument("--signing-keys", type=Path, help="the key file (default: in the data folder)")
     rotate.add_argument(
         "--keep", type=int, default=_KEPT, help=f"number of older keys that still verify (default: {_KEPT})"
+    )
+    rotate.add_argument(
+        "--prepared",
+        action="store_true",
+        help="sign with the key that `prepare-signing` has added, not with another one",
     )
     data_folder.add_data_option(rotate)
     rotate.set_defaults(run=rotate_signing)
@@ -51,17 +67,27 @@ def add_platform(arguments: Namespace) -> int:
     return DONE
 
 
+def prepare_signing(arguments: Namespace) -> int:
+    """Add a signing key that only verifies. Gives 2 if that fails, with advice on standard error."""
+    path = arguments.signing_keys or arguments.data / SIGNING_KEYS
+    refused = prepare_signing_key(path)
+    if refused is not None:
+        return _refused(f"{refused.path}: {refused.why}")
+    folding.say([f"{path}: a fresh key verifies from the next reload on, and does not sign yet"])
+    return DONE
+
+
 def rotate_signing(arguments: Namespace) -> int:
     """Add a fresh signing key to the file. Gives 2 if that fails, with advice on standard error."""
     if arguments.keep < 0:
         return _refused("--keep takes no negative number")
     path = arguments.signing_keys or arguments.data / SIGNING_KEYS
-    refused = rotate_signing_key(path, arguments.keep)
+    rotated = sign_with_prepared if arguments.prepared else rotate_signing_key
+    refused = rotated(path, arguments.keep)
     if refused is not None:
         return _refused(f"{refused.path}: {refused.why}")
-    folding.say(
-        [f"{path}: a fresh key signs from the next reload on; the last {arguments.keep} before it still verify"]
-    )
+    which = "the prepared key" if arguments.prepared else "a fresh key"
+    folding.say([f"{path}: {which} signs from the next reload on; the last {arguments.keep} before it still verify"])
     return DONE
 
 

@@ -234,6 +234,7 @@ async def _serve_rooms(arguments: Namespace, prepared: Prepared, keys: KeyFiles,
         Settings(
             store=opened.store,
             wakeup=opened.wakeup,
+            side_messages=opened.side_messages,
             keys=keys,
             host=arguments.host,
             port=arguments.port,

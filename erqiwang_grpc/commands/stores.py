@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias, final
 
 from erqiwang_grpc.commands import data_folder
 from erqiwang_grpc.commands.data_folder import NoStore
-from erqiwang_grpc.store import Store, Wakeup
+from erqiwang_grpc.store import SideMessages, Store, Wakeup
 from erqiwang_grpc.store.address import Address, is_url
 from erqiwang_grpc.store.sqlite import SqliteReader
 from erqiwang_grpc.store.wakeup import ProcessWakeup
@@ -56,10 +56,12 @@ Readable: TypeAlias = SqliteReader | Store
 @final
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """An open store, and what wakes those who share it."""
+    """An open store, and what wakes those who share it and tells them of one another."""
 
     store: Store
     wakeup: Wakeup
+    side_messages: SideMessages | None = None
+    """None for a store that nobody shares."""
 
 
 def add_store_option(parser: ArgumentParser) -> None:
@@ -112,7 +114,7 @@ async def opened(place: Place) -> Opened:
             return Opened(await data_folder.writer(folder), ProcessWakeup())
         case InDatabase(address):
             store = await _database(address, makes=True)
-            return Opened(store, store.wakeup)
+            return Opened(store, store.wakeup, store.side_messages)
 
 
 async def reader(place: Place) -> Readable:

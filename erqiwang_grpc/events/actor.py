@@ -36,6 +36,13 @@ PLATFORM: Final = PlatformActor()
 HOUSE: Final = HouseActor()
 
 
+class UnknownActorError(ValueError):
+    """An actor of a kind that this version does not know: a newer one has written it."""
+
+    def __init__(self) -> None:
+        super().__init__("an actor that is no seat, no platform and not the house")
+
+
 def stored(actor: Actor) -> StoredActor:
     """The text that the store keeps for an actor. Different actors have different texts."""
     match actor:
@@ -48,7 +55,7 @@ def stored(actor: Actor) -> StoredActor:
 
 
 def read(text: StoredActor) -> Actor:
-    """The actor that is stored as this text. Raises `ValueError` if the text stands for none."""
+    """The actor that is stored as this text. Raises `UnknownActorError` if the text stands for none."""
     match text.split(" ", 2):
         case ["platform"]:
             return PLATFORM
@@ -57,4 +64,4 @@ def read(text: StoredActor) -> Actor:
         case ["seat", seat, player]:
             return SeatActor(Seat(int(seat)), Player(player))
         case _:
-            raise ValueError("an actor that is no seat, no platform and not the house")
+            raise UnknownActorError

@@ -49,7 +49,7 @@ from erqiwang_core.scoring import KittyCapture, Outcome, Upgrade
 from erqiwang_core.seats import BySeat
 from erqiwang_core.settlement import DealSettled, SeatScore, Settlement
 from erqiwang_core.units import Awards, CardId, CardSet, Chips, Level, Points, Seat
-from google.protobuf.message import DecodeError
+from google.protobuf.message import DecodeError, Message
 
 from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.events.encode import message
@@ -70,6 +70,8 @@ class Unreadable:
     """This version of the program cannot read the stored bytes, or cannot read all that they say."""
 
     why: str
+    is_newer: bool = False
+    """Whether a newer version of the program has written them: they say something that this version has no name for."""
 
 
 class UnclearError(Exception):
@@ -84,7 +86,8 @@ def read(body: bytes, rules_version: int) -> StoredEvent | Unreadable:
     """
     if rules_version > RULES_VERSION:
         return Unreadable(
-            f"it was decided by version {rules_version} of the rules, and this is version {RULES_VERSION}"
+            f"it was decided by version {rules_version} of the rules, and this is version {RULES_VERSION}",
+            is_newer=True,
         )
     stored = event_pb2.Event()
     try:
@@ -93,10 +96,26 @@ def read(body: bytes, rules_version: int) -> StoredEvent | Unreadable:
     except DecodeError:
         return Unreadable("it is no stored event")
     except UnclearError as error:
-        return Unreadable(str(error))
+        return Unreadable(str(error), _is_newer(stored))
     if message(event) != stored:
-        return Unreadable("it says something that is not known here")
+        return Unreadable("it says something that is not known here", _is_newer(stored))
     return event
+
+
+def _is_newer(stored: event_pb2.Event) -> bool:
+    """Whether the message has a field that this version does not know, or names a later version of the rules.
+
+    A new number in a field that is known comes with a later version of the rules.
+    """
+    return has_unknown_fields(stored) or stored.deal_started.rules_version > RULES_VERSION
+
+
+def has_unknown_fields(stored: Message) -> bool:
+    """Whether a message, or one in it, has a field that this version does not know."""
+    known = type(stored)()
+    known.CopyFrom(stored)
+    known.DiscardUnknownFields()
+    return known.ByteSize() < stored.ByteSize()
 
 
 def _event(stored: event_pb2.Event) -> StoredEvent:

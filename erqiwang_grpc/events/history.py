@@ -27,6 +27,8 @@ class UnreadableEntry:
 
     version: Version
     why: str
+    is_newer: bool = False
+    """Whether a newer version of the program has written it."""
 
 
 @final
@@ -71,7 +73,7 @@ def read_first(entry: Entry) -> RoomOpened | UnreadableEntry:
     """The opening of a room from its first entry; `UnreadableEntry` if that is no opening."""
     event = stored.read(entry.body, entry.rules_version)
     if isinstance(event, Unreadable):
-        return UnreadableEntry(entry.version, event.why)
+        return UnreadableEntry(entry.version, event.why, event.is_newer)
     if not isinstance(event, RoomOpened):
         return UnreadableEntry(entry.version, "its first event does not open a room")
     return event
@@ -81,7 +83,7 @@ def read_next(entry: Entry) -> HistoryEvent | UnreadableEntry:
     """The event of an entry after the room's first; `UnreadableEntry` if it cannot be read."""
     event = stored.read(entry.body, entry.rules_version)
     if isinstance(event, Unreadable):
-        return UnreadableEntry(entry.version, event.why)
+        return UnreadableEntry(entry.version, event.why, event.is_newer)
     if isinstance(event, RoomOpened):
         return UnreadableEntry(entry.version, "a room is opened twice")
     return HistoryEvent(entry, event)

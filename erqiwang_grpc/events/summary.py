@@ -13,7 +13,7 @@ from erqiwang_core.seats import BySeat
 from erqiwang_core.units import Chips, Seat
 from google.protobuf.message import DecodeError
 
-from erqiwang_grpc.events.decode import UnclearError, Unreadable, disbanding, room_opened
+from erqiwang_grpc.events.decode import UnclearError, Unreadable, disbanding, has_unknown_fields, room_opened
 from erqiwang_grpc.events.encode import disbanding_message, opened_message
 from erqiwang_grpc.events.index import terms
 from erqiwang_grpc.events.model import RoomOpened
@@ -170,4 +170,4 @@ def read(listed: Listed) -> RoomSummary | Unreadable:
             last=TimeNs(stored.last),
         )
     except (DecodeError, UnclearError, ValueError, KeyError) as error:
-        return Unreadable(f"it is no stored summary: {error}")
+        return Unreadable(f"it is no stored summary: {error}", has_unknown_fields(stored))

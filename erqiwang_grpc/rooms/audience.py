@@ -1,7 +1,7 @@
 """The audience of a room: its listeners, which seats are present, and what each listener is told."""
 
 from collections.abc import Callable, Iterator
-from typing import final
+from typing import Final, final
 
 from erqiwang_core import match as matches, notices, view as views
 from erqiwang_core.match import Match
@@ -11,17 +11,22 @@ from erqiwang_core.units import Seat
 from erqiwang_grpc.clocks import Monotonic
 from erqiwang_grpc.rooms.closing import Closing
 from erqiwang_grpc.rooms.listener import Beginning, Heartbeat, Listener, Missed, Presence, Told
+from erqiwang_grpc.rooms.neighbours import REPEAT_SECONDS, Neighbours
 from erqiwang_grpc.rooms.state import State
-from erqiwang_grpc.store import RoomId, TimeNs
+from erqiwang_grpc.store import NodeId, RoomId, Roster, SeatHere, TimeNs
+
+_NEVER: Final = (-1, NodeId(""))
 
 
 @final
 class Attachment:
     """One listener of a seat, with the times when its client last sent something and was last written to."""
 
-    def __init__(self, seat: Seat, listener: Listener, now: float) -> None:
+    def __init__(self, seat: Seat, listener: Listener, order: int, now: float) -> None:
         self.seat = seat
         self.listener = listener
+        self.order = order
+        """Higher than that of every older listener of the seat, on any node."""
         self.heard = now
         self.written = now
         self.present = True
@@ -29,14 +34,30 @@ class Attachment:
 
 @final
 class Audience:
-    """The listeners of one room, at most one for each seat. A newer listener displaces the older one."""
+    """The listeners of one room on this node, at most one for each seat. A newer listener displaces the older one.
 
-    def __init__(self, room: RoomId, state: State, now: Callable[[], TimeNs], monotonic: Monotonic) -> None:
+    On other nodes the room may have more. Until a message between the nodes has displaced the older of two listeners of a
+    seat, both of them are told everything.
+    """
+
+    def __init__(
+        self,
+        room: RoomId,
+        state: State,
+        now: Callable[[], TimeNs],
+        monotonic: Monotonic,
+        neighbours: Neighbours,
+    ) -> None:
         self._room = room
         self._state = state
         self._now = now
         self._monotonic = monotonic
+        self._neighbours = neighbours
         self._attached: dict[Seat, Attachment] = {}
+        self._shown: Presence | None = None
+        """The presence that all listeners were told last."""
+        self._repeated = 0.0
+        """When the other nodes were last told who is attached here."""
 
     def __iter__(self) -> Iterator[Attachment]:
         return iter(tuple(self._attached.values()))
@@ -45,19 +66,23 @@ class Audience:
         return len(self._attached)
 
     def present(self, seat: Seat) -> bool:
-        """Whether the seat has a listener whose client was not silent for too long."""
+        """Whether the seat has a listener, here or on another node, whose client was not silent for too long."""
         attachment = self._attached.get(seat)
-        return attachment is not None and attachment.present
+        if attachment is not None and attachment.present:
+            return True
+        return self._neighbours.present(self._room, seat)
 
     def attach(self, seat: Seat, listener: Listener, last_version: int | None) -> Attachment:
         """Attach a listener to a seat. It begins with the present view, and displaces an older listener of the seat."""
         older = self._attached.get(seat)
         if older is not None:
             older.listener.end(Closing.DISPLACED)
-        attachment = Attachment(seat, listener, self._monotonic())
+        order = self._neighbours.attach(self._room, seat, 0 if older is None else older.order, self._now())
+        attachment = Attachment(seat, listener, order, self._monotonic())
         self._attached[seat] = attachment
         listener.begin(self.beginning(seat, last_version))
         self._tell_presence(but=attachment)
+        self._tell_neighbours()
         return attachment
 
     def detach(self, attachment: Attachment) -> None:
@@ -65,6 +90,7 @@ class Audience:
         if self._attached.get(attachment.seat) is attachment:
             del self._attached[attachment.seat]
             self._tell_presence()
+            self._tell_neighbours()
 
     def beginning(self, seat: Seat, last_version: int | None) -> Beginning:
         """What a listener of the seat begins with. `last_version` is the last version it saw; None if it saw none."""
@@ -127,9 +153,13 @@ class Audience:
         if not attachment.present:
             attachment.present = True
             self._tell_presence()
+            self._tell_neighbours()
 
     def look_after(self, heartbeat_seconds: float, absent_seconds: float) -> None:
-        """Send heartbeats on silent streams, and show each seat as absent whose client was silent for too long."""
+        """Send heartbeats on silent streams, and show each seat as absent whose client was silent for too long.
+
+        Every 20 seconds the other nodes are told again who is attached here.
+        """
         now = self._monotonic()
         for attachment in self:
             if now - attachment.written > heartbeat_seconds:
@@ -138,6 +168,38 @@ class Audience:
             if attachment.present and now - attachment.heard > absent_seconds:
                 attachment.present = False
                 self._tell_presence()
+                self._tell_neighbours()
+        if self._attached and now - self._repeated > REPEAT_SECONDS:
+            self._tell_neighbours()
+
+    # Other nodes
+
+    def hear_neighbour(self, roster: Roster) -> None:
+        """Take in what another node says of its seats: a newer stream there displaces the listener here."""
+        self._neighbours.take(roster, self._monotonic())
+        newest = {here.seat: (here.order, roster.node) for here in roster.seats}
+        displaced = [each for each in self if newest.get(each.seat, _NEVER) > (each.order, self._neighbours.node)]
+        for attachment in displaced:
+            attachment.listener.end(Closing.DISPLACED)
+            del self._attached[attachment.seat]
+        if displaced:
+            self._tell_neighbours()
+        self.show_presence()
+
+    def show_presence(self) -> None:
+        """Tell the listeners who is present, if they were told otherwise."""
+        if self._attached and self.presence() != self._shown:
+            self._tell_presence()
+
+    def reaches(self, seat: Seat) -> bool:
+        """Whether every stream of the seat is here, as far as is known."""
+        return seat in self._attached and not self._neighbours.has(self._room, seat)
+
+    def _tell_neighbours(self) -> None:
+        self._repeated = self._monotonic()
+        if self._neighbours.are_told:
+            seats = (SeatHere(each.seat, each.order, each.present) for each in self._attached.values())
+            self._neighbours.tell_seats(self._room, seats)
 
     def end(self, closing: Closing) -> None:
         """End every listener with this reason."""
@@ -149,7 +211,7 @@ class Audience:
         return Presence(tuple(self.present(seat) for seat in self._state.match.chairs.seats()))
 
     def _tell_presence(self, but: Attachment | None = None) -> None:
-        presence = self.presence()
+        presence = self._shown = self.presence()
         for attachment in self._attached.values():
             if attachment is not but:
                 attachment.listener.aside(presence)

@@ -17,6 +17,8 @@ class Closing(Enum):
     """The server is shutting down."""
     UNSEATED = Reason.UNSEATED
     """The seat was left or taken again, so the token that opened the stream is no longer valid."""
+    LEFT_TO_NEWER = Reason.WRITTEN_BY_NEWER
+    """A newer version of the server, which shares the store, has written the room."""
     DELETED = Reason.NO_SUCH_ROOM
     """Retention has deleted the match."""
     MALFORMED = Reason.MALFORMED

@@ -28,6 +28,8 @@ _EXPIRED_AT_ONCE: Final = 100
 """Most rooms that one tick expires: about a second. After a long stop thousands may be due, and streams need heartbeats."""
 _POLL_TICKS: Final = 5
 """The number of ticks between two looks for events that other nodes have appended."""
+_DUE_TICKS: Final = 10
+"""The number of ticks between two looks for rooms of other nodes that are due to expire."""
 
 
 @final
@@ -43,8 +45,11 @@ class Housekeeping:
         """Do the regular work once. Call it about once a second."""
         self._ticks += 1
         self.look_after_streams()
+        self._rooms.look_after_neighbours()
         if self._ticks % _POLL_TICKS == 0:
             self._rooms.poll()
+        if self._node.store.shared and self._node.store.keeps_house and self._ticks % _DUE_TICKS == 0:
+            await self.watch_due()
         await self.expire()
         self._rooms.put_away()
 
@@ -57,16 +62,18 @@ class Housekeeping:
     async def expire(self) -> None:
         """Disband rooms that were not filled in time, in memory or not. If that fails, try again in a minute.
 
-        The earliest hundred that are due are disbanded now, and the others by later calls.
+        The earliest hundred that are due are disbanded now, and the others by later calls. Where another node keeps house,
+        that one disbands them, and this one looks again in a minute whether it has.
         """
         now = self._node.now()
+        keeps_house = self._node.store.keeps_house
         for room in islice(self._rooms.deadlines.due(now), _EXPIRED_AT_ONCE):
             found = await self._rooms.find(room)
             if not isinstance(found, Room | NoSuchRoom):
                 # It cannot be read now. What is mended by then ends after all.
                 self._rooms.deadlines.add(room, TimeNs(now + _UNREADABLE_MINUTES * MINUTE))
             if isinstance(found, Room) and isinstance(found.match, Gathering):
-                answer = await found.carry_out(HouseAsks(HOUSE, _EXPIRED))
+                answer = await found.carry_out(HouseAsks(HOUSE, _EXPIRED)) if keeps_house else None
                 if isinstance(answer, Accepted):
                     log.info("room expired", extra={"room": room, "version": found.version})
                 else:
@@ -74,9 +81,16 @@ class Housekeeping:
 
     async def watch_stored(self, page: int = _PAGE) -> None:
         """Find the rooms that an earlier run left waiting, so that they expire even if nobody asks for them."""
-        now = self._node.now()
-        since = TimeNs(max(0, now - _WATCHED_BACK))
-        search = Search((WAITING,), Moment.CREATED, Period(since, TimeNs(now)))
+        await self._watch(self._node.now(), page)
+
+    async def watch_due(self, page: int = _PAGE) -> None:
+        """Find the rooms that should have expired by now, whichever node created them."""
+        await self._watch(TimeNs(self._node.now() - self._node.limits.fill_minutes * MINUTE), page)
+
+    async def _watch(self, until: TimeNs, page: int) -> None:
+        """Note the deadlines of the rooms that wait for their seats and were created before `until`."""
+        since = TimeNs(max(0, self._node.now() - _WATCHED_BACK))
+        search = Search((WAITING,), Moment.CREATED, Period(since, until))
         async for found in self._pages(search, page):
             for listed in found.rooms:
                 self._rooms.deadlines.add(listed.room, self._rooms.deadline(listed.summary.created))

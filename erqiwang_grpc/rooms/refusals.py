@@ -97,6 +97,12 @@ class StoreUnavailable:
     """The store cannot store the command now. Nothing was done."""
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class WrittenByNewer:
+    """A newer version of the server has written the room, so this node leaves it to nodes of that version."""
+
+
 class Unit(Enum):
     """What the bounds of a field are measured in."""
 
@@ -221,6 +227,7 @@ ServiceRefusal: TypeAlias = (
     | RoomQuarantined
     | TooManyCommands
     | StoreUnavailable
+    | WrittenByNewer
     | OutcomeUnknown
     | InvalidField
     | TooManyRooms
@@ -293,6 +300,8 @@ def reason(refused: Refused) -> Reason:
             return Reason.TOO_MANY_COMMANDS
         case StoreUnavailable():
             return Reason.STORE_UNAVAILABLE
+        case WrittenByNewer():
+            return Reason.WRITTEN_BY_NEWER
         case OutcomeUnknown():
             return Reason.OUTCOME_UNKNOWN
         case InvalidField():

@@ -6,11 +6,12 @@ import logging
 import math
 from base64 import b32encode
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Coroutine, Iterable
 from hashlib import sha256
-from typing import Final, final
+from typing import Final, TypeVar, final
 
 from erqiwang_core.match import Gathering, Running
+from erqiwang_core.units import Seat
 
 from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.events import RoomOpened
@@ -30,6 +31,7 @@ from erqiwang_grpc.rooms.refusals import (
     RoomQuarantined,
     StoreUnavailable,
     TooManyRooms,
+    WrittenByNewer,
 )
 from erqiwang_grpc.rooms.room import Node, Room
 from erqiwang_grpc.rooms.state import State, Unopenable, replay
@@ -40,7 +42,11 @@ from erqiwang_grpc.store import (
     Conflict,
     Damaged,
     Duplicate,
+    NodeLeft,
     RoomId,
+    Roster,
+    SideMessage,
+    SignalGiven,
     TimeNs,
     Unavailable,
     Unsure,
@@ -48,6 +54,8 @@ from erqiwang_grpc.store import (
 )
 
 log = logging.getLogger(__name__)
+
+Refusing = TypeVar("Refusing", RoomQuarantined, WrittenByNewer)
 
 _REFUSED_SECONDS: Final = 60.0
 """How long a room that could not be opened is refused without being read again."""
@@ -72,7 +80,7 @@ class Rooms:
         self._quotas = quotas or Quotas(node.limits, node.monotonic)
         self._live: dict[RoomId, Room] = {}
         self._opening: dict[RoomId, asyncio.Task[Room | Refused]] = {}
-        self._refused: OrderedDict[RoomId, tuple[float, RoomQuarantined]] = OrderedDict()
+        self._refused: OrderedDict[RoomId, tuple[float, RoomQuarantined | WrittenByNewer]] = OrderedDict()
         """Rooms that could not be opened, with the time when each was tried."""
         self._following: set[asyncio.Task[None]] = set()
         self._open_rooms = OpenRooms()
@@ -81,6 +89,7 @@ class Rooms:
         self._hearing = contextlib.ExitStack()
         if node.store.shared:
             self._hearing.enter_context(node.wakeup.listen(self._wake))
+            self._hearing.enter_context(node.neighbours.listen(self._hear))
 
     @property
     def live(self) -> tuple[Room, ...]:
@@ -99,8 +108,8 @@ class Rooms:
     async def find(self, room: RoomId) -> Room | Refused:
         """The room, opened from the store if necessary.
 
-        Refusals: `NoSuchRoom`, `RoomQuarantined` if it is damaged, `StoreUnavailable` if the store cannot be read. A
-        damaged room is read once a minute at most.
+        Refusals: `NoSuchRoom`, `RoomQuarantined` if it is damaged, `WrittenByNewer` if this version does not understand it,
+        `StoreUnavailable` if the store cannot be read. A damaged room is read once a minute at most.
         """
         older = self._opening.get(room)
         if older is not None and self.node.store.shared:
@@ -136,7 +145,7 @@ class Rooms:
         entries = await self.node.store.read(room)
         if isinstance(entries, Damaged):
             log.error("room damaged", extra={"room": room, "version": entries.version, "why": entries.why})
-            return self._refuse(room, Version(entries.version - 1))
+            return self._refuse(room, RoomQuarantined(Version(entries.version - 1)))
         if isinstance(entries, Unavailable):
             return StoreUnavailable()
         if not entries:
@@ -145,9 +154,15 @@ class Rooms:
         state = replay(entries) if len(entries) <= _FEW_EVENTS else await asyncio.to_thread(replay, entries)
         if self._opening.get(room) is not asyncio.current_task():
             return NoSuchRoom()  # it was deleted meanwhile
+        newer = state.newer if isinstance(state, State) else state.why if state.is_newer else None
+        if newer is not None:
+            log.warning(
+                "room left to a newer version", extra={"room": room, "version": entries[-1].version, "why": newer}
+            )
+            return self._refuse(room, WrittenByNewer())
         if isinstance(state, Unopenable):
             log.error("room unreadable", extra={"room": room, "version": 0, "why": state.why})
-            return self._refuse(room, NOTHING)
+            return self._refuse(room, RoomQuarantined(NOTHING))
         if state.fault is not None:
             log.error("room quarantined", extra={"room": room, "version": state.version, "why": state.fault})
         self._make_place(state.opened.platform)
@@ -157,14 +172,13 @@ class Rooms:
             return await kept.refresh() or kept
         return kept
 
-    def _lately_refused(self, room: RoomId) -> RoomQuarantined | None:
+    def _lately_refused(self, room: RoomId) -> RoomQuarantined | WrittenByNewer | None:
         """The refusal of a room that could not be opened a short time ago."""
         tried, refused = self._refused.get(room, (-math.inf, None))
         return refused if self.node.monotonic() - tried < _REFUSED_SECONDS else None
 
-    def _refuse(self, room: RoomId, version: Version) -> RoomQuarantined:
+    def _refuse(self, room: RoomId, refused: Refusing) -> Refusing:
         """Refuse a room that cannot be opened, now and for a while."""
-        refused = RoomQuarantined(version)
         self._refused[room] = self.node.monotonic(), refused
         self._refused.move_to_end(room)
         if len(self._refused) > _MOST_REFUSED:
@@ -259,9 +273,41 @@ class Rooms:
                     self._follow(room)
 
     def _follow(self, room: Room) -> None:
-        following = asyncio.create_task(room.follow())
+        self._begin(room.follow())
+
+    def _begin(self, work: Coroutine[object, object, None]) -> None:
+        following = asyncio.create_task(work)
         self._following.add(following)
         following.add_done_callback(self._following.discard)
+
+    # What other nodes tell
+
+    def _hear(self, message: SideMessage) -> None:
+        """Another node tells of its seats, or passes a signal on. Anything may stand in such a message."""
+        neighbours = self.node.neighbours
+        match message:
+            case Roster(room=room):
+                live = self._live.get(room)
+                if live is None:
+                    neighbours.take(message, self.node.monotonic())
+                else:
+                    live.audience.hear_neighbour(message)
+            case SignalGiven(_, room, version, seat, signal):
+                live = self._live.get(room)
+                if live is not None and live.audience:
+                    self._begin(live.pass_on(Seat(seat), signal, version))
+            case NodeLeft(node):
+                self._show_presence(neighbours.leave(node))
+
+    def look_after_neighbours(self) -> None:
+        """Forget what other nodes have not repeated for too long."""
+        self._show_presence(self.node.neighbours.forget_silent(self.node.monotonic()))
+
+    def _show_presence(self, rooms: Iterable[RoomId]) -> None:
+        for room in rooms:
+            live = self._live.get(room)
+            if live is not None:
+                live.audience.show_presence()
 
     # Dropping from memory
 
@@ -272,14 +318,15 @@ class Rooms:
         still counts as open, and its deadline stays. A room whose match is over is dropped sooner, too.
         """
         now = self.node.monotonic()
-        idle = [room for room in self._live.values() if not room.in_use and now - room.touched > self._patience(room)]
+        unused = [room for room in self._live.values() if not room.in_use]
+        idle = [room for room in unused if room.is_left or now - room.touched > self._patience(room)]
         for room in idle:
             self._put_away(room)
         return len(idle)
 
     def _put_away(self, room: Room) -> None:
         del self._live[room.id]
-        if not isinstance(room.match, Gathering):
+        if not isinstance(room.match, Gathering) or room.is_left:
             self._close(room.id)
 
     def _patience(self, room: Room) -> float:
@@ -309,7 +356,8 @@ class Rooms:
             room.audience.end(closing)
 
     def close(self) -> None:
-        """Stop listening for what other nodes append."""
+        """Stop listening for what other nodes append, and tell them that this one has stopped."""
         self._hearing.close()
+        self.node.neighbours.part()
         for following in self._following:
             following.cancel()

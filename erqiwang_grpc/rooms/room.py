@@ -25,11 +25,13 @@ from erqiwang_grpc.events.batches import batch_of
 from erqiwang_grpc.events.standing import Standing
 from erqiwang_grpc.events.summary import SummaryWriter
 from erqiwang_grpc.rooms.audience import Attachment, Audience
+from erqiwang_grpc.rooms.closing import Closing
 from erqiwang_grpc.rooms.command import Accepted, Answer, Answered, Asked, HouseAsks, SeatAsks
 from erqiwang_grpc.rooms.counters import Counters
 from erqiwang_grpc.rooms.idempotency import Brought, again
 from erqiwang_grpc.rooms.limits import Limits
 from erqiwang_grpc.rooms.listener import Listener, Told
+from erqiwang_grpc.rooms.neighbours import Neighbours
 from erqiwang_grpc.rooms.rate_limit import Allowances
 from erqiwang_grpc.rooms.refusals import (
     OutcomeUnknown,
@@ -38,6 +40,7 @@ from erqiwang_grpc.rooms.refusals import (
     SeatChangesUsedUp,
     StaleVersion,
     StoreUnavailable,
+    WrittenByNewer,
 )
 from erqiwang_grpc.rooms.state import State
 from erqiwang_grpc.shuffling import Shuffler
@@ -77,6 +80,8 @@ class Node:
     limits: Limits
     counters: Counters = field(default_factory=Counters)
     monotonic: Monotonic = field(default_factory=SystemMonotonic)
+    neighbours: Neighbours = field(default_factory=Neighbours)
+    """The other nodes on the store; by default there are none."""
 
 
 @final
@@ -86,7 +91,7 @@ class Room:
     def __init__(self, room_id: RoomId, state: State, node: Node) -> None:
         self.id = room_id
         self.state = state
-        self.audience = Audience(room_id, state, node.now, node.monotonic)
+        self.audience = Audience(room_id, state, node.now, node.monotonic, node.neighbours)
         self.touched = node.monotonic()
         self.allowances = Allowances(node.limits.commands_per_second)
         """The allowance of each seat."""
@@ -111,6 +116,11 @@ class Room:
     def fault(self) -> str | None:
         """Why the room is quarantined, for the logs; None if it is not."""
         return self.state.fault
+
+    @property
+    def is_left(self) -> bool:
+        """Whether a newer version of the server has written the room, so that this node does nothing more for it."""
+        return self.state.newer is not None
 
     @property
     def in_use(self) -> bool:
@@ -161,6 +171,8 @@ class Room:
 
     async def _carry_out(self, asked: Asked) -> Answer:
         """The four steps of every command: recognise, decide, append, then take and tell."""
+        if self.is_left:
+            return WrittenByNewer()
         store = self._node.store
         at_head = not store.shared
         if self._unsure:
@@ -260,6 +272,8 @@ class Room:
             return Accepted(NOTHING, NOTHING, repeated=False)
         if isinstance(decided, Signalled):
             self.audience.signal(decided)
+            if not all(self.audience.reaches(seat) for seat in decided.to):
+                self._node.neighbours.tell_signal(self.id, self.version, decided.sender, decided.signal)
             return Answered()
         return Answered(decided) if isinstance(decided, TrumpsShown) else decided
 
@@ -280,8 +294,10 @@ class Room:
         self.state.take(event, after)
         return self.audience.tell(before, event, sender)
 
-    async def _follow(self) -> RoomQuarantined | StoreUnavailable | None:
+    async def _follow(self) -> RoomQuarantined | StoreUnavailable | WrittenByNewer | None:
         """Read the events that this node has not seen, take them in and tell them. A refusal if they cannot be read."""
+        if self.is_left:
+            return WrittenByNewer()
         entries = await self._node.store.read(self.id, self.version)
         if isinstance(entries, Damaged):
             return self._damaged(entries.why)
@@ -293,25 +309,43 @@ class Room:
             followed = self.state.follow(entry)
             if followed is not None:
                 self.audience.tell(followed.before, followed.event, None)
+        if self.state.newer is not None:
+            return self._left_to_newer(self.state.newer)
         if sound and self.fault is not None:
             log.error("room quarantined", extra={"room": self.id, "version": self.version, "why": self.fault})
         return None
+
+    def _left_to_newer(self, why: str) -> WrittenByNewer:
+        log.warning("room left to a newer version", extra={"room": self.id, "version": self.version, "why": why})
+        self.audience.end(Closing.LEFT_TO_NEWER)
+        return WrittenByNewer()
 
     def _damaged(self, why: str) -> RoomQuarantined:
         self.state.fault = why
         log.error("room damaged", extra={"room": self.id, "version": self.version, "why": why})
         return RoomQuarantined(self.version)
 
+    async def pass_on(self, seat: Seat, signal: int, version: Version) -> None:
+        """Pass on a signal that was given on another node when the room was at `version`.
+
+        The rules say anew whether it stands and whom it reaches: a message between nodes may be forged.
+        """
+        if self.version < version:
+            await self._catch_up()
+        answer = matches.answer(self.match, seat, Signal(signal))
+        if isinstance(answer, Signalled):
+            self.audience.signal(answer)
+
     async def follow(self) -> None:
         """Take in and tell what other nodes have appended. Called at a wakeup, and now and then, as one may be lost."""
         await self._catch_up()
 
-    async def _catch_up(self) -> RoomQuarantined | StoreUnavailable | None:
+    async def _catch_up(self) -> RoomQuarantined | StoreUnavailable | WrittenByNewer | None:
         async with self._lock:
             return await self._contained(self._follow())
 
-    async def refresh(self) -> StoreUnavailable | None:
-        """Catch up with the store before the room is read; a refusal if the store cannot be read.
+    async def refresh(self) -> StoreUnavailable | WrittenByNewer | None:
+        """Catch up with the store before the room is read; a refusal if that is not possible.
 
         Does nothing if only this node writes to the store.
         """
@@ -319,4 +353,4 @@ class Room:
             return None
         refused = await self._catch_up()
         # A damaged room is shown as it was when it was sound.
-        return refused if isinstance(refused, StoreUnavailable) else None
+        return refused if isinstance(refused, StoreUnavailable | WrittenByNewer) else None

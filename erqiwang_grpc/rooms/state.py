@@ -14,7 +14,7 @@ from erqiwang_core.notices import Cause
 from erqiwang_core.units import Seat
 
 from erqiwang_grpc.events import RoomOpened
-from erqiwang_grpc.events.actor import read as actor_of
+from erqiwang_grpc.events.actor import UnknownActorError, read as actor_of
 from erqiwang_grpc.events.history import UnreadableEntry, read_first, read_next
 from erqiwang_grpc.events.standing import Standing, opened
 from erqiwang_grpc.rooms.idempotency import AcceptedCommands
@@ -45,6 +45,8 @@ class State:
     """The latest events of the present deal, or of the last one; empty before the first deal."""
     fault: str | None = None
     """Why the room is quarantined, for the logs; None if it is not."""
+    newer: str | None = None
+    """What a newer version of the program has stored next, for the logs; None if it has not. The state stays before it."""
 
     @property
     def opened(self) -> RoomOpened:
@@ -79,11 +81,16 @@ class State:
         """Take in the stored entry of the room's next version; gives the event, or None if it cannot be followed.
 
         In that case the room is quarantined with a `fault`. A stored end of the match is still taken in after that,
-        because it does not depend on earlier events.
+        because it does not depend on earlier events. Nothing is followed from an entry on that a newer version has written.
         """
+        if self.newer is not None:
+            return None
         before = self.match
         taken = self._taken(entry)
         if isinstance(taken, Unfollowable):
+            if taken.is_newer:
+                self.newer = taken.why
+                return None
             # Count its version all the same: the end of the match may be stored after it.
             self.standing = self.standing.passing(entry.version, entry.time)
             self.fault = self.fault or taken.why
@@ -93,13 +100,15 @@ class State:
     def _taken(self, entry: Entry) -> "matches.Event | Unfollowable":
         found = read_next(entry)
         if isinstance(found, UnreadableEntry):
-            return Unfollowable(found.why)
+            return Unfollowable(found.why, found.is_newer)
         event = found.event
         if self.fault is not None and not isinstance(event, MatchEnded):
             return Unfollowable(self.fault)
         try:
             actor = actor_of(entry.actor)
             self.take(event, self.standing.after(event, entry.time, actor))
+        except UnknownActorError as error:
+            return Unfollowable(str(error), is_newer=True)
         except Exception as error:  # noqa: BLE001  # a rule's bug, in one room: it must not reach another
             return Unfollowable(f"event {entry.version} cannot be followed: {type(error).__name__}")
         self.accepted.remember(actor, entry.command, entry.version, entry.version)
@@ -121,6 +130,8 @@ class Unfollowable:
     """An entry that cannot be followed, and why."""
 
     why: str
+    is_newer: bool = False
+    """Whether a newer version of the program has written it."""
 
 
 @final
@@ -129,6 +140,8 @@ class Unopenable:
     """A room whose first event cannot be read, so that it cannot be opened."""
 
     why: str
+    is_newer: bool = False
+    """Whether a newer version of the program has written it."""
 
 
 def replay(entries: Sequence[Entry]) -> State | Unopenable:
@@ -136,9 +149,13 @@ def replay(entries: Sequence[Entry]) -> State | Unopenable:
     first = entries[0]
     event = read_first(first)
     if isinstance(event, UnreadableEntry):
-        return Unopenable(event.why)
+        return Unopenable(event.why, event.is_newer)
+    try:
+        actor = actor_of(first.actor)
+    except UnknownActorError as error:
+        return Unopenable(str(error), is_newer=True)
     state = State(opened(event, first.time))
-    state.accepted.remember(actor_of(first.actor), first.command, first.version, first.version)
+    state.accepted.remember(actor, first.command, first.version, first.version)
     for entry in entries[1:]:
         state.follow(entry)
     return state

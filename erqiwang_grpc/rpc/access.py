@@ -14,7 +14,7 @@ from erqiwang_grpc.auth.keys import PlatformId, is_platform_key
 from erqiwang_grpc.auth.tokens import Fault, SeatClaims, TokenRefused, UnixSeconds
 from erqiwang_grpc.reasons import Reason
 from erqiwang_grpc.rooms.limits import SECOND
-from erqiwang_grpc.rooms.refusals import NoSuchRoom, Refused, StoreUnavailable
+from erqiwang_grpc.rooms.refusals import NoSuchRoom, Refused, StoreUnavailable, WrittenByNewer
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Room
 from erqiwang_grpc.rpc.errors import end, refuse
@@ -68,15 +68,16 @@ class Access:
     async def owned(self, room_id: RoomId, platform: PlatformId) -> Room | Refused:
         """The platform's room.
 
-        Refusals: `NoSuchRoom`, also for the room of another; `RoomQuarantined` if damaged; `StoreUnavailable`.
+        Refusals: `NoSuchRoom`, also for the room of another; `RoomQuarantined` if damaged; `StoreUnavailable`;
+        `WrittenByNewer`.
         """
         owned_by = await self._owner(room_id)
-        if isinstance(owned_by, StoreUnavailable):
+        if isinstance(owned_by, StoreUnavailable | WrittenByNewer):
             return owned_by
         # Only its own platform may have a room opened: opening takes time, and a place in memory.
         return await self._rooms.find(room_id) if owned_by == platform else NoSuchRoom()
 
-    async def _owner(self, room_id: RoomId) -> str | StoreUnavailable | None:
+    async def _owner(self, room_id: RoomId) -> str | StoreUnavailable | WrittenByNewer | None:
         """The platform of a room, in memory or stored; None if there is no such room."""
         room = self._rooms.in_memory(room_id)
         return await owner(self._store, room_id) if room is None else room.state.opened.platform

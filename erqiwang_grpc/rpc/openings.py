@@ -8,7 +8,7 @@ from typing import Final, final
 from erqiwang_grpc.archive.feed import Happened
 from erqiwang_grpc.archive.ownership import opening
 from erqiwang_grpc.events.model import RoomOpened
-from erqiwang_grpc.rooms.refusals import StoreUnavailable
+from erqiwang_grpc.rooms.refusals import StoreUnavailable, WrittenByNewer
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.store import RoomId, StoreReader
 
@@ -26,7 +26,7 @@ class Openings:
         self._events = events
         self._kept: OrderedDict[RoomId, RoomOpened] = OrderedDict()
 
-    async def of(self, happened: Happened) -> RoomOpened | StoreUnavailable | None:
+    async def of(self, happened: Happened) -> RoomOpened | StoreUnavailable | WrittenByNewer | None:
         """The opening of the event's room; None if the room's first event is damaged, a refusal if the store is away."""
         room = happened.entry.room
         if isinstance(happened.event, RoomOpened):

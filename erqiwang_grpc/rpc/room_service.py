@@ -46,6 +46,7 @@ from erqiwang_grpc.rooms.refusals import (
     Refused,
     RoomFull,
     StoreUnavailable,
+    WrittenByNewer,
     reason,
 )
 from erqiwang_grpc.rooms.registry import Rooms, room_id
@@ -323,7 +324,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         try:
             async with contextlib.aclosing(feed) as found:
                 async for happened in found:
-                    if isinstance(happened, InvalidCursor | StoreUnavailable):
+                    if isinstance(happened, InvalidCursor | StoreUnavailable | WrittenByNewer):
                         await refuse(context, happened)
                     place = happened[-1].place if happened else place
                     told = [await self._told(each, context) for each in happened]
@@ -351,7 +352,7 @@ class RoomServicer(rpc.RoomServiceServicer):
         context: grpc.aio.ServicerContext[pb.WatchRoomsRequest, pb.WatchRoomsResponse],
     ) -> pb.RoomEvent:
         opened = await self._openings.of(happened)
-        if isinstance(opened, StoreUnavailable):
+        if isinstance(opened, StoreUnavailable | WrittenByNewer):
             await refuse(context, opened)
         return encode.room_event(happened.entry, happened.event, opened, self._cursor(happened.place))
 

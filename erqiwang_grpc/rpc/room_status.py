@@ -1,4 +1,4 @@
-"""A room as its platform sees it: its stored summary, and what only the node that holds it knows."""
+"""A room as its platform sees it: its stored summary, and what no event says of it."""
 
 from erqiwang_grpc.events.summary import RoomSummary, summary_of
 from erqiwang_grpc.rooms.registry import Rooms
@@ -18,6 +18,10 @@ def listed(summary: RoomSummary, rooms: Rooms) -> pb.Room:
 
 
 def _told(summary: RoomSummary, room: Room | None, rooms: Rooms) -> pb.Room:
-    present = () if room is None else room.audience.presence().present
+    if room is not None:
+        present = room.audience.presence().present
+    else:
+        neighbours = rooms.node.neighbours
+        present = tuple(neighbours.present(summary.room, seat) for seat in summary.players.seats())
     live = encode.Live(present, room is not None and room.fault is not None, rooms.deadline(summary.created))
     return encode.room(summary, live)

@@ -23,6 +23,7 @@ from erqiwang_grpc.clocks import Monotonic, SystemMonotonic, system_wall
 from erqiwang_grpc.rooms.closing import Closing
 from erqiwang_grpc.rooms.housekeeping import Housekeeping
 from erqiwang_grpc.rooms.limits import DAY, Limits
+from erqiwang_grpc.rooms.neighbours import Neighbours
 from erqiwang_grpc.rooms.quotas import Quotas
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Node, Room
@@ -34,7 +35,7 @@ from erqiwang_grpc.rpc.room_service import RoomServicer
 from erqiwang_grpc.rpc.seat_service import SEAT_SERVICE, SeatServicer
 from erqiwang_grpc.rpc.wire import encode
 from erqiwang_grpc.shuffling import Shuffler
-from erqiwang_grpc.store import Store, TimeNs, Wakeup
+from erqiwang_grpc.store import SideMessages, Store, TimeNs, Wakeup
 from erqiwang_grpc.store.wakeup import ProcessWakeup
 from erqiwang_grpc.v1 import room_service_pb2, room_service_pb2_grpc
 
@@ -81,6 +82,8 @@ class Settings:
     """The port for scraping metrics; 0 takes a free one, None serves no metrics."""
     wakeup: Wakeup = field(default_factory=ProcessWakeup)
     """What wakes the rooms and watchers of all nodes that share the store."""
+    side_messages: SideMessages | None = None
+    """What carries signals and presence between the nodes that share the store; None for a server alone."""
     shuffle: Shuffler = shuffling.shuffle
     now: Callable[[], TimeNs] = system_wall
     """The wall clock."""
@@ -101,6 +104,7 @@ class Server:
             settings.shuffle,
             settings.limits,
             monotonic=settings.monotonic,
+            neighbours=Neighbours(settings.side_messages),
         )
         quotas = Quotas(settings.limits, settings.monotonic)
         self.counters = node.counters
@@ -186,8 +190,13 @@ class Server:
             log.exception("rooms left open by the last server are not watched")
 
     async def _delete_old_matches(self, keep_days: float) -> None:
-        """Delete old matches at the start and every hour. An error is logged, and the next hour tries again."""
+        """Delete old matches at the start and every hour, if this node keeps house.
+
+        An error is logged, and the next hour tries again.
+        """
         while True:
+            while not self._settings.store.keeps_house:  # noqa: ASYNC110  # another node may stop at any time
+                await asyncio.sleep(_TICK_SECONDS)
             # The wall clock, because it is compared with stored times.
             before = TimeNs(self._settings.now() - int(keep_days * DAY))
             try:
@@ -197,10 +206,15 @@ class Server:
             await asyncio.sleep(_RETENTION_SECONDS)
 
     async def _scrub(self) -> None:
-        """Check stored summaries against their events, one room at a time. An error is logged and does not end it."""
+        """Check stored summaries against their events, one room at a time, if this node keeps house.
+
+        An error is logged and does not end it.
+        """
         scrub = Scrub(self._settings.store)
         while True:
             await asyncio.sleep(self._settings.limits.scrub_seconds)
+            if not self._settings.store.keeps_house:
+                continue
             try:
                 await scrub.step()
             except Exception:

@@ -78,6 +78,11 @@ class MemoryStore:
         """None: memory is always there."""
         return None
 
+    @property
+    def keeps_house(self) -> bool:
+        """True: whatever is done twice for one room is refused the second time."""
+        return True
+
     async def append(self, room: RoomId, expected: Version, batch: Batch) -> AppendAnswer:
         """Append `batch` after version `expected` of the room. See `Store.append`."""
         if self._closed:

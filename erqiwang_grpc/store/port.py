@@ -324,6 +324,10 @@ class Store(StoreReader, Protocol):
     def outage(self) -> str | None:
         """Why nothing can be read or written for the time being; None unless an outage goes on that may end by itself."""
 
+    @property
+    def keeps_house(self) -> bool:
+        """Whether this node does the work that one node does for all: expiry, retention, checks. For a moment two may."""
+
     async def append(self, room: RoomId, expected: Version, batch: Batch) -> AppendAnswer:
         """Append `batch` after version `expected` of the room, whole or not at all. It is durable once answered.
 

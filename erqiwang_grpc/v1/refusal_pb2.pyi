@@ -771,6 +771,23 @@ class Refusal(_message.Message):
         def WhichOneof(self, oneof_group: _Never) -> None: ...
 
     @_typing.final
+    class WrittenByNewer(_message.Message):
+        """A newer version of the server has written the room, and this server does not understand it. Another server on the
+        same store does: send the command there under its `command_id`, or try again after the delay in `RetryInfo`.
+        """
+
+        DESCRIPTOR: _descriptor.Descriptor
+
+        def __init__(
+            self,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    @_typing.final
     class InvalidField(_message.Message):
         """A field of the request is out of bounds."""
 
@@ -1014,6 +1031,7 @@ class Refusal(_message.Message):
     FOREIGN_CURSOR_FIELD_NUMBER: _builtins.int
     OUTCOME_UNKNOWN_FIELD_NUMBER: _builtins.int
     SEAT_CHANGES_USED_UP_FIELD_NUMBER: _builtins.int
+    WRITTEN_BY_NEWER_FIELD_NUMBER: _builtins.int
     code: Global___Code.ValueType
     """The packet protocol's error code of this reason."""
     message: _builtins.str
@@ -1110,6 +1128,8 @@ class Refusal(_message.Message):
     def outcome_unknown(self) -> Global___Refusal.OutcomeUnknown: ...
     @_builtins.property
     def seat_changes_used_up(self) -> Global___Refusal.SeatChangesUsedUp: ...
+    @_builtins.property
+    def written_by_newer(self) -> Global___Refusal.WrittenByNewer: ...
     def __init__(
         self,
         *,
@@ -1156,12 +1176,13 @@ class Refusal(_message.Message):
         foreign_cursor: Global___Refusal.ForeignCursor | None = ...,
         outcome_unknown: Global___Refusal.OutcomeUnknown | None = ...,
         seat_changes_used_up: Global___Refusal.SeatChangesUsedUp | None = ...,
+        written_by_newer: Global___Refusal.WrittenByNewer | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["bid_not_lower", b"bid_not_lower", "card_not_held", b"card_not_held", "command_id_reused", b"command_id_reused", "declarer_may_not_signal", b"declarer_may_not_signal", "first_bidder_must_bid", b"first_bidder_must_bid", "foreign_cursor", b"foreign_cursor", "group_not_followed", b"group_not_followed", "invalid_cursor", b"invalid_cursor", "invalid_field", b"invalid_field", "no_command", b"no_command", "no_such_record", b"no_such_record", "no_such_room", b"no_such_room", "no_such_seat", b"no_such_seat", "nobody_is_void", b"nobody_is_void", "not_a_bid", b"not_a_bid", "not_a_card", b"not_a_card", "not_a_signal", b"not_a_signal", "not_a_trump", b"not_a_trump", "not_in_this_room", b"not_in_this_room", "not_your_turn", b"not_your_turn", "outcome_unknown", b"outcome_unknown", "pairs_not_played", b"pairs_not_played", "quota_reached", b"quota_reached", "reason", b"reason", "repeated_card", b"repeated_card", "room_full", b"room_full", "room_quarantined", b"room_quarantined", "seat_changes_used_up", b"seat_changes_used_up", "seat_free", b"seat_free", "seat_occupied", b"seat_occupied", "seated_elsewhere", b"seated_elsewhere", "several_groups", b"several_groups", "side_suit_throw", b"side_suit_throw", "stale_version", b"stale_version", "store_unavailable", b"store_unavailable", "surrender_not_allowed", b"surrender_not_allowed", "too_many_commands", b"too_many_commands", "too_many_rooms", b"too_many_rooms", "tractor_not_played", b"tractor_not_played", "whole_group_not_played", b"whole_group_not_played", "wrong_number_of_cards", b"wrong_number_of_cards", "wrong_phase", b"wrong_phase"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["bid_not_lower", b"bid_not_lower", "card_not_held", b"card_not_held", "command_id_reused", b"command_id_reused", "declarer_may_not_signal", b"declarer_may_not_signal", "first_bidder_must_bid", b"first_bidder_must_bid", "foreign_cursor", b"foreign_cursor", "group_not_followed", b"group_not_followed", "invalid_cursor", b"invalid_cursor", "invalid_field", b"invalid_field", "no_command", b"no_command", "no_such_record", b"no_such_record", "no_such_room", b"no_such_room", "no_such_seat", b"no_such_seat", "nobody_is_void", b"nobody_is_void", "not_a_bid", b"not_a_bid", "not_a_card", b"not_a_card", "not_a_signal", b"not_a_signal", "not_a_trump", b"not_a_trump", "not_in_this_room", b"not_in_this_room", "not_your_turn", b"not_your_turn", "outcome_unknown", b"outcome_unknown", "pairs_not_played", b"pairs_not_played", "quota_reached", b"quota_reached", "reason", b"reason", "repeated_card", b"repeated_card", "room_full", b"room_full", "room_quarantined", b"room_quarantined", "seat_changes_used_up", b"seat_changes_used_up", "seat_free", b"seat_free", "seat_occupied", b"seat_occupied", "seated_elsewhere", b"seated_elsewhere", "several_groups", b"several_groups", "side_suit_throw", b"side_suit_throw", "stale_version", b"stale_version", "store_unavailable", b"store_unavailable", "surrender_not_allowed", b"surrender_not_allowed", "too_many_commands", b"too_many_commands", "too_many_rooms", b"too_many_rooms", "tractor_not_played", b"tractor_not_played", "whole_group_not_played", b"whole_group_not_played", "written_by_newer", b"written_by_newer", "wrong_number_of_cards", b"wrong_number_of_cards", "wrong_phase", b"wrong_phase"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bid_not_lower", b"bid_not_lower", "card_not_held", b"card_not_held", "code", b"code", "command_id_reused", b"command_id_reused", "declarer_may_not_signal", b"declarer_may_not_signal", "first_bidder_must_bid", b"first_bidder_must_bid", "foreign_cursor", b"foreign_cursor", "group_not_followed", b"group_not_followed", "invalid_cursor", b"invalid_cursor", "invalid_field", b"invalid_field", "message", b"message", "no_command", b"no_command", "no_such_record", b"no_such_record", "no_such_room", b"no_such_room", "no_such_seat", b"no_such_seat", "nobody_is_void", b"nobody_is_void", "not_a_bid", b"not_a_bid", "not_a_card", b"not_a_card", "not_a_signal", b"not_a_signal", "not_a_trump", b"not_a_trump", "not_in_this_room", b"not_in_this_room", "not_your_turn", b"not_your_turn", "outcome_unknown", b"outcome_unknown", "pairs_not_played", b"pairs_not_played", "quota_reached", b"quota_reached", "reason", b"reason", "repeated_card", b"repeated_card", "room_full", b"room_full", "room_quarantined", b"room_quarantined", "seat_changes_used_up", b"seat_changes_used_up", "seat_free", b"seat_free", "seat_occupied", b"seat_occupied", "seated_elsewhere", b"seated_elsewhere", "several_groups", b"several_groups", "side_suit_throw", b"side_suit_throw", "stale_version", b"stale_version", "store_unavailable", b"store_unavailable", "surrender_not_allowed", b"surrender_not_allowed", "too_many_commands", b"too_many_commands", "too_many_rooms", b"too_many_rooms", "tractor_not_played", b"tractor_not_played", "whole_group_not_played", b"whole_group_not_played", "wrong_number_of_cards", b"wrong_number_of_cards", "wrong_phase", b"wrong_phase"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bid_not_lower", b"bid_not_lower", "card_not_held", b"card_not_held", "code", b"code", "command_id_reused", b"command_id_reused", "declarer_may_not_signal", b"declarer_may_not_signal", "first_bidder_must_bid", b"first_bidder_must_bid", "foreign_cursor", b"foreign_cursor", "group_not_followed", b"group_not_followed", "invalid_cursor", b"invalid_cursor", "invalid_field", b"invalid_field", "message", b"message", "no_command", b"no_command", "no_such_record", b"no_such_record", "no_such_room", b"no_such_room", "no_such_seat", b"no_such_seat", "nobody_is_void", b"nobody_is_void", "not_a_bid", b"not_a_bid", "not_a_card", b"not_a_card", "not_a_signal", b"not_a_signal", "not_a_trump", b"not_a_trump", "not_in_this_room", b"not_in_this_room", "not_your_turn", b"not_your_turn", "outcome_unknown", b"outcome_unknown", "pairs_not_played", b"pairs_not_played", "quota_reached", b"quota_reached", "reason", b"reason", "repeated_card", b"repeated_card", "room_full", b"room_full", "room_quarantined", b"room_quarantined", "seat_changes_used_up", b"seat_changes_used_up", "seat_free", b"seat_free", "seat_occupied", b"seat_occupied", "seated_elsewhere", b"seated_elsewhere", "several_groups", b"several_groups", "side_suit_throw", b"side_suit_throw", "stale_version", b"stale_version", "store_unavailable", b"store_unavailable", "surrender_not_allowed", b"surrender_not_allowed", "too_many_commands", b"too_many_commands", "too_many_rooms", b"too_many_rooms", "tractor_not_played", b"tractor_not_played", "whole_group_not_played", b"whole_group_not_played", "written_by_newer", b"written_by_newer", "wrong_number_of_cards", b"wrong_number_of_cards", "wrong_phase", b"wrong_phase"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_reason: _TypeAlias = _typing.Literal["wrong_phase", "no_such_seat", "not_your_turn", "seat_occupied", "seat_free", "seated_elsewhere", "not_a_bid", "not_a_trump", "not_a_signal", "not_a_card", "repeated_card", "card_not_held", "wrong_number_of_cards", "first_bidder_must_bid", "bid_not_lower", "surrender_not_allowed", "several_groups", "side_suit_throw", "whole_group_not_played", "group_not_followed", "tractor_not_played", "pairs_not_played", "declarer_may_not_signal", "not_in_this_room", "nobody_is_void", "no_such_room", "command_id_reused", "stale_version", "no_command", "room_quarantined", "too_many_commands", "store_unavailable", "invalid_field", "too_many_rooms", "no_such_record", "invalid_cursor", "room_full", "quota_reached", "foreign_cursor", "outcome_unknown", "seat_changes_used_up"]  # noqa: Y015
+    _WhichOneofReturnType_reason: _TypeAlias = _typing.Literal["wrong_phase", "no_such_seat", "not_your_turn", "seat_occupied", "seat_free", "seated_elsewhere", "not_a_bid", "not_a_trump", "not_a_signal", "not_a_card", "repeated_card", "card_not_held", "wrong_number_of_cards", "first_bidder_must_bid", "bid_not_lower", "surrender_not_allowed", "several_groups", "side_suit_throw", "whole_group_not_played", "group_not_followed", "tractor_not_played", "pairs_not_played", "declarer_may_not_signal", "not_in_this_room", "nobody_is_void", "no_such_room", "command_id_reused", "stale_version", "no_command", "room_quarantined", "too_many_commands", "store_unavailable", "invalid_field", "too_many_rooms", "no_such_record", "invalid_cursor", "room_full", "quota_reached", "foreign_cursor", "outcome_unknown", "seat_changes_used_up", "written_by_newer"]  # noqa: Y015
     _WhichOneofArgType_reason: _TypeAlias = _typing.Literal["reason", b"reason"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_reason) -> _WhichOneofReturnType_reason | None: ...
 

@@ -68,8 +68,9 @@ class SeatServiceServicer:
 
         The stream ends with another status only in these cases. UNAUTHENTICATED: the token is wrong or has expired, or the seat
         was left or taken again; ask the platform for a fresh one. ABORTED: a newer stream of the seat has taken over; do not
-        reconnect by yourself. UNAVAILABLE: the server is leaving; reconnect after the delay it names. INVALID_ARGUMENT: the
-        stream did not begin with `Attach` within 30 seconds, or sent something that is no message of this protocol.
+        reconnect by yourself. UNAVAILABLE: the server is leaving, or leaves the room to a newer version of itself; reconnect
+        after the delay it names, to another server if there is one. INVALID_ARGUMENT: the stream did not begin with `Attach`
+        within 30 seconds, or sent something that is no message of this protocol.
         RESOURCE_EXHAUSTED: there are too many streams, or the seat was beyond its allowance for too long; reconnect after the
         delay it names. NOT_FOUND: the match ended long ago and was deleted. INTERNAL: the server failed, or the room's log is
         damaged; try again, and tell the operator.

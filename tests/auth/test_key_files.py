@@ -116,6 +116,35 @@ def test_a_rotated_signing_key_signs_after_a_reload_and_the_old_one_verifies(tmp
     assert old.verify(key_files.current.tokens.issue(CLAIMS), NOW) == TokenRefused(Fault.UNKNOWN_KEY)
 
 
+def test_servers_that_share_a_store_verify_each_other_at_every_moment_of_a_rotation_in_two_steps(
+    tmp_path: Path,
+) -> None:
+    """Whichever of them has read the file already: one that signs with a key is never ahead of one that must know it."""
+    path = tmp_path / SIGNING_KEYS
+    servers = [opened(tmp_path).files for _ in range(3)]
+
+    def all_verify() -> None:
+        tokens = [server.current.tokens for server in servers]
+        assert all(other.verify(each.issue(CLAIMS), NOW) == CLAIMS for each in tokens for other in tokens)
+
+    def reload_one_after_the_other() -> None:
+        for server in servers:
+            assert server.reload() is None
+            all_verify()
+
+    first = servers[0].current.tokens.issue(CLAIMS)
+    assert isinstance(files.sign_with_prepared(path, keep=1), KeyFileRefused), "none is prepared"
+    assert files.prepare_signing_key(path) is None
+    reload_one_after_the_other()
+    assert servers[0].current.tokens.issue(CLAIMS) == first, "the prepared key does not sign"
+    assert files.sign_with_prepared(path, keep=1) is None
+    reload_one_after_the_other()
+    assert servers[0].current.tokens.issue(CLAIMS) != first
+    assert servers[0].current.tokens.verify(first, NOW) == CLAIMS
+    assert isinstance(files.sign_with_prepared(path, keep=1), KeyFileRefused), "it is prepared no longer"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
 @pytest.mark.parametrize("name", [PLATFORM_KEYS, SIGNING_KEYS])
 def test_a_reload_of_a_bad_file_changes_nothing(tmp_path: Path, name: str) -> None:
     key_files = opened(tmp_path).files

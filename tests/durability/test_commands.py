@@ -348,3 +348,7 @@ def test_after_a_rotation_older_tokens_stay_good_for_as_long_as_is_said(
         verified = opened.files.current.tokens.verify(token, UnixSeconds(1))
         assert (verified == claims) == still_good
     said(capsys, "keys", "rotate-signing", "--keep", "-1", "--data", str(tmp_path), status=2)
+    said(capsys, "keys", "rotate-signing", "--prepared", "--data", str(tmp_path), status=2)
+    said(capsys, "keys", "prepare-signing", "--data", str(tmp_path))
+    said(capsys, "keys", "rotate-signing", "--prepared", "--data", str(tmp_path))
+    said(capsys, "keys", "prepare-signing", "--data", str(tmp_path / "nowhere"), status=2)

@@ -12,7 +12,7 @@ from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.rooms.command import Accepted
 from erqiwang_grpc.rooms.housekeeping import Housekeeping
 from erqiwang_grpc.rooms.limits import Limits
-from erqiwang_grpc.rooms.refusals import InvalidCursor, StoreUnavailable
+from erqiwang_grpc.rooms.refusals import InvalidCursor, StoreUnavailable, WrittenByNewer
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Node, Room
 from erqiwang_grpc.shuffling import seeded
@@ -55,7 +55,8 @@ async def test_watchers_of_every_node_hear_at_once_what_any_node_does_and_of_a_d
 
 
 async def hear(
-    watching: AsyncGenerator[tuple[Happened, ...] | InvalidCursor | StoreUnavailable, None], heard: list[Happened]
+    watching: AsyncGenerator[tuple[Happened, ...] | InvalidCursor | StoreUnavailable | WrittenByNewer, None],
+    heard: list[Happened],
 ) -> None:
     """Everything that a watcher is told until the server leaves; never an empty message, for which time would have to pass."""
     async for happened in watching:

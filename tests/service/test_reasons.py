@@ -28,6 +28,7 @@ from erqiwang_grpc.store import Damaged, Entry, RoomId
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.v1 import refusal_pb2, seat_service_pb2 as pb
 from tests.service.clocks import HandMonotonic
+from tests.service.newer import KINDS, write
 from tests.service.tables import PATIENCE, ROOMY, RawSeat, Service, Table, seated, served
 from tests.service.test_access import claims, signed
 from tests.service.test_allowance import PASS, next_moving
@@ -180,6 +181,16 @@ async def failed(folder: Path) -> Ended:
         return await view_with(service, signed(service, said))
 
 
+async def left_to_newer(folder: Path) -> Ended:
+    async with served(folder, store=MemoryStore(shared=True)) as service:
+        table = await seated(service.platform)
+        stream = RawSeat(service, table.tokens[0])
+        await stream.attach()
+        await write(service.store, RoomId(table.room_id), KINDS["a new kind of event"])
+        service.kept.poll()
+        return await over(stream)
+
+
 def credential(said: Callable[[Service, Table], str | None]) -> Callable[[Path], Awaitable[Ended]]:
     async def provoke(folder: Path) -> Ended:
         async with served(folder) as service:
@@ -202,9 +213,10 @@ PROVOKED: Final[dict[Reason, Callable[[Path], Awaitable[Ended]]]] = {
     Reason.TOO_LONG: too_long,
     Reason.NO_SUCH_SERVICE: no_such_service,
     Reason.FAILED: failed,
-    # These two are refusals as well; here they end an attached stream.
+    # These three are refusals as well; here they end an attached stream.
     Reason.TOO_MANY_COMMANDS: too_many_commands,
     Reason.NO_SUCH_ROOM: deleted,
+    Reason.WRITTEN_BY_NEWER: left_to_newer,
 }
 
 

@@ -41,9 +41,14 @@ _LATEST: Final = 4.0
 class Database(PassingOn):
     """`Store` of one node, on the memory store that all nodes share."""
 
-    def __init__(self, scene: Scene, below: Store) -> None:
+    def __init__(self, scene: Scene, below: Store, node: str) -> None:
         super().__init__(below)
         self._scene = scene
+        self._node = node
+
+    @property
+    def keeps_house(self) -> bool:
+        return self._node in self._scene.keepers
 
     async def append(self, room: RoomId, expected: Version, batch: Batch) -> AppendAnswer:
         scene, chances = self._scene, self._scene.chances

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Final, TypeVar, final
 
 from erqiwang_core.units import Seat
@@ -15,11 +16,12 @@ from erqiwang_grpc.events.model import RoomOpened
 from erqiwang_grpc.rooms.audience import Attachment
 from erqiwang_grpc.rooms.command import Answer, Asked
 from erqiwang_grpc.rooms.housekeeping import Housekeeping
+from erqiwang_grpc.rooms.neighbours import Neighbours
 from erqiwang_grpc.rooms.refusals import Refused
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Node, Room
 from erqiwang_grpc.shuffling import seeded
-from erqiwang_grpc.store import CommandKey, RoomId, Store, TimeNs
+from erqiwang_grpc.store import CommandKey, NodeId, RoomId, Store, TimeNs
 from erqiwang_grpc.store.wakeup import Bell
 from tests.durability.played import free
 from tests.simulation.database import Database
@@ -28,6 +30,7 @@ from tests.simulation.hints import Hints
 from tests.simulation.laws import Question, begins
 from tests.simulation.loop import Process
 from tests.simulation.scene import Scene
+from tests.simulation.side import Side, SideOfNode
 
 T = TypeVar("T")
 
@@ -65,14 +68,15 @@ class SimulatedMonotonic:
 class SimulatedNode:
     """One of the nodes."""
 
-    def __init__(self, scene: Scene, name: str, store: Store, hints: Hints) -> None:
+    def __init__(self, scene: Scene, name: str, store: Store, hints: Hints, side: Side) -> None:
         self.name = name
         self.skew = 0.0
         """How many seconds its wall clock is off."""
         self._scene = scene
         self._hints = hints
+        self._side = side
         self._node = Node(
-            Database(scene, store),
+            Database(scene, store, name),
             hints,
             self._now,
             seeded(scene.luck.randrange(1 << 30)),
@@ -109,12 +113,14 @@ class SimulatedNode:
         loop.begin(self.process, self._housekeeping.watch_stored())
 
     def _open(self) -> None:
-        self.rooms = Rooms(self._node)
+        name = NodeId(f"{self.name} life {self._lives}")
+        self.rooms = Rooms(replace(self._node, neighbours=Neighbours(SideOfNode(self._side, lambda: self.skew), name)))
         self._housekeeping = Housekeeping(self.rooms)
 
     def _die(self) -> None:
         self._scene.trace.note(f"{self.name} crashes")
         self._hints.forget(self.process)
+        self._side.forget(self.process)
         callers, self._callers = self._callers, {}
         for tell in callers:
             tell()

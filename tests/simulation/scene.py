@@ -27,6 +27,8 @@ class Scene:
         self.clients = self.loop.process("clients")
         self.is_calm = False
         """Whether no more faults happen: what went wrong before must heal from here on."""
+        self.keepers: frozenset[str] = frozenset()
+        """The nodes that take themselves for the one that keeps house: for a while none, or several."""
 
     def happens(self, chance: float) -> bool:
         """Whether something of that chance happens now. In the calm nothing does."""

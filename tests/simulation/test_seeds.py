@@ -22,6 +22,7 @@ HAPPENS: Final = (
     "crashes",
     "stops",
     "hint lost",
+    "Roster lost",
     "unanswered .* lost",
     "unanswered .* done",
     "unanswered .* late",

@@ -22,6 +22,7 @@ from tests.simulation.database import at_once
 from tests.simulation.hints import Hints
 from tests.simulation.node import PLATFORM_NAME, SimulatedNode
 from tests.simulation.scene import Scene
+from tests.simulation.side import Side
 from tests.simulation.table import Kind, Table
 from tests.simulation.trace import Trace
 from tests.simulation.watcher import Watcher
@@ -30,6 +31,8 @@ _TROUBLE_SECONDS: Final = 120.0
 _HEALING_SECONDS: Final = 1_500.0
 _SETTLING_SECONDS: Final = 24.0
 """After half of this everybody has attached that lost its stream, and has heard of everything: two slow polls."""
+_FORGETTING_SECONDS: Final = 64.0
+"""After this, every roster that was lost has been repeated, or is forgotten."""
 _MOST_STEPS: Final = 400_000
 _EVER: Final = Period(TimeNs(0), TimeNs(1 << 62))
 
@@ -75,8 +78,8 @@ class World:
         self.director = scene.loop.process("director")
         self._scene = scene
         self._store = MemoryStore(shared=True)
-        hints = Hints(scene)
-        self._nodes = [SimulatedNode(scene, f"node{at}", self._store, hints) for at in range(scene.chances.nodes)]
+        hints, side = Hints(scene), Side(scene)
+        self._nodes = [SimulatedNode(scene, f"node{at}", self._store, hints, side) for at in range(scene.chances.nodes)]
         self._tables = [Table(scene, self._nodes, f"table {at}") for at in range(scene.chances.tables)]
         self._watcher = Watcher(scene, self._nodes) if scene.chances.is_watched else None
 
@@ -99,6 +102,8 @@ class World:
                 await loop.start(scene.clients, table.settle())
             await asyncio.sleep(_SETTLING_SECONDS / 2)
         self._heard()
+        await asyncio.sleep(_FORGETTING_SECONDS)
+        self._present()
         await self._agree()
         self._stored()
         loop.stop()
@@ -109,6 +114,8 @@ class World:
         scene, chances = self._scene, self._scene.chances
         while not scene.is_calm:
             await asyncio.sleep(2.0 * scene.luck.random())
+            if scene.happens(0.2):
+                scene.keepers = frozenset(node.name for node in self._nodes if scene.happens(0.5))
             for node in self._nodes:
                 if not node.is_up:
                     if scene.happens(0.5):
@@ -130,6 +137,7 @@ class World:
         """Nothing fails from here on, and every node is up."""
         self._scene.trace.note("calm")
         self._scene.is_calm = True
+        self._scene.keepers = frozenset({self._scene.luck.choice(self._nodes).name})
         for node in self._nodes:
             node.process.fuse = None
             node.process.is_stopped = False
@@ -159,6 +167,22 @@ class World:
             scene.trace.fail(
                 f"the feed has told {len(self._watcher.heard)} of {len(scene.ledger.public)} public events"
             )
+
+    def _present(self) -> None:
+        """No seat has two streams, and every node that has an audience knows which seats are there."""
+        for table in self._tables:
+            rooms = {node.name: node.rooms.in_memory(table.room) for node in self._nodes}
+            attached = [each for room in rooms.values() if room is not None for each in room.audience]
+            seats = sorted(each.seat for each in attached)
+            if len(set(seats)) < len(seats):
+                self._scene.trace.fail(f"the seats {seats} have streams: an older one was not displaced")
+            there = {each.seat for each in attached if each.present}
+            for name, room in rooms.items():
+                if room is None:
+                    continue
+                shown = {seat for seat, present in enumerate(room.audience.presence().present) if present}
+                if shown != there:
+                    self._scene.trace.fail(f"{name} takes {shown} to be present, and {there} are")
 
     async def _agree(self) -> None:
         """Every node that is asked for a room has it as the store makes it, to the last field."""

@@ -22,11 +22,18 @@ from erqiwang_grpc.store import (
     Fed,
     Listed,
     Moment,
+    NodeId,
+    NodeLeft,
     Page,
     Period,
     Rewritten,
     RoomId,
+    Roster,
     Search,
+    SeatHere,
+    SideMessage,
+    SideMessages,
+    SignalGiven,
     Store,
     StoreReader,
     Summary,
@@ -449,3 +456,69 @@ class WakeupContract:
             pass
         wakeup.hint(ROOM, Version(2))
         assert not heard
+
+
+ONE, TWO = NodeId("one"), NodeId("two")
+SAID: tuple[SideMessage, ...] = (
+    Roster(ONE, ROOM, (SeatHere(0, 1_700_000_000_000, True), SeatHere(3, 7, False))),
+    Roster(ONE, RoomId('二七王 "a,b" \0'), ()),
+    Roster(TWO, ROOM, (SeatHere(1, 2**62, True),)),
+    SignalGiven(ONE, ROOM, Version(12), 2, 3),
+    NodeLeft(TWO),
+)
+
+
+class SideMessagesContract:
+    """`nodes` are two nodes on one store."""
+
+    async def test_a_message_reaches_the_other_node_as_it_was_said(
+        self, nodes: tuple[SideMessages, SideMessages]
+    ) -> None:
+        here, there = nodes
+        heard: list[SideMessage] = []
+        with there.listen(heard.append):
+            for message in SAID:
+                here.say(message)
+            await all_heard(heard, len(SAID))
+        assert sorted(heard, key=repr) == sorted(SAID, key=repr)
+
+    async def test_both_ways_and_to_everyone_who_listens(self, nodes: tuple[SideMessages, SideMessages]) -> None:
+        here, there = nodes
+        first: list[SideMessage] = []
+        second: list[SideMessage] = []
+        with here.listen(first.append), here.listen(second.append):
+            there.say(SAID[0])
+            await all_heard(first, 1)
+        assert first == second == [SAID[0]]
+
+    async def test_of_rosters_that_follow_each_other_the_last_is_heard(
+        self, nodes: tuple[SideMessages, SideMessages]
+    ) -> None:
+        here, there = nodes
+        heard: list[SideMessage] = []
+        last = Roster(ONE, ROOM, (SeatHere(1, 99, True),))
+        with there.listen(heard.append):
+            for order in range(99):
+                here.say(Roster(ONE, ROOM, (SeatHere(1, order, True),)))
+            here.say(last)
+            async with asyncio.timeout(20):
+                while last not in heard:  # noqa: ASYNC110  # a list rings no bell
+                    await asyncio.sleep(0.01)
+        assert heard[-1] == last
+
+    async def test_who_does_not_listen_any_more_hears_nothing(self, nodes: tuple[SideMessages, SideMessages]) -> None:
+        here, there = nodes
+        gone: list[SideMessage] = []
+        heard: list[SideMessage] = []
+        with there.listen(gone.append):
+            pass
+        with there.listen(heard.append):
+            here.say(SAID[3])
+            await all_heard(heard, 1)
+        assert not gone
+
+
+async def all_heard(heard: list[SideMessage], number: int) -> None:
+    async with asyncio.timeout(20):
+        while len(heard) < number:  # noqa: ASYNC110  # a list rings no bell
+            await asyncio.sleep(0.01)

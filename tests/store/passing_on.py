@@ -41,6 +41,10 @@ class PassingOn:
         return self._below.outage
 
     @property
+    def keeps_house(self) -> bool:
+        return self._below.keeps_house
+
+    @property
     def identity(self) -> StoreId:
         return self._below.identity
 

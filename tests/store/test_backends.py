@@ -10,11 +10,12 @@ import pytest
 from hypothesis import settings
 from hypothesis.stateful import invariant, rule
 
-from erqiwang_grpc.store import START, Store, Wakeup
+from erqiwang_grpc.store import START, SideMessages, Store, Wakeup
 from erqiwang_grpc.store.memory import MemoryStore
+from erqiwang_grpc.store.side_messages import ProcessSideMessages
 from erqiwang_grpc.store.sqlite import SqliteStore, open_store
 from erqiwang_grpc.store.wakeup import ProcessWakeup
-from tests.store.contract import StoreContract, WakeupContract
+from tests.store.contract import SideMessagesContract, StoreContract, WakeupContract
 from tests.store.twins import Twins
 
 
@@ -42,6 +43,13 @@ class TestProcessWakeup(WakeupContract):
     @pytest.fixture
     def wakeup(self) -> Wakeup:
         return ProcessWakeup()
+
+
+class TestProcessSideMessages(SideMessagesContract):
+    @pytest.fixture
+    def nodes(self) -> tuple[SideMessages, SideMessages]:
+        both = ProcessSideMessages()
+        return both, both
 
 
 async def whole_feed(store: Store, feed: str) -> object:

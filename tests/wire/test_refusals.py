@@ -69,6 +69,7 @@ from erqiwang_grpc.rooms.refusals import (
     TooManyCommands,
     TooManyRooms,
     Unit,
+    WrittenByNewer,
     reason,
     sentence,
 )
@@ -129,9 +130,10 @@ REFUSALS_OF_THE_SERVICE: Final[tuple[ServiceRefusal, ...]] = (
     ForeignCursor(),
     OutcomeUnknown(),
     SeatChangesUsedUp(1_000),
+    WrittenByNewer(),
 )
 ALL: Final[tuple[Refused, ...]] = (*REFUSALS_OF_THE_CORE, *REFUSALS_OF_THE_SERVICE)
-RETRIED: Final = (TooManyCommands, StoreUnavailable, OutcomeUnknown, TooManyRooms, QuotaReached)
+RETRIED: Final = (TooManyCommands, StoreUnavailable, WrittenByNewer, OutcomeUnknown, TooManyRooms, QuotaReached)
 REASONS: Final = {field.name for field in refusal_pb2.Refusal.DESCRIPTOR.oneofs_by_name["reason"].fields}
 
 

@@ -2,11 +2,13 @@
 
 `opening` reaches the database and makes the tables of `schema`, `connections` keeps the
 connections and makes lost ones again, `committing` gathers appends into one statement, `statements` and `lists` hold the
-statements, `wakeup` tells other nodes, and `failures` says what an error means.
+statements, `wakeup` and `side_messages` tell other nodes over the connection of `notifications`, which also looks at
+`database_clock` and seeks the `house_lock`, and `failures` says what an error means.
 """
 
 from __future__ import annotations
 
+import asyncio
 from functools import partial
 from typing import Final, TypeVar, final
 
@@ -39,6 +41,9 @@ from erqiwang_grpc.store.port import (
 from erqiwang_grpc.store.postgres import lists, opening, statements
 from erqiwang_grpc.store.postgres.committing import Committer, WriteFailed
 from erqiwang_grpc.store.postgres.connections import Connections
+from erqiwang_grpc.store.postgres.database_clock import DatabaseClock
+from erqiwang_grpc.store.postgres.house_lock import HouseLock
+from erqiwang_grpc.store.postgres.notifications import Notifications
 from erqiwang_grpc.store.postgres.opening import (
     NewerSchema,
     NotAStore,
@@ -50,6 +55,7 @@ from erqiwang_grpc.store.postgres.opening import (
     Unclear,
     advice,
 )
+from erqiwang_grpc.store.postgres.side_messages import PostgresSideMessages
 from erqiwang_grpc.store.postgres.statements import Again
 from erqiwang_grpc.store.postgres.wakeup import PostgresWakeup
 
@@ -63,6 +69,7 @@ __all__ = [
     "OpenRefused",
     "OutOfReach",
     "Pooled",
+    "PostgresSideMessages",
     "PostgresStore",
     "PostgresWakeup",
     "Unclear",
@@ -87,9 +94,18 @@ class PostgresStore:
 
     shared: Final = True
 
-    def __init__(self, identity: StoreId, connections: Connections, wakeup: PostgresWakeup) -> None:
-        self.wakeup = wakeup
+    def __init__(self, identity: StoreId, connections: Connections) -> None:
+        rung = asyncio.Event()
+        self.wakeup = PostgresWakeup(rung)
         """Hints from and to the other nodes."""
+        clock = DatabaseClock()
+        self.side_messages = PostgresSideMessages(rung, clock)
+        """Side messages from and to the other nodes."""
+        self._house_lock = HouseLock()
+        channels = (self.wakeup, self.side_messages)
+        errands = (clock.look, self._house_lock.seek)
+        self.notifications = Notifications(connections.another, rung, channels, errands)
+        """The connection over which both travel."""
         self._identity = identity
         self._connections = connections
         self._committer = Committer(connections)
@@ -104,6 +120,11 @@ class PostgresStore:
     def outage(self) -> str | None:
         """Why the database is away; None if it is not."""
         return self._connections.outage
+
+    @property
+    def keeps_house(self) -> bool:
+        """Whether this node has the lock of the one that keeps house."""
+        return self._house_lock.is_held
 
     async def append(self, room: RoomId, expected: Version, batch: Batch) -> AppendAnswer:
         """Append `batch` after version `expected` of the room. See `Store.append`.
@@ -187,7 +208,7 @@ class PostgresStore:
         if self._is_closed:
             return
         self._is_closed = True
-        await self.wakeup.close()
+        await self.notifications.close()
         await self._committer.finish()
         await self._connections.close()
 
@@ -203,4 +224,4 @@ async def open_store(
     if not isinstance(reached, opening.Reached):
         return reached
     connections = Connections(address, reached.identity, reached.db)
-    return PostgresStore(reached.identity, connections, PostgresWakeup(connections.another))
+    return PostgresStore(reached.identity, connections)

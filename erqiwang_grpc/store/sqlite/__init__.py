@@ -198,6 +198,11 @@ class SqliteStore(SqliteReader):
         """None: a disk that fails does not heal while the server runs. See `lost`."""
         return None
 
+    @property
+    def keeps_house(self) -> bool:
+        """True: nobody else writes the file."""
+        return True
+
     async def lost(self) -> None:
         """Return when a flush has failed. The process must then end without closing the file."""
         await self._lost.wait()

@@ -39,6 +39,7 @@ from erqiwang_grpc.rooms.refusals import (
     StaleVersion,
     StoreUnavailable,
     TooManyCommands,
+    WrittenByNewer,
     sentence,
 )
 from erqiwang_grpc.tools import wording
@@ -97,7 +98,7 @@ def explained(refused: Refused, view: View) -> Text:
 def _of_service(refused: ServiceRefusal) -> str:
     if isinstance(refused, TooManyCommands):
         return f"Too fast: {refused.per_second} commands a second are taken."
-    if isinstance(refused, StaleVersion | StoreUnavailable | RoomQuarantined):
+    if isinstance(refused, StaleVersion | StoreUnavailable | WrittenByNewer | RoomQuarantined):
         return f"{sentence(refused)} Try again in a moment."
     return sentence(refused)
 

@@ -161,7 +161,7 @@ async def test_a_restart_of_the_database_costs_refusals_and_nothing_else(
             cluster.start()
         await eventually(lambda: is_back(store))
         assert await store.append(room, Version(1), batch(b"2")) == Appended(Version(2))
-        await asyncio.wait_for(store.wakeup.is_connected.wait(), PATIENCE)
+        await asyncio.wait_for(store.notifications.is_connected.wait(), PATIENCE)
 
 
 async def is_back(store: PostgresStore) -> bool:

@@ -62,7 +62,7 @@ async def told(hints: Hints, bell: Bell, wanted: Hints) -> None:
 async def test_a_hint_reaches_every_other_node_once(store: PostgresStore, database: Address) -> None:
     other = await opened(database)
     for node in (store, other):
-        await node.wakeup.is_connected.wait()
+        await node.notifications.is_connected.wait()
     here: Hints = []
     there: Hints = []
     bell = Bell()
@@ -83,7 +83,7 @@ async def test_a_hint_reaches_every_other_node_once(store: PostgresStore, databa
 async def test_forged_notifications_stop_nothing_and_a_lost_connection_is_made_again(
     cluster: Cluster, store: PostgresStore, database: Address
 ) -> None:
-    await store.wakeup.is_connected.wait()
+    await store.notifications.is_connected.wait()
     hints: Hints = []
     bell = Bell()
     name = database.url.rpartition("/")[2]

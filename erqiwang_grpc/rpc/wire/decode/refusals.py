@@ -52,6 +52,7 @@ from erqiwang_grpc.rooms.refusals import (
     StoreUnavailable,
     TooManyCommands,
     TooManyRooms,
+    WrittenByNewer,
 )
 from erqiwang_grpc.rpc.wire.decode.cards import cards
 from erqiwang_grpc.rpc.wire.decode.known import GROUPS, PHASES, QUOTAS, UNITS, NotUnderstood, known
@@ -132,6 +133,8 @@ def refusal(message: refusal_pb2.Refusal) -> Refused:
             return TooManyCommands(message.too_many_commands.per_second)
         case "store_unavailable":
             return StoreUnavailable()
+        case "written_by_newer":
+            return WrittenByNewer()
         case "invalid_field":
             return _invalid_field(message.invalid_field)
         case "too_many_rooms":

@@ -48,6 +48,7 @@ from erqiwang_grpc.rooms.refusals import (
     StoreUnavailable,
     TooManyCommands,
     TooManyRooms,
+    WrittenByNewer,
     reason,
     sentence,
 )
@@ -128,6 +129,8 @@ def _told(refused: Refused) -> refusal_pb2.Refusal:
             return said(too_many_commands=said.TooManyCommands(per_second=per_second))
         case StoreUnavailable():
             return said(store_unavailable=said.StoreUnavailable())
+        case WrittenByNewer():
+            return said(written_by_newer=said.WrittenByNewer())
         case InvalidField():
             return said(invalid_field=_invalid_field(refused))
         case TooManyRooms(limit):

@@ -24,10 +24,10 @@ STATES: Final = {
 @final
 @dataclass(frozen=True, slots=True)
 class Live:
-    """What only the node that holds a room knows about it."""
+    """What no event says of a room."""
 
     present: tuple[bool, ...]
-    """Whether each seat is present, seat 0 first. Empty if the room is not in memory."""
+    """Whether each seat is present, seat 0 first."""
     is_quarantined: bool
     deadline: TimeNs
     """When the room expires unless its match has begun by then."""
@@ -35,7 +35,6 @@ class Live:
 
 def room(summary: RoomSummary, live: Live) -> pb.Room:
     """The message of a room, for its platform. It holds no hidden card."""
-    present = live.present or (False,) * len(summary.players)
     return pb.Room(
         room_id=summary.room,
         state=STATES[summary.state],
@@ -43,7 +42,7 @@ def room(summary: RoomSummary, live: Live) -> pb.Room:
         owner=summary.opened.owner,
         options=room_options(summary.opened.options),
         seats=[
-            pb.SeatStatus(seat=seat, player=player or "", present=present[seat])
+            pb.SeatStatus(seat=seat, player=player or "", present=live.present[seat])
             for seat, player in summary.players.items()
         ],
         deal=summary.deal,
