@@ -9,10 +9,10 @@ import pytest
 
 from erqiwang_grpc.store import NOTHING, AppendAnswer, Appended, Batch, Duplicate, Unavailable, Unsure, Version
 from erqiwang_grpc.store.postgres import Address, PostgresStore, connections
+from erqiwang_grpc.testing.cluster import Cluster
+from erqiwang_grpc.testing.proxy import Proxy, proxied
 from tests.store.contract import ROOM, batch, bodies, key
-from tests.store.postgres.cluster import Cluster
 from tests.store.postgres.conftest import opened
-from tests.store.postgres.proxy import Proxy, proxied
 from tests.store.postgres.test_lost import PATIENCE, eventually, is_back, name
 
 
@@ -59,12 +59,12 @@ async def test_an_answer_that_is_lost_leaves_an_append_in_doubt_that_stands(
 ) -> None:
     async with distant(cluster, database) as (node, proxy):
         await node.append(ROOM, NOTHING, batch(b"1"))
-        proxy.to_node = False
+        proxy.to_client = False
         sent = batch(b"2", command=key("c"))
         async with asyncio.timeout(PATIENCE):
             assert isinstance(await node.append(ROOM, Version(1), sent), Unsure)
             assert isinstance(await node.read(ROOM), Unavailable), "nobody knows what is there"
-            proxy.to_node = True
+            proxy.to_client = True
             await eventually(lambda: is_back(node))
             assert await answered(node, Version(1), sent) == Duplicate(Version(2), Version(2), b"print")
             assert await stored_in(node) == [b"1", b"2"]

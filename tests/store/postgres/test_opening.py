@@ -24,9 +24,9 @@ from erqiwang_grpc.store.postgres import (
     open_store,
     schema,
 )
+from erqiwang_grpc.testing.cluster import Cluster
 from tests.service.certificates import Authority
 from tests.store.contract import ROOM, batch, bodies
-from tests.store.postgres.cluster import Cluster
 from tests.store.postgres.conftest import opened
 from tests.store.postgres.pooler import pooler
 
