@@ -12,7 +12,7 @@ import shutil
 import signal
 import socket
 import subprocess
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from random import randrange
@@ -110,9 +110,11 @@ class Cluster:
         if done.returncode:
             raise RuntimeError(f"{program} ended with status {done.returncode}: {done.stderr.decode()[-2_000:]}")
 
-    def start(self, largest_file: int | None = None, **settings: str) -> None:
+    def start(self, settings: Mapping[str, str] | None = None, *, largest_file: int | None = None) -> None:
         """Start the server, and return when it takes connections. No file may grow beyond `largest_file` bytes."""
-        options = {"port": str(self.port), "unix_socket_directories": str(self.folder)} | _SETTINGS | settings
+        options = (
+            {"port": str(self.port), "unix_socket_directories": str(self.folder)} | _SETTINGS | dict(settings or {})
+        )
         flags = [text for name, value in options.items() for text in ("-c", f"{name}={value}")]
         # In the blocks of 512 bytes that POSIX counts in.
         limit = "unlimited" if largest_file is None else str(largest_file // 512)

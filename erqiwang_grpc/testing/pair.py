@@ -60,7 +60,7 @@ class Pair:
 
     async def start_primary(self) -> None:
         """Start the primary, which must be stopped."""
-        await asyncio.to_thread(lambda: self.primary.start(**_REPLICATION))
+        await asyncio.to_thread(self.primary.start, _REPLICATION)
 
     async def kill_primary(self) -> None:
         """Kill the primary, whatever it is doing."""
@@ -70,7 +70,7 @@ class Pair:
         """Make the standby anew from the primary, and return when the commits of the primary wait for it."""
         await asyncio.to_thread(self.standby.copy, self.primary.port)
         conninfo = f"host=127.0.0.1 port={self.link.port} user={SUPERUSER} application_name={_STANDBY}"
-        await asyncio.to_thread(lambda: self.standby.start(**_REPLICATION, primary_conninfo=conninfo))
+        await asyncio.to_thread(self.standby.start, _REPLICATION | {"primary_conninfo": conninfo})
         await self.streaming()
 
     async def streaming(self) -> None:

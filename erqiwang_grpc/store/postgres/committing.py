@@ -60,8 +60,6 @@ class Committer:
         self._writing: set[asyncio.Task[object]] = set()
         self._beside = asyncio.Lock()
         """Held by the one write that goes on beside the appends: after a failure many rooms want one each at once."""
-        self.doubtful: set[RoomId] = set()
-        """Rooms with an append of which nobody knows whether it is stored, or stored as durably as it should be."""
 
     def append(self, wanted: Prepared) -> asyncio.Future[AppendAnswer]:
         """The answer to an append, when it comes."""
@@ -163,8 +161,6 @@ class Committer:
                         (answers[one.room],) = await self._answers([one])
                 elif not failed.is_crossed:
                     answers |= {each.room: failed.answer for each in left}
-                    if failed.is_unsure:
-                        self.doubtful |= {each.room for each in left}
                 places = set()
             answers |= {left[place].room: _appended(left[place]) for place in places}
             left = [each for each in left if each.room not in answers]

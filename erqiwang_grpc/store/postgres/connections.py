@@ -23,7 +23,9 @@ Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
 _READERS: Final = 4
 """Most reads at once. They are short, and more would only wait for one another in the database."""
 _CONNECT_SECONDS: Final = 5.0
-"""How long one host may take to answer, until the next one is tried."""
+"""How long a host may take to answer, until it counts as gone."""
+_HEAD_START_SECONDS: Final = 0.25
+"""How long one host may take to answer, until the next one is asked too."""
 _ANSWER_SECONDS: Final = 10.0
 """How long a statement may take. Then the connection is dropped: the network may have lost it without a word."""
 _PATIENCE_SECONDS: Final = 2.0
@@ -94,17 +96,38 @@ async def connect(address: Address) -> Connection:
 
     Raises `BadAddress` if the URL cannot be read.
     """
-    hosts = address.hosts
+    hosts = list(address.hosts)
     if not hosts:
         return await _connect(address, None)
-    refused: list[Exception] = []
-    for host in hosts:
-        try:
-            return await _connect(address, host)
-        except failures.ERRORS as error:
-            refused.append(error)
+    refused: list[BaseException] = []
+    asked: set[asyncio.Task[Connection]] = set()
+    try:
+        # A machine that is gone does not answer at all. So the next host is asked a moment later, beside it.
+        while hosts or asked:
+            if hosts:
+                asked.add(asyncio.create_task(_connect(address, hosts.pop(0))))
+            answered, asked = await asyncio.wait(
+                asked, timeout=_HEAD_START_SECONDS if hosts else None, return_when=asyncio.FIRST_COMPLETED
+            )
+            for each in answered:
+                error = each.exception()
+                if error is None:
+                    asked |= answered - {each}
+                    return each.result()
+                refused.append(error)
+    finally:
+        await _let_go(asked)
     # Where one host could not be reached and the other refused, the refusal says more.
     raise next((error for error in refused if not isinstance(error, OSError)), refused[0])
+
+
+async def _let_go(asked: set[asyncio.Task[Connection]]) -> None:
+    """Drop the connections that are made or being made."""
+    for each in asked:
+        each.cancel()
+    for made in await asyncio.gather(*asked, return_exceptions=True):
+        if not isinstance(made, BaseException):
+            made.terminate()
 
 
 async def _connect(address: Address, host: Host | None) -> Connection:
