@@ -31,7 +31,9 @@ _REPLICATION: Final = {
 class Pair:
     """Two servers. Which of them is the primary changes with every failover."""
 
-    def __init__(self, primary: Cluster, standby: Cluster, links: dict[int, Proxy]) -> None:
+    def __init__(self, folder: Path, primary: Cluster, standby: Cluster, links: dict[int, Proxy]) -> None:
+        self.folder = folder
+        """Both servers are in it. It goes with this process, and so do all that were given a folder within it."""
         self.primary = primary
         self.standby = standby
         self._links = links
@@ -99,7 +101,7 @@ async def paired(bin_folder: Path) -> AsyncIterator[Pair]:
         one, two = (Cluster(bin_folder, folder / name) for name in ("one", "two"))
         async with AsyncExitStack() as stack:
             links = {server.port: await stack.enter_async_context(proxied(server.port)) for server in (one, two)}
-            pair = Pair(one, two, links)
+            pair = Pair(folder, one, two, links)
             try:
                 await pair.make()
                 yield pair

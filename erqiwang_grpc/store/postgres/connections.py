@@ -116,18 +116,22 @@ async def connect(address: Address) -> Connection:
                     return each.result()
                 refused.append(error)
     finally:
-        await _let_go(asked)
+        for each in asked:
+            _left.add(each)
+            each.add_done_callback(_let_go)
     # Where one host could not be reached and the other refused, the refusal says more.
     raise next((error for error in refused if not isinstance(error, OSError)), refused[0])
 
 
-async def _let_go(asked: set[asyncio.Task[Connection]]) -> None:
-    """Drop the connections that are made or being made."""
-    for each in asked:
-        each.cancel()
-    for made in await asyncio.gather(*asked, return_exceptions=True):
-        if not isinstance(made, BaseException):
-            made.terminate()
+_left: Final = set[asyncio.Task[Connection]]()
+"""Connections that are not needed any more, and are still being made. To cancel one while TLS is agreed on would make
+asyncpg log an error that nobody can hear."""
+
+
+def _let_go(made: asyncio.Task[Connection]) -> None:
+    _left.discard(made)
+    if not made.cancelled() and made.exception() is None:
+        made.result().terminate()
 
 
 async def _connect(address: Address, host: Host | None) -> Connection:
