@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import Final, final
+from typing import Final, ParamSpec, final
 
 from erqiwang_grpc.store.postgres import Address
 from erqiwang_grpc.testing.cluster import SUPERUSER, Cluster
 from erqiwang_grpc.testing.folder import guarded_folder
 from erqiwang_grpc.testing.proxy import Proxy, proxied
+
+P = ParamSpec("P")
 
 _STANDBY: Final = "standby"
 """The name by which a primary knows its standby."""
@@ -56,23 +58,27 @@ class Pair:
 
     async def make(self) -> None:
         """Make both servers, and start them."""
-        await asyncio.to_thread(self.primary.make)
+        await _to_its_end(self.primary.make)
         await self.start_primary()
         await self.make_standby()
 
     async def start_primary(self) -> None:
         """Start the primary, which must be stopped."""
-        await asyncio.to_thread(self.primary.start, _REPLICATION)
+        await _to_its_end(self.primary.start, _REPLICATION)
+
+    async def stop_primary(self, how: signal.Signals) -> None:
+        """End the primary by its process: SIGINT waits until the standby has everything, SIGQUIT is a crash."""
+        await _to_its_end(self.primary.stop, how)
 
     async def kill_primary(self) -> None:
         """Kill the primary, whatever it is doing."""
-        await asyncio.to_thread(self.primary.stop, signal.SIGKILL)
+        await self.stop_primary(signal.SIGKILL)
 
     async def make_standby(self) -> None:
         """Make the standby anew from the primary, and return when the commits of the primary wait for it."""
-        await asyncio.to_thread(self.standby.copy, self.primary.port)
+        await _to_its_end(self.standby.copy, self.primary.port)
         conninfo = f"host=127.0.0.1 port={self.link.port} user={SUPERUSER} application_name={_STANDBY}"
-        await asyncio.to_thread(self.standby.start, _REPLICATION | {"primary_conninfo": conninfo})
+        await _to_its_end(self.standby.start, _REPLICATION | {"primary_conninfo": conninfo})
         await self.streaming()
 
     async def streaming(self) -> None:
@@ -83,7 +89,7 @@ class Pair:
 
     async def fail_over(self) -> None:
         """Make the standby the primary. The old primary must be stopped; `make_standby` makes it the standby."""
-        await asyncio.to_thread(self.standby.promote)
+        await _to_its_end(self.standby.promote)
         self.primary, self.standby = self.standby, self.primary
 
     def stop(self) -> None:
@@ -107,3 +113,12 @@ async def paired(bin_folder: Path) -> AsyncIterator[Pair]:
                 yield pair
             finally:
                 pair.stop()
+
+
+async def _to_its_end(work: Callable[P, object], *arguments: P.args, **named: P.kwargs) -> None:
+    """Do work in a thread. Who is cancelled meanwhile waits for it all the same, so that it leaves nothing behind."""
+    working = asyncio.create_task(asyncio.to_thread(work, *arguments, **named))
+    try:
+        await asyncio.shield(working)
+    finally:
+        await asyncio.wait((working,))

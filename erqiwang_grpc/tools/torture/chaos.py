@@ -99,8 +99,7 @@ class Chaos:
         }
 
     async def _restart(self) -> None:
-        # SIGINT would wait until the standby has everything.
-        await asyncio.to_thread(self._pair.primary.stop, self._luck.choice((signal.SIGINT, signal.SIGQUIT)))
+        await self._pair.stop_primary(self._luck.choice((signal.SIGINT, signal.SIGQUIT)))
         await self._back()
 
     async def _crash(self) -> None:
