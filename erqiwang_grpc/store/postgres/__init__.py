@@ -109,7 +109,7 @@ class PostgresStore:
     @property
     def outage(self) -> str | None:
         """Why the database is away; None if it is not."""
-        return self._connections.outage
+        return self._connections.outage or self._committer.outage
 
     async def append(self, room: RoomId, expected: Version, batch: Batch) -> AppendAnswer:
         """Append `batch` after version `expected` of the room. See `Store.append`.

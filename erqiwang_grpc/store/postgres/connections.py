@@ -7,6 +7,7 @@ import logging
 import random
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, TypeAlias, TypeVar, final
 
 import asyncpg
@@ -26,7 +27,7 @@ _CONNECT_SECONDS: Final = 5.0
 """How long a host may take to answer, until it counts as gone."""
 _HEAD_START_SECONDS: Final = 0.25
 """How long one host may take to answer, until the next one is asked too."""
-_ANSWER_SECONDS: Final = 10.0
+ANSWER_SECONDS: Final = 10.0
 """How long a statement may take. Then the connection is dropped: the network may have lost it without a word."""
 _PATIENCE_SECONDS: Final = 2.0
 """How long a call waits while a lost connection is made again, until it is told that the database is away."""
@@ -85,7 +86,7 @@ class Session:
         To cancel it would be to ask the server to cancel the statement, which may wait for its standby just then.
         """
         asking = asyncio.ensure_future(query(self.db))
-        answered, _ = await asyncio.wait((asking,), timeout=_ANSWER_SECONDS)
+        answered, _ = await asyncio.wait((asking,), timeout=ANSWER_SECONDS)
         if not answered:
             self.db.terminate()
         return await asking
@@ -254,6 +255,12 @@ class Connections:
             session.db.terminate()
         self._idle.clear()
 
+    async def is_at_it(self, session: Session) -> bool:
+        """Whether the server is still at what it was asked on this connection; False also if it does not say so soon."""
+        asking = asyncio.create_task(self.read(partial(_is_active, process=session.db.get_server_pid())))
+        answered, _ = await asyncio.wait((asking,), timeout=_PATIENCE_SECONDS)
+        return bool(answered) and asking.result() is True
+
     def _session(self, db: Connection) -> Session:
         session = Session(db, self._generation)
         db.add_log_listener(session.hear)
@@ -309,6 +316,11 @@ class Connections:
         if outage != self.outage:
             log.error("database away", extra={"address": str(self._address), "why": why})
         self.outage = outage
+
+
+async def _is_active(db: Connection, process: int) -> bool:
+    found = await db.fetchval("SELECT state = 'active' FROM pg_stat_activity WHERE pid = $1", process)
+    return found is True
 
 
 async def _first_of(waiting: Awaitable[object], seconds: float) -> None:

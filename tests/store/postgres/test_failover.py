@@ -19,7 +19,7 @@ from erqiwang_grpc.store import (
     Unsure,
     Version,
 )
-from erqiwang_grpc.store.postgres import Address, PostgresStore
+from erqiwang_grpc.store.postgres import Address, PostgresStore, connections
 from erqiwang_grpc.store.postgres.connections import Connection
 from erqiwang_grpc.testing.cluster import Cluster, programs
 from erqiwang_grpc.testing.pair import Pair, paired
@@ -265,3 +265,49 @@ async def test_a_host_that_does_not_answer_delays_nobody_for_long(cluster: Clust
         assert await node.append(ROOM, NOTHING, batch(b"1")) == Appended(Version(1))
         assert asyncio.get_running_loop().time() - began < 4, "three connections, and not 5 seconds for each"
         await node.close()
+
+
+async def test_while_the_standby_is_away_one_commit_waits_for_it_and_all_others_are_refused(
+    pair: Pair, nodes: list[PostgresStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every write that is given up leaves a process in the server: they would use up its connections."""
+    monkeypatch.setattr(connections, "ANSWER_SECONDS", 0.5)
+    node = nodes[0]
+    await node.append(ROOM, NOTHING, batch(b"1"))
+    async with pair.primary.superuser() as db:
+        pair.link.to_client = False
+        sent = batch(b"1", command=key("c"))
+        assert isinstance(await node.append(LOST, NOTHING, sent), Unsure)
+        assert "standby" in (node.outage or "")
+        for _ in range(40):
+            assert isinstance(await node.append(OTHER, NOTHING, batch(b"1")), Unavailable)
+            assert isinstance(await node.summarise(ROOM, Version(1), summary(FINISHED)), Unavailable)
+            assert await node.read(ROOM, Version(1)) == ()
+            await asyncio.sleep(0.1)
+        waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND application_name = 'erqiwang'"
+        assert await db.fetchval(waiting) <= 2, "that commit, and a hint to the other node"
+        pair.link.to_client = True
+        pair.link.cut()
+        await pair.streaming()
+        async with asyncio.timeout(PATIENCE):
+            while node.outage is not None:  # noqa: ASYNC110 - it rings no bell
+                await asyncio.sleep(0.05)
+    monkeypatch.undo()
+    assert await node.append(LOST, NOTHING, sent) == Duplicate(Version(1), Version(1), b"print")
+    assert await node.append(OTHER, NOTHING, batch(b"1")) == Appended(Version(1))
+
+
+async def test_a_write_that_a_lost_server_is_not_at_any_more_holds_nothing_up_for_long(
+    pair: Pair, nodes: list[PostgresStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "ANSWER_SECONDS", 0.5)
+    node = nodes[0]
+    pair.link.to_client = False
+    assert isinstance(await node.append(LOST, NOTHING, batch(b"1")), Unsure)
+    await failed_over(pair)
+    await pair.make_standby()
+    monkeypatch.undo()
+    async with asyncio.timeout(PATIENCE):
+        while isinstance(await node.append(LOST, NOTHING, batch(b"2")), Unavailable):  # noqa: ASYNC110 - it rings no bell
+            await asyncio.sleep(0.05)
+    assert await bodies(nodes[1], LOST) == [b"2"]
