@@ -26,6 +26,7 @@ class Fault(Enum):
     NODE_PAUSED = "nodes stopped for a while and continued"
     NODE_CUT = "nodes cut off from the database for a moment"
     NODE_STRANDED = "nodes whose network lost everything for a while"
+    STANDBY_AWAY = "times that the standby was away for a while"
     RESTART = "restarts of the database"
     CRASH = "crashes of the database (-9), started again"
     FAILOVER = "failovers: the primary killed (-9), its standby promoted"
@@ -53,8 +54,8 @@ class Chaos:
     async def _torment(
         self, deadline: float, shortest: float, longest: float, faults: dict[Fault, Callable[[], Awaitable[None]]]
     ) -> None:
-        # Each kind comes before any comes again, so that a short run has them all.
-        due: list[Fault] = []
+        # Each kind comes before any comes again, in the first round from the last one on: so a short run has the worst.
+        due = list(faults)
         while True:
             await asyncio.sleep(min(self._luck.uniform(shortest, longest), max(0.0, deadline - monotonic())))
             if monotonic() >= deadline:
@@ -68,10 +69,10 @@ class Chaos:
 
     def _node_faults(self) -> dict[Fault, Callable[[], Awaitable[None]]]:
         return {
-            Fault.NODE_KILLED: self._kill_node,
             Fault.NODE_PAUSED: self._pause_node,
-            Fault.NODE_CUT: self._cut_node,
             Fault.NODE_STRANDED: self._strand_node,
+            Fault.NODE_CUT: self._cut_node,
+            Fault.NODE_KILLED: self._kill_node,
         }
 
     async def _kill_node(self) -> None:
@@ -92,11 +93,22 @@ class Chaos:
 
     def _database_faults(self) -> dict[Fault, Callable[[], Awaitable[None]]]:
         return {
+            Fault.STANDBY_AWAY: self._lose_standby,
             Fault.RESTART: self._restart,
             Fault.CRASH: self._crash,
             Fault.FAILOVER: self._fail_over,
             Fault.TORN_FAILOVER: self._fail_over_torn,
         }
+
+    async def _lose_standby(self) -> None:
+        link = self._pair.link
+        link.to_client = False
+        try:
+            await asyncio.sleep(self._luck.choice((1.0, 3.0, 12.0)))
+        finally:
+            link.cut()
+            link.to_client = True
+        await self._pair.streaming()
 
     async def _restart(self) -> None:
         await self._pair.stop_primary(self._luck.choice((signal.SIGINT, signal.SIGQUIT)))
