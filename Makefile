@@ -41,19 +41,24 @@ test: lint  ## Check everything: lint, the tests that reach the core with the br
 	print(f"branches of the core reached by these tests: {b:.1f} % (98 % are asked for)"); sys.exit(b < 98)'
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal $(addprefix --ignore=,$(COVERED))
 
-# How long a soak is: minutes of torture, tables at it, rounds of the tests that depend on time, mistakes to plant, seeds of the simulation, and
+# How long a soak is: minutes of torture, tables at it, nodes and tables of the torture with a database, minutes of the search for deadlocks, rounds of the tests that depend on time, mistakes to plant, seeds of the simulation, and
 # the search of the properties (`thorough` looks at 2,000 examples each, `share` at 20, which takes less than a minute, `none` leaves them out).
 # No step runs longer than SOAK_LIMIT.
 SOAK_MINUTES ?= 5
 SOAK_TABLES ?= 100
+SOAK_NODES ?= 3
+SOAK_NODE_TABLES ?= 30
+SOAK_DEADLOCK_MINUTES ?= 10
 SOAK_ROUNDS ?= 5
 SOAK_MUTANTS ?= 1000
 SOAK_SEEDS ?= 10000
 SOAK_PROFILE ?= thorough
 SOAK_LIMIT ?= 60m
 
-soak: setup  ## Run what takes long, within SOAK_MINUTES, SOAK_TABLES, SOAK_SEEDS, SOAK_ROUNDS, SOAK_PROFILE and SOAK_LIMIT
+soak: setup  ## Run what takes long, within SOAK_MINUTES, SOAK_TABLES, SOAK_NODES, SOAK_NODE_TABLES, SOAK_DEADLOCK_MINUTES, SOAK_SEEDS, SOAK_ROUNDS, SOAK_PROFILE and SOAK_LIMIT
 	timeout $(SOAK_LIMIT) $(BIN)/erqiwang torture --minutes $(SOAK_MINUTES) --tables $(SOAK_TABLES)
+	timeout $(SOAK_LIMIT) $(BIN)/erqiwang torture --store postgresql --nodes $(SOAK_NODES) --minutes $(SOAK_MINUTES) --tables $(SOAK_NODE_TABLES)
+	timeout $(SOAK_LIMIT) $(BIN)/python -m tests.store.postgres.soak --minutes $(SOAK_DEADLOCK_MINUTES) --nodes $(SOAK_NODES)
 	timeout $(SOAK_LIMIT) $(BIN)/python -m tests.simulation.run --seeds $(SOAK_SEEDS) --from $(SIMULATION_FROM) --jobs $(SIMULATION_JOBS)
 	timeout $(SOAK_LIMIT) $(BIN)/python -m tests.mutants.run --share $(SOAK_MUTANTS) --seed $(MUTANTS_SEED)
 	for round in $$(seq $(SOAK_ROUNDS)); do echo "round $$round of $(SOAK_ROUNDS)"; \

@@ -245,7 +245,11 @@ class Rooms:
                 self.node.wakeup.hint(room, Version(1))
                 return self._keep(room, state)
             case Duplicate(fingerprint=fingerprint):
-                return await self.find(room) if fingerprint == key.fingerprint else CommandIdReused()
+                if fingerprint != key.fingerprint:
+                    return CommandIdReused()
+                found = await self.find(room)
+                # A failover of the store may lose, just now, what nobody was answered.
+                return OutcomeUnknown() if isinstance(found, NoSuchRoom) else found
             case Conflict():
                 return CommandIdReused()
             case Damaged(version=version):

@@ -221,6 +221,8 @@ class Room:
                     behind = await self._follow()
                     if isinstance(behind, StoreUnavailable):
                         return OutcomeUnknown()  # it was done before, so "nothing was done" would be wrong
+                    if behind is None and self.version < last:
+                        continue  # a failover of the store has lost it, before anybody was answered
                     return behind or again(Brought(first, last, fingerprint), asked.key)
                 case Conflict():
                     at_head = True

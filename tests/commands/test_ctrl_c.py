@@ -16,6 +16,7 @@ import pytest
 from erqiwang_grpc.auth.files import FIRST_KEY, PLATFORM_KEYS, SIGNING_KEYS
 from erqiwang_grpc.commands import SUBCOMMANDS
 from erqiwang_grpc.store.sqlite import STORE_FILE
+from erqiwang_grpc.testing.cluster import programs
 from tests.commands.stores import stored
 from tests.commands.terminals import CTRL_C, PATIENCE_SECONDS, Terminal, terminal
 
@@ -181,4 +182,14 @@ def test_torture_while_it_plays(tmp_path: Path) -> None:
     with terminal("torture", "--minutes", "5", "--tables", "2", "--keep", str(tmp_path)) as screen:
         wait((tmp_path / FIRST_KEY).exists)
         wait((tmp_path / STORE_FILE).exists)
+        interrupted(screen)
+
+
+def test_torture_of_nodes_while_they_play(tmp_path: Path) -> None:
+    if programs() is None:
+        pytest.skip("PostgreSQL is not installed: apt-get install postgresql")
+    given = ("torture", "--store", "postgresql", "--minutes", "5", "--tables", "2", "--keep", str(tmp_path))
+    with terminal(*given) as screen:
+        logs = [tmp_path / f"node{number}.log" for number in range(3)]
+        wait(lambda: all(log.exists() and "serving" in log.read_text() for log in logs))
         interrupted(screen)

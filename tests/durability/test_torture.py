@@ -32,10 +32,10 @@ def test_a_server_killed_at_any_moment_loses_repeats_and_invents_nothing(
 ) -> None:
     report = asyncio.run(torture(tmp_path, SECONDS, TABLES, Random().getrandbits(32)))
     print(report)
-    assert report.faults == 0, capsys.readouterr().err
+    assert report.compared.faults == 0, capsys.readouterr().err
     assert report.kills > 0
-    assert report.rooms >= TABLES
-    assert report.connections > 3 * TABLES, "clients came back by themselves"
+    assert report.compared.rooms >= TABLES
+    assert report.compared.connections > 3 * TABLES, "clients came back by themselves"
 
 
 async def hear(stream: SeatStream, transcript: SeatTranscript) -> None:

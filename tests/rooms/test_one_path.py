@@ -12,11 +12,13 @@ from erqiwang_core.options import FourPlayer, RoomOptions
 from erqiwang_core.units import Seat
 from erqiwang_core.view import view
 
+from erqiwang_grpc.auth.keys import PlatformId
+from erqiwang_grpc.events import RoomOpened
 from erqiwang_grpc.rooms.command import Accepted
-from erqiwang_grpc.rooms.refusals import StoreUnavailable
+from erqiwang_grpc.rooms.refusals import OutcomeUnknown, StoreUnavailable
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Node, Room
-from erqiwang_grpc.store import AppendAnswer, Batch, Conflict, RoomId, Version
+from erqiwang_grpc.store import AppendAnswer, Batch, CommandId, CommandKey, Conflict, Duplicate, Entry, RoomId, Version
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.store.wakeup import ProcessWakeup
 from tests.durability.played import Clock, Ear, act, next_command, node_on, seated
@@ -58,6 +60,44 @@ async def test_a_command_that_is_overtaken_again_and_again_is_given_up_and_its_r
     seat, command = next_command(behind.match, Random(1))
     assert await act(behind, seat, command) == StoreUnavailable()
     assert behind.fault is None
+
+
+class FailingOver(PassingOn):
+    """A store that shows the next append once, as if stored before, and has lost it when it is read."""
+
+    is_lost = True
+
+    async def append(self, room: RoomId, expected: Version, batch: Batch) -> AppendAnswer:
+        if self.is_lost and batch.command is not None:
+            self.is_lost = False
+            return Duplicate(Version(expected + 1), Version(expected + 1), batch.command.fingerprint)
+        return await super().append(room, expected, batch)
+
+
+async def test_a_repeated_command_that_a_failover_has_lost_is_carried_out() -> None:
+    store = MemoryStore(shared=True)
+    room = await seated(Rooms(node_on(store)))
+    there = Room(room.id, room.state, node_on(FailingOver(store)))
+    seat, command = next_command(there.match, Random(1))
+    before = there.version
+    answer = await act(there, seat, command, CommandId("again"))
+    assert isinstance(answer, Accepted)
+    assert (answer.first, answer.repeated) == (before + 1, False)
+    assert len(await stored_in(store, room.id)) == there.version == answer.last
+
+
+async def stored_in(store: MemoryStore, room: RoomId) -> tuple[Entry, ...]:
+    entries = await store.read(room)
+    assert isinstance(entries, tuple)
+    return entries
+
+
+async def test_a_room_whose_opening_a_failover_has_lost_is_not_said_to_be_there_or_not() -> None:
+    rooms = Rooms(node_on(FailingOver(MemoryStore(shared=True))))
+    opening = RoomOpened(PlatformId("local"), "alice", RoomOptions())
+    key = CommandKey(CommandId("open"), b"print")
+    assert await rooms.create(opening, key) == OutcomeUnknown()
+    assert isinstance(await rooms.create(opening, key), Room)
 
 
 async def all_at(rooms: list[Room], version: Version) -> None:

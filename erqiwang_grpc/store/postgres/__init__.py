@@ -1,14 +1,15 @@
 """The store in a PostgreSQL database, which any number of equal nodes share.
 
 `opening` reaches the database and makes the tables of `schema`, `connections` keeps the
-connections and makes lost ones again, `committing` gathers appends into one statement, `statements` and `lists` hold the
-statements, `wakeup` and `side_messages` tell other nodes over the connection of `notifications`, which also looks at
-`database_clock` and seeks the `house_lock`, and `failures` says what an error means.
+connections and makes lost ones again, `committing` gathers appends into one statement, `standby` knows what may be
+answered, `statements` and `lists` hold the statements, `wakeup` and `side_messages` tell other nodes over the connection of
+`notifications`, which also looks at `database_clock` and seeks the `house_lock`, and `failures` says what an error means.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Final, TypeVar, final
 
@@ -38,9 +39,9 @@ from erqiwang_grpc.store.port import (
     Unavailable,
     Version,
 )
-from erqiwang_grpc.store.postgres import lists, opening, statements
+from erqiwang_grpc.store.postgres import lists, opening, standby, statements
 from erqiwang_grpc.store.postgres.committing import Committer, WriteFailed
-from erqiwang_grpc.store.postgres.connections import Connections
+from erqiwang_grpc.store.postgres.connections import Connection, Connections
 from erqiwang_grpc.store.postgres.database_clock import DatabaseClock
 from erqiwang_grpc.store.postgres.house_lock import HouseLock
 from erqiwang_grpc.store.postgres.notifications import Notifications
@@ -56,6 +57,7 @@ from erqiwang_grpc.store.postgres.opening import (
     advice,
 )
 from erqiwang_grpc.store.postgres.side_messages import PostgresSideMessages
+from erqiwang_grpc.store.postgres.standby import Seen, Standby
 from erqiwang_grpc.store.postgres.statements import Again
 from erqiwang_grpc.store.postgres.wakeup import PostgresWakeup
 
@@ -85,6 +87,9 @@ PATIENCE: Final = 30.0
 _ATTEMPTS: Final = 8
 _CLOSED: Final = Unavailable("this store is closed: open it again")
 _OUT_OF_ORDER: Final = Unavailable("an index of the database is out of order: REINDEX it, and see to its disk")
+_CHANGING: Final = Unavailable("another server is the primary now: try it again")
+_READS: Final = 3
+"""Most times that something is read. It is read again after a failover, which may have come without what was read."""
 _BUSY: Final = Unavailable("other nodes write this room all the time: try it again")
 
 
@@ -109,6 +114,7 @@ class PostgresStore:
         self._identity = identity
         self._connections = connections
         self._committer = Committer(connections)
+        self._standby = Standby(partial(self._committer.write, standby.confirm))
         self._is_closed = False
 
     @property
@@ -119,7 +125,7 @@ class PostgresStore:
     @property
     def outage(self) -> str | None:
         """Why the database is away; None if it is not."""
-        return self._connections.outage
+        return self._connections.outage or self._committer.outage
 
     @property
     def keeps_house(self) -> bool:
@@ -136,49 +142,39 @@ class PostgresStore:
         return await self._committer.append(batches.prepare(room, expected, batch))
 
     async def read(self, room: RoomId, after: Version = NOTHING) -> tuple[Entry, ...] | Damaged | Unavailable:
-        """The entries of the room with versions above `after`. See `StoreReader.read`.
-
-        After an append of which nobody knows, what is read may be stored here and not on the standby yet. So it is
-        answered only after a write of this node's own, which waits for the standby too.
-        """
-        if room in self._committer.doubtful:
-            try:
-                await self._committer.write(statements.confirm)
-            except WriteFailed as failed:
-                return Unavailable(str(failed))
-            self._committer.doubtful.discard(room)
-        return await self._connections.read(partial(statements.read, room=room, after=after))
+        """The entries of the room with versions above `after`. See `StoreReader.read`."""
+        return await self._read(partial(statements.read, room=room, after=after))
 
     async def first(self, room: RoomId) -> Entry | Damaged | Unavailable | None:
         """The first entry of the room. See `StoreReader.first`."""
-        return await self._connections.read(partial(statements.first, room=room))
+        return await self._look(partial(statements.first, room=room))
 
     async def rooms(self, after: RoomId, limit: int) -> tuple[RoomId, ...] | Unavailable:
         """The next rooms in order of id, at most `limit`. See `StoreReader.rooms`."""
         try:
-            return await self._connections.read(partial(lists.rooms, after=after, limit=limit))
+            return await self._look(partial(lists.rooms, after=after, limit=limit))
         except OutOfOrderError:
             return _OUT_OF_ORDER
 
     async def feed(self, feed: str, after: Cursor, limit: int) -> tuple[Fed, ...] | BadCursor | Unavailable:
         """The next batches of a feed in commit order, at most `limit`. See `StoreReader.feed`."""
         try:
-            return await self._connections.read(partial(lists.feed, feed=feed, after=after, limit=limit))
+            return await self._look(partial(lists.feed, feed=feed, after=after, limit=limit))
         except OutOfOrderError:
             return _OUT_OF_ORDER
 
     async def latest(self) -> Cursor | Unavailable:
         """The cursor after everything that `feed` gives by now."""
-        return await self._connections.read(lists.latest)
+        return await self._look(lists.latest)
 
     async def summary(self, room: RoomId) -> Listed | Damaged | Unavailable | None:
         """The room's summary, checked against its head. See `StoreReader.summary`."""
-        return await self._connections.read(partial(statements.summary, room=room))
+        return await self._look(partial(statements.summary, room=room))
 
     async def summaries(self, search: Search, limit: int, after: Cursor = START) -> Page | BadCursor | Unavailable:
         """A page of a list, at most `limit` rooms, newest first. See `StoreReader.summaries`."""
         try:
-            return await self._connections.read(partial(lists.summaries, search=search, limit=limit, after=after))
+            return await self._look(partial(lists.summaries, search=search, limit=limit, after=after))
         except OutOfOrderError:
             return _OUT_OF_ORDER
 
@@ -202,6 +198,24 @@ class PostgresStore:
             return await self._committer.write(partial(lists.delete_rooms, term=term, before=before, limit=limit))
         except WriteFailed as failed:
             return Unavailable(str(failed))
+
+    async def _look(self, query: Callable[[Connection], Coroutine[object, object, T]]) -> T | Unavailable:
+        """The answer to a query, once the standby has everything that was committed by then."""
+        return await self._read(partial(standby.seen, query=query))
+
+    async def _read(self, query: Callable[[Connection], Coroutine[object, object, Seen[T]]]) -> T | Unavailable:
+        """The answer to a query, once the standby has what it shows. It is asked again after a failover."""
+        why = _CHANGING
+        for _ in range(_READS):
+            seen = await self._connections.read(query)
+            if isinstance(seen, Unavailable):
+                return seen
+            try:
+                if await self._standby.has(seen):
+                    return seen.answer
+            except WriteFailed as failed:
+                why = Unavailable(str(failed))
+        return why
 
     async def close(self) -> None:
         """Finish the appends that were begun, then close all connections. Later calls are `Unavailable`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from typing import Final, TypeVar, final
@@ -16,9 +17,11 @@ from erqiwang_grpc.store.port import (
     Unsure,
     Version,
 )
-from erqiwang_grpc.store.postgres import failures, statements
-from erqiwang_grpc.store.postgres.connections import Connection, Connections, Unreachable
+from erqiwang_grpc.store.postgres import connections, failures, statements
+from erqiwang_grpc.store.postgres.connections import Connection, Connections, Session, Unreachable
 from erqiwang_grpc.store.postgres.statements import Again
+
+log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -28,6 +31,11 @@ _ATTEMPTS: Final = 8
 """Most times that one append is tried. It is tried again when another node was writing its room just then."""
 
 
+_LOOK_SECONDS: Final = 2.0
+"""Seconds between two looks whether the server is still at a write."""
+_HELD_UP: Final = (
+    "the database: a commit is not done in time: see whether its standby is there (synchronous_standby_names)"
+)
 _BUSY: Final = Unavailable("other nodes write this room all the time: send it again")
 
 
@@ -60,8 +68,13 @@ class Committer:
         self._writing: set[asyncio.Task[object]] = set()
         self._beside = asyncio.Lock()
         """Held by the one write that goes on beside the appends: after a failure many rooms want one each at once."""
-        self.doubtful: set[RoomId] = set()
-        """Rooms with an append of which nobody knows whether it is stored, or stored as durably as it should be."""
+        self._held_up: set[asyncio.Task[None]] = set()
+        """Writes that got no answer in time, and that the server is still at."""
+
+    @property
+    def outage(self) -> str | None:
+        """Why nothing can be written though the database answers; None if it can."""
+        return _HELD_UP if self._held_up else None
 
     def append(self, wanted: Prepared) -> asyncio.Future[AppendAnswer]:
         """The answer to an append, when it comes."""
@@ -84,19 +97,30 @@ class Committer:
             await self._committing
         if self._writing:
             await asyncio.wait(self._writing)
+        for each in self._held_up:
+            each.cancel()
+        if self._held_up:
+            await asyncio.wait(self._held_up)
 
     async def _write_beside(self, query: Callable[[Connection], Coroutine[object, object, T]]) -> T:
         async with self._beside:
             return await self._write(query)
 
     async def _write(self, query: Callable[[Connection], Coroutine[object, object, T]]) -> T:
+        if self._held_up:
+            raise WriteFailed(_HELD_UP, is_unsure=False, is_alone=False, is_crossed=False)
         try:
             session = await self._connections.take()
         except Unreachable as away:
             raise WriteFailed(str(away), is_unsure=False, is_alone=False, is_crossed=False) from away
         session.warned = False
+        asking = asyncio.ensure_future(query(session.db))
+        answered, _ = await asyncio.wait((asking,), timeout=connections.ANSWER_SECONDS)
+        if not answered:
+            self._hold_up(session, asking)
+            raise WriteFailed(_HELD_UP, is_unsure=True, is_alone=False, is_crossed=False)
         try:
-            done = await session.ask(query)
+            done = await asking
         except failures.ERRORS as error:
             is_answer, is_read_only = failures.is_answer(error), failures.is_read_only(error)
             if is_answer and not is_read_only:
@@ -119,6 +143,25 @@ class Committer:
             raise WriteFailed(why, is_unsure=True, is_alone=False, is_crossed=False)
         self._connections.give_back(session)
         return done
+
+    def _hold_up(self, session: Session, asking: asyncio.Future[T]) -> None:
+        """Wait for an answer beside everything else. Until it comes, nothing more is written.
+
+        To drop the connection would leave its process in the server, which waits for the standby or for another node
+        that does. Every ten seconds there would be one more, until the server takes no more connections.
+        """
+        waiting = asyncio.create_task(self._wait_on(session, asking))
+        self._held_up.add(waiting)
+        waiting.add_done_callback(self._held_up.discard)
+        log.error("commits held up", extra={"why": _HELD_UP})
+
+    async def _wait_on(self, session: Session, asking: asyncio.Future[T]) -> None:
+        try:
+            while not asking.done() and await self._connections.is_at_it(session):
+                await asyncio.wait((asking,), timeout=_LOOK_SECONDS)
+        finally:
+            self._connections.lose(session)
+            await asyncio.gather(asking, return_exceptions=True)
 
     async def _commit_all(self) -> None:
         """Commit group after group."""
@@ -163,8 +206,6 @@ class Committer:
                         (answers[one.room],) = await self._answers([one])
                 elif not failed.is_crossed:
                     answers |= {each.room: failed.answer for each in left}
-                    if failed.is_unsure:
-                        self.doubtful |= {each.room for each in left}
                 places = set()
             answers |= {left[place].room: _appended(left[place]) for place in places}
             left = [each for each in left if each.room not in answers]

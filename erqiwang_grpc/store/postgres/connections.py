@@ -7,6 +7,7 @@ import logging
 import random
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, TypeAlias, TypeVar, final
 
 import asyncpg
@@ -23,8 +24,10 @@ Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
 _READERS: Final = 4
 """Most reads at once. They are short, and more would only wait for one another in the database."""
 _CONNECT_SECONDS: Final = 5.0
-"""How long one host may take to answer, until the next one is tried."""
-_ANSWER_SECONDS: Final = 10.0
+"""How long a host may take to answer, until it counts as gone."""
+_HEAD_START_SECONDS: Final = 0.25
+"""How long one host may take to answer, until the next one is asked too."""
+ANSWER_SECONDS: Final = 10.0
 """How long a statement may take. Then the connection is dropped: the network may have lost it without a word."""
 _PATIENCE_SECONDS: Final = 2.0
 """How long a call waits while a lost connection is made again, until it is told that the database is away."""
@@ -83,7 +86,7 @@ class Session:
         To cancel it would be to ask the server to cancel the statement, which may wait for its standby just then.
         """
         asking = asyncio.ensure_future(query(self.db))
-        answered, _ = await asyncio.wait((asking,), timeout=_ANSWER_SECONDS)
+        answered, _ = await asyncio.wait((asking,), timeout=ANSWER_SECONDS)
         if not answered:
             self.db.terminate()
         return await asking
@@ -94,17 +97,42 @@ async def connect(address: Address) -> Connection:
 
     Raises `BadAddress` if the URL cannot be read.
     """
-    hosts = address.hosts
+    hosts = list(address.hosts)
     if not hosts:
         return await _connect(address, None)
-    refused: list[Exception] = []
-    for host in hosts:
-        try:
-            return await _connect(address, host)
-        except failures.ERRORS as error:
-            refused.append(error)
+    refused: list[BaseException] = []
+    asked: set[asyncio.Task[Connection]] = set()
+    try:
+        # A machine that is gone does not answer at all. So the next host is asked a moment later, beside it.
+        while hosts or asked:
+            if hosts:
+                asked.add(asyncio.create_task(_connect(address, hosts.pop(0))))
+            answered, asked = await asyncio.wait(
+                asked, timeout=_HEAD_START_SECONDS if hosts else None, return_when=asyncio.FIRST_COMPLETED
+            )
+            for each in answered:
+                error = each.exception()
+                if error is None:
+                    asked |= answered - {each}
+                    return each.result()
+                refused.append(error)
+    finally:
+        for each in asked:
+            _left.add(each)
+            each.add_done_callback(_let_go)
     # Where one host could not be reached and the other refused, the refusal says more.
     raise next((error for error in refused if not isinstance(error, OSError)), refused[0])
+
+
+_left: Final = set[asyncio.Task[Connection]]()
+"""Connections that are not needed any more, and are still being made. To cancel one while TLS is agreed on would make
+asyncpg log an error that nobody can hear."""
+
+
+def _let_go(made: asyncio.Task[Connection]) -> None:
+    _left.discard(made)
+    if not made.cancelled() and made.exception() is None:
+        made.result().terminate()
 
 
 async def _connect(address: Address, host: Host | None) -> Connection:
@@ -227,6 +255,12 @@ class Connections:
             session.db.terminate()
         self._idle.clear()
 
+    async def is_at_it(self, session: Session) -> bool:
+        """Whether the server is still at what it was asked on this connection; False also if it does not say so soon."""
+        asking = asyncio.create_task(self.read(partial(_is_active, process=session.db.get_server_pid())))
+        answered, _ = await asyncio.wait((asking,), timeout=_PATIENCE_SECONDS)
+        return bool(answered) and asking.result() is True
+
     def _session(self, db: Connection) -> Session:
         session = Session(db, self._generation)
         db.add_log_listener(session.hear)
@@ -282,6 +316,11 @@ class Connections:
         if outage != self.outage:
             log.error("database away", extra={"address": str(self._address), "why": why})
         self.outage = outage
+
+
+async def _is_active(db: Connection, process: int) -> bool:
+    found = await db.fetchval("SELECT state = 'active' FROM pg_stat_activity WHERE pid = $1", process)
+    return found is True
 
 
 async def _first_of(waiting: Awaitable[object], seconds: float) -> None:

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, final
 
+import asyncpg
+
 from erqiwang_grpc.store import batches, chain, pages
 from erqiwang_grpc.store.batches import End, Prepared
 from erqiwang_grpc.store.chain import Link
@@ -25,7 +27,9 @@ from erqiwang_grpc.store.port import (
     Summary,
     Version,
 )
+from erqiwang_grpc.store.postgres import standby
 from erqiwang_grpc.store.postgres.connections import Connection
+from erqiwang_grpc.store.postgres.standby import Seen
 
 # A group of appends, of one room at most one. What is stored is what `linked` holds: the rooms that are at the expected
 # version. Their rows are locked in the order of their ids, since two nodes that lock in different orders would wait for
@@ -111,14 +115,18 @@ _BATCH: Final = (
     """first_version, last_version, time_ns, actor, command, fingerprint, rules_version, bodies, feed, chain"""
 )
 _NO_BATCH: Final = "NULL::bigint, NULL::bytea, NULL::bytea, NULL::bytea, NULL::bigint, NULL::bytea, NULL::bytea"
-# The head, the end of the last batch that ends at the version or before, and the batches after it.
+# The head, the end of the last batch that ends at the version or before, and the batches after it. Before them the
+# timeline of a server whose commits wait for a standby.
 _READ: Final = f"""
-SELECT 0 AS part, NULL::bigint AS first_version, version AS last_version, {_NO_BATCH}, chain FROM rooms WHERE room = $1
+SELECT 0 AS part, NULL::bigint AS first_version, version AS last_version, {_NO_BATCH}, chain, NULL::bigint AS xid,
+  NULL::text AS timeline FROM rooms WHERE room = $1
 UNION ALL
-(SELECT 1, NULL::bigint, last_version, {_NO_BATCH}, chain FROM batches
+(SELECT 1, NULL::bigint, last_version, {_NO_BATCH}, chain, NULL::bigint, NULL::text FROM batches
   WHERE room = $1 AND last_version <= $2 ORDER BY last_version DESC LIMIT 1)
 UNION ALL
-(SELECT 2, {_BATCH} FROM batches WHERE room = $1 AND last_version > $2)
+(SELECT 2, {_BATCH}, xid, NULL::text FROM batches WHERE room = $1 AND last_version > $2)
+UNION ALL
+(SELECT -1, NULL::bigint, NULL::bigint, {_NO_BATCH}, NULL::bytea, NULL::bigint, {standby.TIMELINE} WHERE {standby.WAITS})
 ORDER BY 1, 3
 """
 _FIRST: Final = f"SELECT {_BATCH} FROM batches WHERE room = $1 ORDER BY last_version LIMIT 1"
@@ -163,9 +171,6 @@ WITH terms AS MATERIALIZED (
 SELECT room FROM moved
 """
 _UNFIND: Final = "DELETE FROM found f WHERE f.room = $1 AND NOT EXISTS (SELECT FROM rooms r WHERE r.room = $1)"
-
-# A transaction that has written is what a commit waits for. It comes after all that were committed before it.
-_CONFIRM: Final = "SELECT pg_logical_emit_message(true, 'erqiwang', '')"
 
 
 @final
@@ -244,14 +249,23 @@ def _why(
     return Again() if head.version == wanted.expected else Conflict(head.version)
 
 
-async def read(db: Connection, room: RoomId, after: Version) -> tuple[Entry, ...] | Damaged:
+async def read(db: Connection, room: RoomId, after: Version) -> Seen[tuple[Entry, ...] | Damaged]:
     """See `StoreReader.read`. It checks what it reads, and that this ends at the room's head."""
+    rows = await db.fetch(_READ, room.encode(), after)
+    timeline = next((row["timeline"] for row in rows if row["part"] == -1), None)
+    newest = max((row["xid"] for row in rows if row["xid"] is not None), default=0)
+    return Seen(_checked(rows, room, after), newest + 1 if newest else 0, timeline)
+
+
+def _checked(rows: Sequence[asyncpg.Record], room: RoomId, after: Version) -> tuple[Entry, ...] | Damaged:
     told: End | None = None
     kept: End | None = None
     at = batches.beginning(room)
     entries: list[Entry] = []
-    for row in await db.fetch(_READ, room.encode(), after):
-        part, *batch = row
+    for row in rows:
+        part, *batch, _, _ = row
+        if part == -1:
+            continue
         if part == 0:
             told = _end(row["last_version"], row["chain"])
         elif part == 1:
@@ -323,11 +337,6 @@ async def summarise(
         await db.execute(_UNFIND, room.encode())
         return Conflict(NOTHING)
     return Again() if head.version == expected else Conflict(head.version)
-
-
-async def confirm(db: Connection) -> None:
-    """Return once everything that was committed before is as durable as a commit can be."""
-    await db.execute(_CONFIRM)
 
 
 def texts(row: Iterable[object], *places: int) -> tuple[object, ...]:

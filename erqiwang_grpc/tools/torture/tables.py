@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from random import Random
+from time import monotonic
 from typing import Final, TypeVar, final
 from uuid import uuid4
 
@@ -16,6 +17,7 @@ from erqiwang_core.players import Policy, RandomLegal
 
 from erqiwang_grpc.client import Platform, SeatClient, Seated
 from erqiwang_grpc.client.calls import CallRefused
+from erqiwang_grpc.client.seat import Answer, Ended
 from erqiwang_grpc.client.servers import Options
 from erqiwang_grpc.rooms.fingerprint import command_key
 from erqiwang_grpc.rooms.refusals import NoCommand
@@ -34,6 +36,11 @@ GAMES: Final = (
     RoomOptions(FourPlayer(Deck.FULL)),
 )
 _POLICY: Final[Policy] = RandomLegal()
+RECONNECTING: Final[Options] = (  # by default a client waits up to two minutes, longer than a server lives here
+    ("grpc.initial_reconnect_backoff_ms", 100),
+    ("grpc.min_reconnect_backoff_ms", 100),
+    ("grpc.max_reconnect_backoff_ms", 500),
+)
 _RETRY_SECONDS: Final = 0.2
 _PATIENCE: Final = 300.0
 """Seconds for an attach: the server may be killed several times before it answers one."""
@@ -43,16 +50,35 @@ _UNANSWERED: Final = (
     grpc.StatusCode.DEADLINE_EXCEEDED,
 )
 """Statuses after which the platform does not know whether its command was carried out."""
+_OF_THE_STORE: Final = ("store_unavailable", "outcome_unknown")
+"""Refusals after which a seat sends its command again."""
 _DROPPED: Final = 0.005
 """The share of turns at which a client loses its connection though the server runs."""
 
 
 @final
+class Pulse:
+    """Knows for how long nothing was accepted, at worst."""
+
+    def __init__(self) -> None:
+        self._last = monotonic()
+        self.longest_pause = 0.0
+        """Seconds."""
+
+    def beat(self) -> None:
+        """A command was accepted just now."""
+        now = monotonic()
+        self.longest_pause = max(self.longest_pause, now - self._last)
+        self._last = now
+
+
+@final
 @dataclass(frozen=True, slots=True)
 class Load:
-    """The server to play on, and when to stop."""
+    """The servers to play on, and when to stop."""
 
-    address: str
+    addresses: tuple[str, ...]
+    """Those of all servers. Each client begins with one of them by chance."""
     options: Options
     """Channel options, which set how fast a lost connection comes back."""
     key: str
@@ -61,6 +87,8 @@ class Load:
     """Set when no more commands may be sent."""
     rooms: list[RoomTranscript]
     """Every room that was opened, with what its clients were told."""
+    pulse: Pulse = field(default_factory=Pulse)
+    """Beats with every accepted command."""
 
 
 async def keep_playing(load: Load, luck: Random) -> None:
@@ -70,13 +98,13 @@ async def keep_playing(load: Load, luck: Random) -> None:
 
 
 async def _play_table(load: Load, options: RoomOptions, luck: Random) -> None:
-    transcript, seats = await _open(load, options)
+    transcript, seats = await _open(load, options, luck)
     load.rooms.append(transcript)
     async with AsyncExitStack() as stack:
         clients = [
             await stack.enter_async_context(
                 SeatClient(
-                    [load.address],
+                    _in_any_order(load, luck),
                     seat.token,
                     last_version=seat.last_version,
                     options=load.options,
@@ -92,10 +120,14 @@ async def _play_table(load: Load, options: RoomOptions, luck: Random) -> None:
     await asyncio.gather(*listening)
 
 
-async def _open(load: Load, options: RoomOptions) -> tuple[RoomTranscript, list[Seated]]:
+def _in_any_order(load: Load, luck: Random) -> list[str]:
+    return luck.sample(load.addresses, len(load.addresses))
+
+
+async def _open(load: Load, options: RoomOptions, luck: Random) -> tuple[RoomTranscript, list[Seated]]:
     """Open a room and take every seat."""
     created = uuid4().hex
-    async with Platform([load.address], load.key, options=load.options) as platform:
+    async with Platform(_in_any_order(load, luck), load.key, options=load.options) as platform:
         opened = await _insisting(
             lambda: platform.create_room(PLAYERS[0], encode.room_options(options), command_id=created)
         )
@@ -136,11 +168,24 @@ async def _play(load: Load, transcript: RoomTranscript, seat: int, client: SeatC
         chosen = _POLICY.act(read.view(client.view), luck)
         assert chosen is not None, "the seat is asked for something"
         said = command(chosen)
-        answer = await client.act(said)
+        answer = await _insisted(client, said)
         if not isinstance(answer, pb.Accepted):
             transcript.faults.append(f"a legal command of seat {seat} was not accepted: {answer}")
             return
+        load.pulse.beat()
         transcript.answers.setdefault(seat, []).append(_answered(said, answer))
+    if client.ended is not None and not _is_over(client.view):
+        transcript.faults.append(f"the stream of seat {seat} ended before its match: {client.ended.why}")
+
+
+async def _insisted(client: SeatClient, said: pb.Command) -> Answer | Ended:
+    """Send a command, under one id, until the store is there and knows what became of it."""
+    command_id = uuid4().hex
+    while True:
+        answer = await client.act(said, command_id=command_id)
+        if not isinstance(answer, pb.Refused) or answer.refusal.WhichOneof("reason") not in _OF_THE_STORE:
+            return answer
+        await asyncio.sleep(_RETRY_SECONDS)
 
 
 async def _is_asked(load: Load, client: SeatClient) -> bool:

@@ -11,7 +11,7 @@ from typing import Final, final
 from erqiwang_grpc.store.sqlite import STORE_FILE
 from erqiwang_grpc.testing import NotStarted, ServerProcess
 
-_FLAGS: Final = (
+UNLIMITED: Final = (
     # The tables play faster than people, and the torture does not test the limits.
     *("--commands-per-second", "100000"),
     *("--platform-calls-per-second", "100000"),
@@ -37,7 +37,7 @@ class Victim:
         """Start the server, and give the seconds until it served. Raises `VictimFailed`."""
         began = monotonic()
         try:
-            self._server = await ServerProcess.start(self._folder, *_FLAGS, port=self.port)
+            self._server = await ServerProcess.start(self._folder, *UNLIMITED, port=self.port)
         except NotStarted:
             raise VictimFailed(f"the server did not start on {self._folder}: start it by hand to see why") from None
         self.port = self._server.port

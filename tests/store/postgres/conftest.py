@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 
 from erqiwang_grpc.store.postgres import Address, PostgresStore, open_store
-from tests.store.postgres.cluster import Cluster, programs, running
+from erqiwang_grpc.testing.cluster import Cluster, programs, running
 
 
 @pytest.fixture(scope="session")

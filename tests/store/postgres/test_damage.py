@@ -19,8 +19,8 @@ from erqiwang_grpc.store import (
     Version,
 )
 from erqiwang_grpc.store.postgres import Address, PostgresStore
+from erqiwang_grpc.testing.cluster import Cluster
 from tests.store.contract import EVER, FEED, FINISHED, OTHER, ROOM, batch, bodies, fed, key, listed, names, summary
-from tests.store.postgres.cluster import Cluster
 
 TERM: Final = Term("other", "term")
 OF_ROOM: Final = summary(FINISHED, TERM, ended=5)

@@ -15,9 +15,9 @@ from erqiwang_grpc.rooms.room import Node, Room
 from erqiwang_grpc.shuffling import seeded
 from erqiwang_grpc.store import RoomId, TimeNs
 from erqiwang_grpc.store.postgres import Address, PostgresStore, notifications
+from erqiwang_grpc.testing.cluster import Cluster
 from tests.durability.played import Clock, administer, opened as opened_room
 from tests.service.tables import eventually
-from tests.store.postgres.cluster import Cluster
 from tests.store.postgres.conftest import opened
 from tests.store.postgres.test_lost import end_all
 

@@ -20,8 +20,8 @@ from erqiwang_grpc.store import (
 )
 from erqiwang_grpc.store.postgres import Address, PostgresStore
 from erqiwang_grpc.store.postgres.connections import Connection, connect
+from erqiwang_grpc.testing.cluster import Cluster
 from tests.store.contract import EVER, FEED, FINISHED, OTHER, ROOM, batch, bodies, head, key, summary
-from tests.store.postgres.cluster import Cluster
 from tests.store.postgres.conftest import opened
 
 PATIENCE = 30.0

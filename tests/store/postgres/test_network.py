@@ -9,17 +9,17 @@ import pytest
 
 from erqiwang_grpc.store import NOTHING, AppendAnswer, Appended, Batch, Duplicate, Unavailable, Unsure, Version
 from erqiwang_grpc.store.postgres import Address, PostgresStore, connections
+from erqiwang_grpc.testing.cluster import Cluster
+from erqiwang_grpc.testing.proxy import Proxy, proxied
 from tests.store.contract import ROOM, batch, bodies, key
-from tests.store.postgres.cluster import Cluster
 from tests.store.postgres.conftest import opened
-from tests.store.postgres.proxy import Proxy, proxied
 from tests.store.postgres.test_lost import PATIENCE, eventually, is_back, name
 
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let nobody wait long for an answer that does not come."""
-    monkeypatch.setattr(connections, "_ANSWER_SECONDS", 1.0)
+    monkeypatch.setattr(connections, "ANSWER_SECONDS", 1.0)
     monkeypatch.setattr(connections, "_CONNECT_SECONDS", 1.0)
     monkeypatch.setattr(connections, "_PATIENCE_SECONDS", 1.0)
 
@@ -44,6 +44,10 @@ async def answered(node: PostgresStore, expected: Version, sent: Batch) -> Appen
         await asyncio.sleep(0.05)
 
 
+async def is_out_of_reach(node: PostgresStore) -> bool:
+    return "it does not answer in time" in (node.outage or "")
+
+
 async def stored_in(node: PostgresStore) -> list[bytes]:
     """The payloads of the room, once it can be read."""
     while True:
@@ -59,12 +63,12 @@ async def test_an_answer_that_is_lost_leaves_an_append_in_doubt_that_stands(
 ) -> None:
     async with distant(cluster, database) as (node, proxy):
         await node.append(ROOM, NOTHING, batch(b"1"))
-        proxy.to_node = False
+        proxy.to_client = False
         sent = batch(b"2", command=key("c"))
         async with asyncio.timeout(PATIENCE):
             assert isinstance(await node.append(ROOM, Version(1), sent), Unsure)
             assert isinstance(await node.read(ROOM), Unavailable), "nobody knows what is there"
-            proxy.to_node = True
+            proxy.to_client = True
             await eventually(lambda: is_back(node))
             assert await answered(node, Version(1), sent) == Duplicate(Version(2), Version(2), b"print")
             assert await stored_in(node) == [b"1", b"2"]
@@ -81,7 +85,7 @@ async def test_an_append_that_never_arrived_is_in_doubt_too_and_does_not_stand(
             assert isinstance(await node.append(ROOM, Version(1), sent), Unsure)
             assert isinstance(await node.append(ROOM, Version(1), sent), Unavailable), "nothing was sent"
             assert node.outage is not None
-            assert "it does not answer in time" in node.outage
+            await eventually(lambda: is_out_of_reach(node))
             proxy.to_server = True
             await eventually(lambda: is_back(node))
             assert await stored_in(node) == [b"1"]

@@ -23,8 +23,8 @@ from erqiwang_grpc.store import (
 from erqiwang_grpc.store.batches import prepare
 from erqiwang_grpc.store.postgres import Address, PostgresStore, statements
 from erqiwang_grpc.store.postgres.connections import Connection, connect
+from erqiwang_grpc.testing.cluster import Cluster
 from tests.store.contract import FEED, FINISHED, OTHER, ROOM, batch, bodies, ended, fed, head, key, listed, summary
-from tests.store.postgres.cluster import Cluster
 from tests.store.postgres.conftest import opened
 from tests.store.postgres.test_lost import one_that_waits
 

@@ -24,9 +24,9 @@ from erqiwang_grpc.store.postgres import (
     open_store,
     schema,
 )
+from erqiwang_grpc.testing.cluster import Cluster
 from tests.service.certificates import Authority
 from tests.store.contract import ROOM, batch, bodies
-from tests.store.postgres.cluster import Cluster
 from tests.store.postgres.conftest import opened
 from tests.store.postgres.pooler import pooler
 
@@ -226,7 +226,7 @@ async def test_tls_as_the_url_asks_for_it(cluster: Cluster, database: Address, t
     asked = f"{cluster.address(name(database), hosts=f'localhost:{cluster.port}').url}?sslmode=verify-full&sslrootcert={tmp_path}"
     cluster.stop()
     certificate, key = (str(cluster.folder / file) for file in files)
-    cluster.start(ssl="on", ssl_cert_file=certificate, ssl_key_file=key)
+    cluster.start({"ssl": "on", "ssl_cert_file": certificate, "ssl_key_file": key})
     try:
         node = await opened(Address(f"{asked}/ours.pem"))
         assert await node.append(ROOM, NOTHING, batch(b"1")) == Appended(Version(1))

@@ -14,9 +14,9 @@ from erqiwang_grpc.auth.files import PLATFORM_KEYS, SIGNING_KEYS
 from erqiwang_grpc.client import SeatClient
 from erqiwang_grpc.store.postgres import Address
 from erqiwang_grpc.testing import in_phase, play_all, seated, served_apart
+from erqiwang_grpc.testing.cluster import Cluster
 from erqiwang_grpc.v1 import view_pb2
 from tests.service.test_places import status, watch
-from tests.store.postgres.cluster import Cluster
 
 FAST = ("--commands-per-second", "1000", "--platform-calls-per-second", "1000")
 

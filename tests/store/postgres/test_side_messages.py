@@ -8,8 +8,8 @@ import pytest
 from erqiwang_grpc.store import NodeId, NodeLeft, RoomId, Roster, SeatHere, SideMessage, SignalGiven, Version
 from erqiwang_grpc.store.postgres import Address, PostgresStore
 from erqiwang_grpc.store.postgres.side_messages import CHANNEL, heard, payloads
+from erqiwang_grpc.testing.cluster import Cluster
 from tests.store.contract import ONE, ROOM, SAID, all_heard
-from tests.store.postgres.cluster import Cluster
 from tests.store.postgres.conftest import opened
 
 

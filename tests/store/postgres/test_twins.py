@@ -5,7 +5,7 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from erqiwang_grpc.store import Store
 from erqiwang_grpc.store.postgres import Address
-from tests.store.postgres.cluster import Cluster
+from erqiwang_grpc.testing.cluster import Cluster
 from tests.store.postgres.conftest import opened
 from tests.store.twins import Twins
 

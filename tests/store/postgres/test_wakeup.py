@@ -9,8 +9,8 @@ from erqiwang_grpc.store import RoomId, Version
 from erqiwang_grpc.store.postgres import Address, PostgresStore
 from erqiwang_grpc.store.postgres.wakeup import CHANNEL, heard, payloads
 from erqiwang_grpc.store.wakeup import Bell
+from erqiwang_grpc.testing.cluster import Cluster
 from tests.store.contract import OTHER, ROOM
-from tests.store.postgres.cluster import Cluster
 from tests.store.postgres.conftest import opened
 
 Hints = list[tuple[RoomId, Version]]

@@ -1,4 +1,4 @@
-"""A network between a node and its database that a test may cut, or let swallow everything without a word."""
+"""A network before a server that a test may cut, or let swallow everything without a word."""
 
 import asyncio
 from asyncio import StreamReader, StreamWriter
@@ -9,28 +9,34 @@ from typing import final
 
 @final
 class Proxy:
-    """A port that leads to the server."""
+    """A port that leads to a server."""
 
     def __init__(self, server: int) -> None:
-        self._server = server
+        self.server = server
+        """The port that it leads to."""
         self._writers: set[StreamWriter] = set()
         self._passing: set[asyncio.Task[None]] = set()
         self.port = 0
         self.to_server = True
-        """Whether what a node says reaches the server."""
-        self.to_node = True
-        """Whether what the server says reaches the node."""
+        """Whether what a client says reaches the server. What is said meanwhile is lost."""
+        self.to_client = True
+        """Whether what the server says reaches a client. What is said meanwhile is lost."""
 
-    def cut(self) -> None:
-        """Cut all connections."""
+    def cut(self) -> int:
+        """Cut all connections; gives how many there were."""
         for writer in self._writers:
             writer.transport.abort()
+        return len(self._writers) // 2
 
     async def serve(self, reader: StreamReader, writer: StreamWriter) -> None:
-        """Pass a connection on."""
-        to_reader, to_writer = await asyncio.open_connection("127.0.0.1", self._server)
-        self._writers |= {writer, to_writer}
+        """Pass a connection on. It is cut if the server does not take it."""
+        try:
+            to_reader, to_writer = await asyncio.open_connection("127.0.0.1", self.server)
+        except OSError:
+            writer.transport.abort()
+            return
         for source, sink, is_up in ((reader, to_writer, True), (to_reader, writer, False)):
+            self._writers.add(sink)
             task = asyncio.create_task(self._pass(source, sink, is_up))
             self._passing.add(task)
             task.add_done_callback(self._passing.discard)
@@ -38,9 +44,10 @@ class Proxy:
     async def _pass(self, source: StreamReader, sink: StreamWriter, is_up: bool) -> None:
         with suppress(ConnectionError):
             while passed := await source.read(65_536):
-                if self.to_server if is_up else self.to_node:
+                if self.to_server if is_up else self.to_client:
                     sink.write(passed)
         sink.transport.abort()
+        self._writers.discard(sink)
 
 
 @asynccontextmanager

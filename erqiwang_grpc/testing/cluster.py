@@ -1,4 +1,7 @@
-"""A PostgreSQL server of the tests' own, in a temporary folder, from the programs on this machine."""
+"""A PostgreSQL server for tests, in a temporary folder, from the programs on this machine.
+
+It needs the extra `postgres`. `pair` puts a standby beside it.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,7 @@ import shutil
 import signal
 import socket
 import subprocess
-import tempfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from random import randrange
@@ -18,14 +20,13 @@ from time import monotonic, sleep
 from typing import Final, final
 from urllib.parse import quote
 
-import asyncpg
-
 from erqiwang_grpc.store.postgres import Address
-from erqiwang_grpc.store.postgres.connections import Connection
+from erqiwang_grpc.store.postgres.connections import Connection, connect
+from erqiwang_grpc.testing.folder import guarded_folder
 
 _PLACES: Final = "/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/opt/homebrew/opt/postgresql*/bin"
 _START_SECONDS: Final = 60.0
-_SUPERUSER: Final = "postgres"
+SUPERUSER: Final = "postgres"
 _SETTINGS: Final = {
     "listen_addresses": "127.0.0.1",
     # These tests end the server in many ways, but never its machine.
@@ -78,62 +79,90 @@ class Cluster:
     def __init__(self, bin_folder: Path, folder: Path) -> None:
         self._bin = bin_folder
         self.folder = folder
-        """Its socket is here, and its data."""
+        """Its socket is here, and its data. It is made if it is not there, and given to the server's user."""
         self.data = folder / "data"
         self.port = _free_port()
         self._process: subprocess.Popen[bytes] | None = None
+        self._was_killed = False
 
     def make(self) -> None:
         """Make the files of the cluster."""
-        flags = ("-U", _SUPERUSER, "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C")
-        command = [*_as_user(), str(self._bin / "initdb"), "-D", str(self.data), *flags]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd=self.folder)
+        self._own()
+        flags = ("-U", SUPERUSER, "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C")
+        self._run("initdb", "-D", str(self.data), *flags)
 
-    def start(self, largest_file: int | None = None, **settings: str) -> None:
+    def copy(self, port: int) -> None:
+        """Make the files anew as a standby of the server on that port, from which they are copied. It must be stopped."""
+        self._own()
+        shutil.rmtree(self.data, ignore_errors=True)
+        source = ("-h", "127.0.0.1", "-p", str(port), "-U", SUPERUSER)
+        self._run("pg_basebackup", "-D", str(self.data), *source, "-X", "stream", "-c", "fast", "-R", "--no-sync")
+
+    def _own(self) -> None:
+        self.folder.mkdir(exist_ok=True)
+        owner = _user()
+        if owner is not None:
+            os.chown(self.folder, owner.pw_uid, owner.pw_gid)
+
+    def _run(self, program: str, *arguments: str) -> None:
+        command = [*_as_user(), str(self._bin / program), *arguments]
+        done = subprocess.run(command, check=False, capture_output=True, cwd=self.folder)
+        if done.returncode:
+            raise RuntimeError(f"{program} ended with status {done.returncode}: {done.stderr.decode()[-2_000:]}")
+
+    def start(self, settings: Mapping[str, str] | None = None, *, largest_file: int | None = None) -> None:
         """Start the server, and return when it takes connections. No file may grow beyond `largest_file` bytes."""
-        options = {"port": str(self.port), "unix_socket_directories": str(self.folder)} | _SETTINGS | settings
+        options = (
+            {"port": str(self.port), "unix_socket_directories": str(self.folder)} | _SETTINGS | dict(settings or {})
+        )
         flags = [text for name, value in options.items() for text in ("-c", f"{name}={value}")]
         # In the blocks of 512 bytes that POSIX counts in.
         limit = "unlimited" if largest_file is None else str(largest_file // 512)
         limited = (*_as_user(), "sh", "-c", 'ulimit -S -f "$0"; exec "$@"', limit)
-        with (self.folder / "log").open("ab") as log:
-            self._process = subprocess.Popen(
-                [*limited, str(self._bin / "postgres"), "-D", str(self.data), *flags],
-                stdout=log,
-                stderr=log,
-                cwd=self.folder,
-            )
+        command = [*limited, str(self._bin / "postgres"), "-D", str(self.data), *flags]
         until = monotonic() + _START_SECONDS
+        process = self._process = self._spawn(command)
         while not self._is_ready():
-            if self._process.poll() is not None or monotonic() > until:
-                raise RuntimeError(f"{self._process.poll()}: {(self.folder / 'log').read_text()[-2_000:]}")
+            if monotonic() > until or (process.poll() is not None and not self._was_killed):
+                raise RuntimeError(f"{process.poll()}: {(self.folder / 'log').read_text()[-2_000:]}")
+            if process.poll() is not None:
+                # The processes of a server that was killed end a moment after it, and hold its memory until then.
+                process = self._process = self._spawn(command)
             sleep(0.02)
+        self._was_killed = False
+
+    def _spawn(self, command: list[str]) -> subprocess.Popen[bytes]:
+        with (self.folder / "log").open("ab") as log:
+            return subprocess.Popen(command, stdout=log, stderr=log, cwd=self.folder)
 
     def _is_ready(self) -> bool:
         asked = [str(self._bin / "pg_isready"), "-q", "-h", str(self.folder), "-p", str(self.port)]
         return subprocess.run(asked, check=False).returncode == 0
 
     def stop(self, how: signal.Signals = signal.SIGINT) -> None:
-        """End the server by its process: SIGINT cuts its connections, SIGQUIT is a crash."""
+        """End the server by its process: SIGINT cuts its connections, SIGQUIT and SIGKILL are crashes."""
         if self._process is not None:
             self._process.send_signal(how)
             self._process.wait(_START_SECONDS)
             self._process = None
+            self._was_killed = how == signal.SIGKILL
 
-    def address(self, database: str, *, user: str = _SUPERUSER, hosts: str | None = None) -> Address:
+    def promote(self) -> None:
+        """Make a standby the primary, and return when it may be written."""
+        self._run("pg_ctl", "promote", "-w", "-D", str(self.data))
+
+    def address(self, database: str, *, user: str = SUPERUSER, hosts: str | None = None) -> Address:
         """The address of a database, over the network."""
         return Address(f"postgresql://{user}@{hosts or f'127.0.0.1:{self.port}'}/{database}")
 
     def socket_address(self, database: str) -> Address:
         """The address of a database, over the socket in the file system."""
-        return Address(f"postgresql://{_SUPERUSER}@/{database}?host={quote(str(self.folder))}&port={self.port}")
+        return Address(f"postgresql://{SUPERUSER}@/{database}?host={quote(str(self.folder))}&port={self.port}")
 
     @asynccontextmanager
     async def superuser(self, database: str = "postgres") -> AsyncIterator[Connection]:
-        """A connection that may do everything."""
-        db = await asyncpg.connect(
-            self.address(database).url, server_settings={"statement_timeout": "0", "lock_timeout": "0"}
-        )
+        """A connection that may do everything. The server must not be a standby."""
+        db = await connect(self.address(database))
         try:
             yield db
         finally:
@@ -143,18 +172,14 @@ class Cluster:
 @contextmanager
 def running(bin_folder: Path) -> Iterator[Cluster]:
     """A new cluster, while in the context."""
-    folder = Path(tempfile.mkdtemp(prefix="erqiwang-pg-"))
-    owner = _user()
-    if owner is not None:
-        os.chown(folder, owner.pw_uid, owner.pw_gid)
-    cluster = Cluster(bin_folder, folder)
-    try:
-        cluster.make()
-        cluster.start()
-        yield cluster
-    finally:
-        cluster.stop()
-        shutil.rmtree(folder)
+    with guarded_folder("erqiwang-pg-") as folder:
+        cluster = Cluster(bin_folder, folder)
+        try:
+            cluster.make()
+            cluster.start()
+            yield cluster
+        finally:
+            cluster.stop()
 
 
 def _free_port() -> int:
