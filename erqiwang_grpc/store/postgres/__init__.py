@@ -45,6 +45,7 @@ from erqiwang_grpc.store.postgres.database_clock import DatabaseClock
 from erqiwang_grpc.store.postgres.house_lock import HouseLock
 from erqiwang_grpc.store.postgres.notifications import Notifications
 from erqiwang_grpc.store.postgres.opening import (
+    Copied,
     NewerSchema,
     NotAStore,
     NotPrepared,
@@ -52,7 +53,10 @@ from erqiwang_grpc.store.postgres.opening import (
     OpenRefused,
     OutOfReach,
     Pooled,
+    Served,
+    Taken,
     Unclear,
+    UnfinishedMove,
     advice,
 )
 from erqiwang_grpc.store.postgres.side_messages import PostgresSideMessages
@@ -62,6 +66,7 @@ from erqiwang_grpc.store.postgres.wakeup import PostgresWakeup
 __all__ = [
     "PATIENCE",
     "Address",
+    "Copied",
     "NewerSchema",
     "NotAStore",
     "NotPrepared",
@@ -72,7 +77,10 @@ __all__ = [
     "PostgresSideMessages",
     "PostgresStore",
     "PostgresWakeup",
+    "Served",
+    "Taken",
     "Unclear",
+    "UnfinishedMove",
     "advice",
     "is_url",
     "open_store",
@@ -125,6 +133,10 @@ class PostgresStore:
     def keeps_house(self) -> bool:
         """Whether this node has the lock of the one that keeps house."""
         return self._house_lock.is_held
+
+    async def faults(self) -> tuple[str, ...] | Unavailable:
+        """The faults of the tables outside of rooms. This reads a whole table."""
+        return await self._connections.read(lists.faults)
 
     async def append(self, room: RoomId, expected: Version, batch: Batch) -> AppendAnswer:
         """Append `batch` after version `expected` of the room. See `Store.append`.

@@ -120,6 +120,15 @@ class Cluster:
             self._process.wait(_START_SECONDS)
             self._process = None
 
+    def adopt(self, data: Path) -> None:
+        """Serve these files, which lie in its folder, in place of its own."""
+        user = _user()
+        if user is not None:
+            for path in (data, *data.rglob("*")):
+                os.chown(path, user.pw_uid, user.pw_gid, follow_symlinks=False)
+        self.data = data
+        self.start()
+
     def address(self, database: str, *, user: str = _SUPERUSER, hosts: str | None = None) -> Address:
         """The address of a database, over the network."""
         return Address(f"postgresql://{user}@{hosts or f'127.0.0.1:{self.port}'}/{database}")
