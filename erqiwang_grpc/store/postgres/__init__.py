@@ -235,5 +235,10 @@ async def open_store(
     reached = await opening.reach(address, patience, makes=makes)
     if not isinstance(reached, opening.Reached):
         return reached
+    return on(address, reached)
+
+
+def on(address: Address, reached: opening.Reached) -> PostgresStore:
+    """The store in a database that was reached."""
     connections = Connections(address, reached.identity, reached.db)
     return PostgresStore(reached.identity, connections)

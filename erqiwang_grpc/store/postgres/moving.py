@@ -19,11 +19,12 @@ from erqiwang_grpc.store.postgres import (
     OpenRefused,
     PostgresStore,
     failures,
+    on,
     open_store,
     opening,
     schema,
 )
-from erqiwang_grpc.store.postgres.connections import Connection, Connections, connect
+from erqiwang_grpc.store.postgres.connections import Connection, connect
 from erqiwang_grpc.store.postgres.opening import (
     NewerSchema,
     NotAStore,
@@ -145,8 +146,8 @@ class PostgresTarget:
         """See `Target.written`."""
         with _told(self._address):
             await self._db.execute("ANALYZE batches; ANALYZE rooms; ANALYZE found")
-            connections = Connections(self._address, self._identity, await connect(self._address))
-        self._store = PostgresStore(self._identity, connections)
+            reached = opening.Reached(self._identity, await connect(self._address))
+        self._store = on(self._address, reached)
         return self._store
 
     async def finish(self) -> StoreId:
