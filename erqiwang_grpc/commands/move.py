@@ -4,6 +4,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from pathlib import Path
+from time import monotonic
 from typing import Final, TypeVar
 
 from erqiwang_grpc.commands import data_folder, folding, interrupts, stores
@@ -20,6 +21,8 @@ Row = TypeVar("Row")
 DONE: Final = 0
 DAMAGED: Final = 1
 NOT_DONE: Final = 2
+_SAY_SECONDS: Final = 10.0
+"""Seconds between two lines that say how far a long move is."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -66,8 +69,8 @@ async def _move(place: Place, to: Place) -> tuple[list[str], list[str]]:
 
 
 async def _moved(place: Place, to: Place, source: Origin, target: Target) -> tuple[list[str], list[str]]:
-    left_out = await _copied(source.batches(), target.write_batches)
-    left_out += await _copied(source.heads(), target.write_heads)
+    left_out = await _copied("commands", source.batches(), target.write_batches)
+    left_out += await _copied("rooms", source.heads(), target.write_heads)
     found = await compare(source.reader, await target.written(), await source.feeds())
     identity = await target.finish()
     lines = [
@@ -79,13 +82,20 @@ async def _moved(place: Place, to: Place, source: Origin, target: Target) -> tup
     return lines, [*rows, *found.damaged]
 
 
-async def _copied(pages: AsyncIterator[list[Row | None]], write: Callable[[Sequence[Row]], Awaitable[None]]) -> int:
-    """Copy all rows; gives the number of those so damaged that they were left out."""
-    left_out = 0
+async def _copied(
+    what: str, pages: AsyncIterator[list[Row | None]], write: Callable[[Sequence[Row]], Awaitable[None]]
+) -> int:
+    """Copy all rows; gives the number of those so damaged that they were left out. Says now and then how far it is."""
+    left_out = copied = 0
+    said = monotonic()
     async for page in pages:
         rows = [row for row in page if row is not None]
         left_out += len(page) - len(rows)
         await write(rows)
+        copied += len(rows)
+        if monotonic() - said > _SAY_SECONDS:
+            said = monotonic()
+            print(f"{copied:,} {what} are written", file=sys.stderr)
     return left_out
 
 
