@@ -3,7 +3,8 @@
 `opening` reaches the database and makes the tables of `schema`, `connections` keeps the
 connections and makes lost ones again, `committing` gathers appends into one statement, `statements` and `lists` hold the
 statements, `wakeup` and `side_messages` tell other nodes over the connection of `notifications`, which also looks at
-`database_clock` and seeks the `house_lock`, and `failures` says what an error means.
+`database_clock` and seeks the `house_lock`, and `failures` says what an error means. `moving` takes a store
+to another engine and makes a copied database a store of its own.
 """
 
 from __future__ import annotations
