@@ -13,7 +13,7 @@ from uuid import uuid4
 import grpc
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from erqiwang_grpc.client import fold
+from erqiwang_grpc.client import fold, placement
 from erqiwang_grpc.client.calls import Cancellation, Status, bearer
 from erqiwang_grpc.client.servers import Options, Servers
 from erqiwang_grpc.client.timing import BackOff, Heart, Timing
@@ -117,6 +117,9 @@ class SeatClient:
     `last_version` is `Seated.last_version`, which comes with the token; a program that was restarted gives the last
     version that it saw. The first snapshot then tells in `missed` what has happened since, for example the start of the
     deal that began when this seat filled the room.
+
+    With `room_id`, all clients of that room begin with the same one of `addresses`, so that one node does the work of the
+    room; proxies that choose a node by the header `erqiwang-room` do the same. Seats may be attached to any node without it.
     """
 
     def __init__(
@@ -129,9 +132,11 @@ class SeatClient:
         last_version: int | None = None,
         timing: Timing | None = None,
         attach_seconds: float = _ATTACH_SECONDS,
+        room_id: str | None = None,
     ) -> None:
-        self._servers = Servers(addresses, credentials, options)
-        self._metadata = bearer(token)
+        placed = addresses if room_id is None or isinstance(addresses, str) else placement.in_order(room_id, addresses)
+        self._servers = Servers(placed, credentials, options)
+        self._metadata = bearer(token) if room_id is None else (*bearer(token), (placement.ROOM_HEADER, room_id))
         self._timing = Timing() if timing is None else timing
         self._last_version = last_version
         self._attach_seconds = attach_seconds

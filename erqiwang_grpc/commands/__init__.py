@@ -58,6 +58,9 @@ SUBCOMMANDS: Final = (
     Subcommand("export", "write the records of matches as lines of JSON", "erqiwang_grpc.commands.export"),
     Subcommand("compact", "give the space of deleted rooms back to the disk", "erqiwang_grpc.commands.compact"),
     Subcommand("backup", "copy a data folder, also while a server writes it", "erqiwang_grpc.commands.backup"),
+    Subcommand(
+        "move", "move a store to another engine or place, and compare every event", "erqiwang_grpc.commands.move"
+    ),
     Subcommand("keys", "make keys", "erqiwang_grpc.commands.keys"),
     Subcommand("rooms", "list, show or disband the rooms of a running server", "erqiwang_grpc.commands.rooms"),
     Subcommand("health", "ask a server whether it serves", "erqiwang_grpc.commands.health"),

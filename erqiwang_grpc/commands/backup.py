@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Final
 
 from erqiwang_grpc.auth.files import PLATFORM_KEYS, SIGNING_KEYS
-from erqiwang_grpc.commands import data_folder, folding, interrupts
+from erqiwang_grpc.commands import data_folder, folding, interrupts, stores
 from erqiwang_grpc.commands.data_folder import NoStore
+from erqiwang_grpc.commands.stores import InDatabase, InFolder, Place
 from erqiwang_grpc.store.sqlite import STORE_FILE, back_up
 from erqiwang_grpc.store.sqlite.opening import make_private, sync_folder
 
@@ -27,17 +28,31 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("target", type=Path, help="folder to make; it must not be there yet")
     data_folder.add_data_option(parser)
+    stores.add_store_option(parser)
     parser.set_defaults(run=run)
 
 
 def run(arguments: Namespace) -> int:
     """Copy, and print what was copied. Gives 2 if that fails, with advice on standard error. Overwrites nothing."""
     try:
-        folding.say([_backup(arguments.data, arguments.target)])
+        place = stores.place(arguments.store, arguments.data)
+        folding.say([_backup(_folder(place), arguments.target)])
     except (NoStore, OSError) as error:
         print(f"erqiwang backup: {error}", file=sys.stderr)
         return NOT_DONE
     return DONE
+
+
+def _folder(place: Place) -> Path:
+    """The data folder. Raises `NoStore` for a database, which PostgreSQL's own tools copy."""
+    match place:
+        case InFolder(folder):
+            return folder
+        case InDatabase():
+            raise NoStore(
+                f"{place}: back a database up with pg_dump or pg_basebackup, as docs/scaling.md says, and the key files of "
+                "--data beside it"
+            )
 
 
 def _backup(folder: Path, target: Path) -> str:

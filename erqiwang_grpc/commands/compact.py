@@ -6,9 +6,10 @@ from time import time_ns
 from typing import Final
 
 from erqiwang_grpc.archive.retention import delete_old_matches
-from erqiwang_grpc.commands import data_folder, folding, interrupts
+from erqiwang_grpc.commands import data_folder, folding, interrupts, stores
 from erqiwang_grpc.commands.arguments import not_negative
 from erqiwang_grpc.commands.data_folder import NoStore
+from erqiwang_grpc.commands.stores import InFolder
 from erqiwang_grpc.rooms.limits import DAY
 from erqiwang_grpc.store import TimeNs
 from erqiwang_grpc.store.sqlite import Compacted
@@ -22,6 +23,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.epilog = "The server must be stopped, and the disk must have as much free space as the store takes."
     parser.add_argument("--keep-days", type=not_negative, help="first delete matches that ended longer ago than this")
     data_folder.add_data_option(parser)
+    stores.add_store_option(parser)
     parser.set_defaults(run=run)
 
 
@@ -36,8 +38,14 @@ def run(arguments: Namespace) -> int:
 
 
 async def _compact(arguments: Namespace) -> str:
-    data_folder.existing(arguments.data)
-    store = await data_folder.writer(arguments.data)
+    place = stores.place(arguments.store, arguments.data)
+    if not isinstance(place, InFolder):
+        raise NoStore(
+            f"{place}: a database gives the space of deleted rooms to new ones by itself. To give it back to the disk, stop "
+            "the nodes and let PostgreSQL do it: VACUUM FULL. --keep-days is carried out by the nodes"
+        )
+    data_folder.existing(place.folder)
+    store = await data_folder.writer(place.folder)
     try:
         deleted = 0
         if arguments.keep_days is not None:

@@ -7,11 +7,12 @@ from typing import Final
 
 from erqiwang_grpc.auth.files import FIRST_KEY, PLATFORM_KEYS, SIGNING_KEYS
 from erqiwang_grpc.store.sqlite import STORE_FILE, SqliteReader, SqliteStore, advice, open_reader, open_store
+from erqiwang_grpc.store.sqlite.moving import UNFINISHED
 from erqiwang_grpc.store.sqlite.opening import was_served
 
 DATA: Final = Path("erqiwang-data")
-STORE_FILES: Final = (STORE_FILE, f"{STORE_FILE}-wal", f"{STORE_FILE}-shm")
-"""The store, and what SQLite keeps beside it while it is open."""
+STORE_FILES: Final = (STORE_FILE, f"{STORE_FILE}-wal", f"{STORE_FILE}-shm", f"{STORE_FILE}{UNFINISHED}")
+"""The store, what SQLite keeps beside it while it is open, and what is moved into the folder."""
 SECRETS: Final = (*STORE_FILES, PLATFORM_KEYS, SIGNING_KEYS, FIRST_KEY)
 """The files of a data folder that hold cards or keys."""
 
@@ -62,6 +63,8 @@ def loss(folder: Path) -> str | None:
     path = folder / STORE_FILE
     if path.exists() and path.stat().st_size:
         return None
+    if (folder / f"{STORE_FILE}{UNFINISHED}").exists():
+        return f"{path} is not there yet, since a move into this folder was not finished: run `erqiwang move` again"
     traces = [name for name in (PLATFORM_KEYS, SIGNING_KEYS, f"{STORE_FILE}-wal") if (folder / name).exists()]
     if was_served(path):
         traces.append(f"the {STORE_FILE}.lock of a server")

@@ -17,6 +17,7 @@ from erqiwang_grpc.archive.summaries import Contradicted, checked
 from erqiwang_grpc.commands import against, data_folder, interrupts, stores
 from erqiwang_grpc.commands.against import Testimony
 from erqiwang_grpc.commands.data_folder import NoStore
+from erqiwang_grpc.commands.stores import Readable
 from erqiwang_grpc.events.history import UnreadableEntry
 from erqiwang_grpc.names import printable, printable_json
 from erqiwang_grpc.rpc.wire import encode
@@ -113,8 +114,8 @@ async def _export(arguments: Namespace, testimony: Testimony | None, tally: Tall
         if not arguments.room:
             for missing in kept:
                 tally.fault(f"room {missing}: the platform was told of it, and it is not there")
-            if arguments.verify and isinstance(reader, SqliteReader):
-                await _look_at_the_file(reader, tally)
+            if arguments.verify:
+                await _look_at_the_whole(reader, tally)
     finally:
         await reader.close()
 
@@ -125,11 +126,12 @@ async def _faults_of_summary(reader: StoreReader, room: RoomId, entries: tuple[E
     return (f"{found.why}: `erqiwang store rebuild` rebuilds it",) if isinstance(found, Contradicted) else ()
 
 
-async def _look_at_the_file(reader: SqliteReader, tally: Tally) -> None:
-    """Check the file itself, because an index may be damaged even if every room is sound."""
+async def _look_at_the_whole(reader: Readable, tally: Tally) -> None:
+    """Check the file or the tables, because what lists find rooms by may be damaged even if every room is sound."""
     found = await reader.faults()
+    what = "file" if isinstance(reader, SqliteReader) else "database"
     for fault in (found.why,) if isinstance(found, Unavailable) else found:
-        tally.fault(f"the file: {fault}")
+        tally.fault(f"the {what}: {fault}")
 
 
 async def every_room(reader: StoreReader, named: Sequence[str], page: int = _PAGE) -> AsyncIterator[RoomId]:

@@ -26,7 +26,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         "new-identity",
         help="give the store a new identity, and print it",
         epilog="Do so once with each copy that was not made by `erqiwang backup`, before it is served. The server then "
-        "refuses older cursors and page tokens, so that platforms begin again. The server must be stopped.",
+        "refuses older cursors and page tokens, so that platforms begin again. The server must be stopped, and all nodes of a "
+        "database. Where a database was restored into another cluster, its events are also numbered anew.",
     )
     rebuilt = actions.add_parser(
         "rebuild",
@@ -64,7 +65,7 @@ async def _identity(place: Place) -> StoreId:
 
 async def _renew(place: Place) -> StoreId:
     if not isinstance(place, InFolder):
-        raise NoStore(f"{place}: there is no command yet that makes a copied database another store")
+        return await stores.new_identity(place.address)
     renewed: StoreId | OpenRefused = await new_identity(data_folder.existing(place.folder))
     if isinstance(renewed, str):
         return renewed

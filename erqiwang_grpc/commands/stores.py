@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 from argparse import ArgumentParser
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias, final
 
 from erqiwang_grpc.commands import data_folder
 from erqiwang_grpc.commands.data_folder import NoStore
-from erqiwang_grpc.store import SideMessages, Store, Wakeup
+from erqiwang_grpc.store import SideMessages, Store, StoreId, Wakeup
 from erqiwang_grpc.store.address import Address, is_url
+from erqiwang_grpc.store.rows import Filled, MoveFailed, Origin, Target
 from erqiwang_grpc.store.sqlite import SqliteReader
 from erqiwang_grpc.store.wakeup import ProcessWakeup
 
@@ -49,7 +51,7 @@ class InDatabase:
 
 
 Place: TypeAlias = InFolder | InDatabase
-Readable: TypeAlias = SqliteReader | Store
+Readable: TypeAlias = "SqliteReader | PostgresStore"
 """A store that is open and can be closed."""
 
 
@@ -76,15 +78,22 @@ def add_store_option(parser: ArgumentParser) -> None:
 
 def place(given: str | None, data: Path, environment: Mapping[str, str] = os.environ) -> Place:
     """Where `--store` or the environment says that rooms are kept; without both, in the data folder. Raises `NoStore`."""
-    text = given or environment.get(VARIABLE)
+    text = environment.get(VARIABLE)
+    if given:
+        return named(given, "--store")
     if not text:
         return InFolder(data)
-    if not is_url(text):
-        return _named(text)
-    address = Address(text)
-    if given and address.has_password:
+    return InDatabase(Address(text)) if is_url(text) else _named(text)
+
+
+def named(given: str, option: str) -> Place:
+    """Where an option of the command line says that rooms are kept. Raises `NoStore`, also for a password in it."""
+    if not is_url(given):
+        return _named(given)
+    address = Address(given)
+    if address.has_password:
         raise NoStore(
-            "a password in --store is seen by everybody on this machine: leave it to ~/.pgpass or PGPASSFILE, write the "
+            f"a password in {option} is seen by everybody on this machine: leave it to ~/.pgpass or PGPASSFILE, write the "
             f"URL into a file and name that, or put it into {VARIABLE}"
         )
     return InDatabase(address)
@@ -137,15 +146,54 @@ async def writer(place: Place) -> Store:
 
 
 async def _database(address: Address, *, makes: bool) -> PostgresStore:
-    try:
-        # Imported here, because its driver is installed only where it is needed.
-        from erqiwang_grpc.store import postgres  # noqa: PLC0415  # see above
-    except ModuleNotFoundError as missing:
-        if missing.name != "asyncpg":
-            raise
-        raise NoStore(f"a database needs asyncpg, which is not installed: pip install '{POSTGRES_EXTRA}'") from missing
+    with _driver():
+        from erqiwang_grpc.store import postgres  # noqa: PLC0415  # see `_driver`
     # Only a server is started by a machine, perhaps before the database is.
     store = await postgres.open_store(address, postgres.PATIENCE if makes else 0, makes=makes)
     if isinstance(store, postgres.PostgresStore):
         return store
     raise NoStore(postgres.advice(store))
+
+
+async def database_origin(address: Address) -> Origin:
+    """A database whose rooms are moved elsewhere. Close it. Raises `NoStore`, also if a server has it open."""
+    with _driver():
+        from erqiwang_grpc.store.postgres import advice, moving  # noqa: PLC0415  # see `_driver`
+    opened = await moving.origin(address)
+    if isinstance(opened, moving.PostgresOrigin):
+        return opened
+    raise NoStore(advice(opened))
+
+
+async def database_target(address: Address) -> Target | Filled:
+    """A database to which rooms are moved. Close it. Raises `NoStore`, also if a server has it open."""
+    with _driver():
+        from erqiwang_grpc.store.postgres import advice, moving  # noqa: PLC0415  # see `_driver`
+    opened = await moving.target(address)
+    if isinstance(opened, moving.PostgresTarget | Filled):
+        return opened
+    raise NoStore(advice(opened))
+
+
+async def new_identity(address: Address) -> StoreId:
+    """Make a copied database a store of its own; gives its identity. Raises `NoStore`, also if a server has it open."""
+    with _driver():
+        from erqiwang_grpc.store.postgres import advice, moving  # noqa: PLC0415  # see `_driver`
+    try:
+        renewed = await moving.new_identity(address)
+    except MoveFailed as failed:
+        raise NoStore(str(failed)) from failed
+    if isinstance(renewed, str):
+        return renewed
+    raise NoStore(advice(renewed))
+
+
+@contextmanager
+def _driver() -> Iterator[None]:
+    """Where the engine for PostgreSQL is imported: its driver is installed only where it is needed. Raises `NoStore`."""
+    try:
+        yield
+    except ModuleNotFoundError as missing:
+        if missing.name != "asyncpg":
+            raise
+        raise NoStore(f"a database needs asyncpg, which is not installed: pip install '{POSTGRES_EXTRA}'") from missing

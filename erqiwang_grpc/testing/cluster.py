@@ -151,6 +151,15 @@ class Cluster:
         """Make a standby the primary, and return when it may be written."""
         self._run("pg_ctl", "promote", "-w", "-D", str(self.data))
 
+    def adopt(self, data: Path) -> None:
+        """Serve these files, which lie in its folder, in place of its own."""
+        user = _user()
+        if user is not None:
+            for path in (data, *data.rglob("*")):
+                os.chown(path, user.pw_uid, user.pw_gid, follow_symlinks=False)
+        self.data = data
+        self.start()
+
     def address(self, database: str, *, user: str = SUPERUSER, hosts: str | None = None) -> Address:
         """The address of a database, over the network."""
         return Address(f"postgresql://{user}@{hosts or f'127.0.0.1:{self.port}'}/{database}")

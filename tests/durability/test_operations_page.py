@@ -44,7 +44,9 @@ def test_every_message_of_the_log_is_explained(message: str) -> None:
     assert f"`{message}`" in PAGE
 
 
-@pytest.mark.parametrize("command", ["serve", "torture", "backup", "compact", "replay", "export", "keys", "store"])
+@pytest.mark.parametrize(
+    "command", ["serve", "torture", "backup", "compact", "replay", "export", "keys", "store", "move"]
+)
 def test_every_command_for_operators_is_shown(command: str) -> None:
     assert f"erqiwang {command}" in PAGE
 

@@ -4,6 +4,7 @@
 connections and makes lost ones again, `committing` gathers appends into one statement, `standby` knows what may be
 answered, `statements` and `lists` hold the statements, `wakeup` and `side_messages` tell other nodes over the connection of
 `notifications`, which also looks at `database_clock` and seeks the `house_lock`, and `failures` says what an error means.
+`moving` takes a store to another engine and makes a copied database a store of its own.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ from erqiwang_grpc.store.postgres.database_clock import DatabaseClock
 from erqiwang_grpc.store.postgres.house_lock import HouseLock
 from erqiwang_grpc.store.postgres.notifications import Notifications
 from erqiwang_grpc.store.postgres.opening import (
+    Copied,
     NewerSchema,
     NotAStore,
     NotPrepared,
@@ -53,7 +55,10 @@ from erqiwang_grpc.store.postgres.opening import (
     OpenRefused,
     OutOfReach,
     Pooled,
+    Served,
+    Taken,
     Unclear,
+    UnfinishedMove,
     advice,
 )
 from erqiwang_grpc.store.postgres.side_messages import PostgresSideMessages
@@ -64,6 +69,7 @@ from erqiwang_grpc.store.postgres.wakeup import PostgresWakeup
 __all__ = [
     "PATIENCE",
     "Address",
+    "Copied",
     "NewerSchema",
     "NotAStore",
     "NotPrepared",
@@ -74,7 +80,10 @@ __all__ = [
     "PostgresSideMessages",
     "PostgresStore",
     "PostgresWakeup",
+    "Served",
+    "Taken",
     "Unclear",
+    "UnfinishedMove",
     "advice",
     "is_url",
     "open_store",
@@ -131,6 +140,10 @@ class PostgresStore:
     def keeps_house(self) -> bool:
         """Whether this node has the lock of the one that keeps house."""
         return self._house_lock.is_held
+
+    async def faults(self) -> tuple[str, ...] | Unavailable:
+        """The faults of the tables outside of rooms. This reads a whole table."""
+        return await self._connections.read(lists.faults)
 
     async def append(self, room: RoomId, expected: Version, batch: Batch) -> AppendAnswer:
         """Append `batch` after version `expected` of the room. See `Store.append`.
@@ -237,5 +250,10 @@ async def open_store(
     reached = await opening.reach(address, patience, makes=makes)
     if not isinstance(reached, opening.Reached):
         return reached
+    return on(address, reached)
+
+
+def on(address: Address, reached: opening.Reached) -> PostgresStore:
+    """The store in a database that was reached."""
     connections = Connections(address, reached.identity, reached.db)
     return PostgresStore(reached.identity, connections)

@@ -104,6 +104,9 @@ WITH doomed AS MATERIALIZED (
 SELECT room FROM doomed
 """
 _LOWEST: Final = -(2**63)
+_LEADS_NOWHERE: Final = """SELECT EXISTS (SELECT FROM found f
+  WHERE NOT EXISTS (SELECT FROM rooms r WHERE r.room = f.room))"""
+_LEADS_NOWHERE_SAID: Final = "lists lead to rooms that are not there: a list that meets one takes that away"
 
 
 async def rooms(db: Connection, after: RoomId, limit: int) -> tuple[RoomId, ...]:
@@ -220,3 +223,8 @@ async def delete_rooms(db: Connection, term: Term, before: TimeNs, limit: int) -
             break
         last = (rows[-1][0], rows[-1][1])
     return tuple(deleted)
+
+
+async def faults(db: Connection) -> tuple[str, ...]:
+    """The faults outside of rooms: in what lists find them by."""
+    return (_LEADS_NOWHERE_SAID,) if await db.fetchval(_LEADS_NOWHERE) else ()

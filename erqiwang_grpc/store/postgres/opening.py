@@ -14,7 +14,7 @@ from erqiwang_grpc.store.postgres.connections import Connection, connect
 
 log = logging.getLogger(__name__)
 
-_OLDEST: Final = 13
+OLDEST: Final = 13
 """The oldest major version of PostgreSQL that numbers transactions as feeds need it."""
 _FIRST_DELAY: Final = 0.1
 _LONGEST_DELAY: Final = 2.0
@@ -67,6 +67,39 @@ class NotAStore:
 
 @final
 @dataclass(frozen=True, slots=True)
+class UnfinishedMove:
+    """A store was being moved into the database, and that is not finished."""
+
+    address: Address
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """The tables were copied into this database from another one, and have that one's identity."""
+
+    address: Address
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A command that must have the store to itself is at work."""
+
+    address: Address
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Served:
+    """Servers, or other commands, have the store open, by so many connections."""
+
+    address: Address
+    connections: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class OlderServer:
     """The server is too old."""
 
@@ -82,7 +115,19 @@ class Pooled:
     address: Address
 
 
-OpenRefused: TypeAlias = OutOfReach | Unclear | NewerSchema | NotPrepared | NotAStore | OlderServer | Pooled
+OpenRefused: TypeAlias = (
+    OutOfReach
+    | Unclear
+    | NewerSchema
+    | NotPrepared
+    | NotAStore
+    | UnfinishedMove
+    | Copied
+    | Taken
+    | Served
+    | OlderServer
+    | Pooled
+)
 
 
 def advice(refused: OpenRefused) -> str:
@@ -100,8 +145,25 @@ def advice(refused: OpenRefused) -> str:
             return (
                 f'{address} has a schema "{schema.SCHEMA}" of something else and was left alone: name another database'
             )
+        case UnfinishedMove(address):
+            return (
+                f"{address} holds a part of a store that was being moved there: run `erqiwang move` again, or drop its "
+                f'schema "{schema.SCHEMA}"'
+            )
+        case Copied(address):
+            return (
+                f"{address} is a copy of another database, from whose cursors its own must differ: run `erqiwang store "
+                "new-identity` on it once"
+            )
+        case Taken(address):
+            return f"{address} is being moved or renewed by another command: wait for it"
+        case Served(address, connections):
+            return (
+                f"{address} is open to servers or other commands by {connections} connections: stop them, also those on "
+                "other machines"
+            )
         case OlderServer(address, found):
-            return f"{address} is PostgreSQL {found}: {_OLDEST} or later is needed"
+            return f"{address} is PostgreSQL {found}: {OLDEST} or later is needed"
         case Pooled(address):
             return (
                 f"{address} is a pooler that lends connections for one transaction, through which no node hears another: "
@@ -154,10 +216,12 @@ async def _reach(address: Address, *, makes: bool) -> Reached | OpenRefused:
 
 async def _looked_at(address: Address, db: Connection, *, makes: bool) -> Reached | OpenRefused:
     major = db.get_server_version().major
-    if major < _OLDEST:
+    if major < OLDEST:
         return OlderServer(address, major)
     if await _is_pooled(address, db):
         return Pooled(address)
+    if makes and not await db.fetchval("SELECT pg_try_advisory_xact_lock_shared($1)", schema.ALONE):
+        return Taken(address)
     try:
         identity = await (schema.prepare(db) if makes else schema.look(db))
     except schema.OlderSchemaError:
@@ -166,6 +230,10 @@ async def _looked_at(address: Address, db: Connection, *, makes: bool) -> Reache
         return NewerSchema(address, newer.found, schema.VERSION)
     except schema.NotAStoreError:
         return NotAStore(address)
+    except schema.UnfinishedMoveError:
+        return UnfinishedMove(address)
+    except schema.CopiedError:
+        return Copied(address)
     if makes:
         await _say_how_it_is_set(address, db)
     return Reached(identity, db)

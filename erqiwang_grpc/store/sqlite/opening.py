@@ -141,7 +141,7 @@ class OpenFile:
 
 def open_for_writing(path: Path, page_limit: int | None) -> OpenFile | OpenRefused:
     """Lock the file, create it if necessary, and check that it is ours and that rooms can be looked up in it."""
-    lock = _lock(path)
+    lock = locked(path)
     if not isinstance(lock, ServerLock):
         return lock
     opened = _refused_or(path, lambda: _writing_connection(path, page_limit))
@@ -178,7 +178,8 @@ def _lock_file(path: Path) -> Path:
     return path.with_name(path.name + ".lock")
 
 
-def _lock(path: Path) -> ServerLock | OpenRefused:
+def locked(path: Path) -> ServerLock | OpenRefused:
+    """The right to write the file, if no other process has it."""
     try:
         descriptor = os.open(_lock_file(path), os.O_RDWR | os.O_CREAT, 0o600)
     except PermissionError:

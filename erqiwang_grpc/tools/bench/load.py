@@ -40,8 +40,9 @@ class Orders:
     """What one load process has to do."""
 
     kind: Kind
-    """What serves the address."""
-    address: str
+    """What serves the addresses."""
+    addresses: list[str]
+    """One for each node; the rooms are shared out to them in turn."""
     name: str
     """Differs from the name of every other load process."""
     key: str
@@ -58,6 +59,12 @@ class Orders:
     """The number of deals after which a table stops; None for no limit."""
     rate: float | None
     """The most turns a second at all tables together; None for no limit."""
+    spread: bool = False
+    """Whether the seats of a room are attached to different nodes; otherwise all are attached to the room's own one."""
+
+    def address(self, room: int, seat: int) -> str:
+        """The node to which a seat of a room is attached."""
+        return self.addresses[(room + seat if self.spread else room) % len(self.addresses)]
 
 
 @final
@@ -141,10 +148,12 @@ class Table:
     def __init__(self, orders: Orders, number: int, pace: Pace, played: Played) -> None:
         # By default, gRPC uses one connection for all channels with the same arguments.
         own = [("grpc.use_local_subchannel_pool", 1)]
-        self._channels = [grpc.aio.insecure_channel(orders.address, options=own) for _ in range(orders.seats)]
+        self._channels = [
+            grpc.aio.insecure_channel(orders.address(number, seat), options=own) for seat in range(orders.seats)
+        ]
         self._stubs = [rpc.SeatServiceStub(channel) for channel in self._channels]
         self._opener: Opener = (
-            ServerRooms(orders.address, orders.key, orders.options)
+            ServerRooms(orders.address(number, 0), orders.key, orders.options)
             if orders.kind == "server"
             else RelayRooms(f"{orders.name}-{number}", orders.seats)
         )

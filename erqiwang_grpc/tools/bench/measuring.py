@@ -164,7 +164,7 @@ def _playing_orders(plan: Plan, kind: Kind, running: Subject, key: str) -> list[
     return [
         Orders(
             kind=kind,
-            address=running.address,
+            addresses=[running.address],
             name=f"playing-{each}",
             key=key,
             options=plan.written_options,
@@ -183,7 +183,9 @@ def _idle_orders(plan: Plan, kind: Kind, running: Subject, key: str) -> list[Ord
     if not plan.idle_rooms:
         return []
     rooms, options = plan.idle_rooms, plan.written_options
-    orders = Orders(kind, running.address, "idle", key, options, plan.seats, rooms, seconds=0.0, deals=None, rate=None)
+    orders = Orders(
+        kind, [running.address], "idle", key, options, plan.seats, rooms, seconds=0.0, deals=None, rate=None
+    )
     return [orders]
 
 

@@ -83,13 +83,15 @@ async def _subject(module: str, *arguments: str) -> AsyncIterator[Subject]:
 
 
 @contextlib.asynccontextmanager
-async def server(folder: Path, *, in_memory: bool) -> AsyncIterator[Subject]:
-    """Start `erqiwang serve` with its rooms in the folder or only in memory, and with limits that no bench reaches.
+async def server(folder: Path, *, in_memory: bool, store: str | None = None) -> AsyncIterator[Subject]:
+    """Start `erqiwang serve` with its rooms in the folder, only in memory, or in the `store` of this URL.
+
+    Its limits are such that no bench reaches them.
 
     Its key files are in the folder in both cases. Raises `BenchFailed` if the server ends before it serves, or if it
     does not serve within 30 seconds.
     """
-    where = ("--in-memory",) if in_memory else ()
+    where = ("--in-memory",) if in_memory else () if store is None else ("--store", store)
     limits = ("--commands-per-second", "1000000", "--platform-calls-per-second", "1000000")
     async with _subject("erqiwang_grpc", "serve", "--port", "0", "--data", str(folder), *where, *limits) as subject:
         yield subject

@@ -11,6 +11,7 @@ import pytest
 from erqiwang_grpc.store import NOTHING, Appended, StoreId, Version
 from erqiwang_grpc.store.postgres import (
     Address,
+    Copied,
     NewerSchema,
     NotAStore,
     NotPrepared,
@@ -19,7 +20,10 @@ from erqiwang_grpc.store.postgres import (
     OutOfReach,
     Pooled,
     PostgresStore,
+    Served,
+    Taken,
     Unclear,
+    UnfinishedMove,
     advice,
     open_store,
     schema,
@@ -197,6 +201,10 @@ async def test_a_pooler_that_lends_connections_for_a_transaction_is_found_out(
         NotPrepared(Address("postgresql://db/rooms")),
         OlderServer(Address("postgresql://db/rooms"), 12),
         Pooled(Address("postgresql://db/rooms")),
+        Copied(Address("postgresql://db/rooms")),
+        UnfinishedMove(Address("postgresql://db/rooms")),
+        Taken(Address("postgresql://db/rooms")),
+        Served(Address("postgresql://db/rooms"), 3),
     ],
 )
 def test_every_refusal_is_explained(refusal: OpenRefused) -> None:
