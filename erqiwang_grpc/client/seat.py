@@ -372,7 +372,7 @@ class SeatClient:
                 self.present = tuple(message.presence.present)
             case "heartbeat":
                 self._set_clock(message.heartbeat.server_time)
-            case "signal_received" | "goodbye" | None:
+            case "signal_received" | "record_read" | "goodbye" | None:
                 pass
         self._incoming.put_nowait(message)
         async with self._changed:

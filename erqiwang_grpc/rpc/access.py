@@ -10,7 +10,7 @@ import grpc
 from erqiwang_grpc.archive.ownership import owner
 from erqiwang_grpc.auth.bearer import credential
 from erqiwang_grpc.auth.files import KeyFiles
-from erqiwang_grpc.auth.keys import PlatformId, is_platform_key
+from erqiwang_grpc.auth.keys import PlatformId, Scope, scope
 from erqiwang_grpc.auth.tokens import Fault, SeatClaims, TokenRefused, UnixSeconds
 from erqiwang_grpc.reasons import Reason
 from erqiwang_grpc.rooms.limits import SECOND
@@ -36,14 +36,22 @@ class Access:
         self._now = now
 
     async def platform(self, context: grpc.aio.ServicerContext[Q, R]) -> PlatformId:
-        """The platform whose key the call carries. Ends the call with UNAUTHENTICATED if it carries no valid key."""
-        presented = await _credential(context, "A platform key is required.")
-        platform = self._keys.current.platforms.platform(presented)
+        """The platform whose platform key the call carries. Ends the call with UNAUTHENTICATED if it carries no valid one."""
+        return await self._platform(Scope.PLATFORM, context)
+
+    async def gateway(self, context: grpc.aio.ServicerContext[Q, R]) -> PlatformId:
+        """The platform whose gateway key the call carries. Ends the call with UNAUTHENTICATED if it carries no valid one."""
+        return await self._platform(Scope.GATEWAY, context)
+
+    async def _platform(self, needed: Scope, context: grpc.aio.ServicerContext[Q, R]) -> PlatformId:
+        presented = await _credential(context, f"A {needed.label} key is required.")
+        platform = self._keys.current.platforms.platform(presented, needed)
         if platform is not None:
             return platform
-        if is_platform_key(presented):
-            await end(context, Reason.CREDENTIAL_WRONG, "The platform key is wrong: no platform has it now.")
-        return await end(context, Reason.CREDENTIAL_MALFORMED, "The credential is no platform key, as this call needs.")
+        if scope(presented) is needed:
+            await end(context, Reason.CREDENTIAL_WRONG, f"The {needed.label} key is wrong: no platform has it now.")
+        said = f"The credential is no {needed.label} key, as this call needs."
+        return await end(context, Reason.CREDENTIAL_MALFORMED, said)
 
     async def seat(self, context: grpc.aio.ServicerContext[Q, R]) -> tuple[SeatClaims, Room]:
         """The seat whose token the call carries, and its room.
