@@ -160,6 +160,7 @@ class Quota(Enum):
     STREAMS = "streams"
     CALLS = "calls"
     UNATTACHED = "unattached"
+    GATEWAYS = "gateways"
 
 
 @final

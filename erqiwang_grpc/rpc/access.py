@@ -59,10 +59,14 @@ class Access:
         Ends the call with UNAUTHENTICATED if it carries no valid token. The caller then learns nothing about any room.
         """
         presented = await _credential(context, "A seat token is required.")
-        claims = self._keys.current.tokens.verify(presented, UnixSeconds(self._now() // SECOND))
+        claims = self.claims(presented)
         if isinstance(claims, TokenRefused):
             await end(context, _reason(claims.fault), f"The seat token is refused: {claims.fault.value}.")
         return claims, await self.room(claims, context)
+
+    def claims(self, token: str) -> SeatClaims | TokenRefused:
+        """What a seat token says, if it is ours and has not expired. Only the room knows whether it is still valid."""
+        return self._keys.current.tokens.verify(token, UnixSeconds(self._now() // SECOND))
 
     async def room(self, claims: SeatClaims, context: grpc.aio.ServicerContext[Q, R]) -> Room:
         """The room that the token names. Ends the call with UNAUTHENTICATED if the token is no longer valid for its seat."""

@@ -25,6 +25,7 @@ from erqiwang_grpc.rpc.own_records import OwnRecords
 from erqiwang_grpc.rpc.seat_stream import SeatStream
 from erqiwang_grpc.rpc.wire import encode, requests as decode
 from erqiwang_grpc.v1 import record_pb2, seat_service_pb2 as pb
+from erqiwang_grpc.v1.gateway_service_pb2 import SeatRequest
 
 log = logging.getLogger(__name__)
 
@@ -134,7 +135,7 @@ def last_version(request: pb.PlayRequest) -> int | None:
 
 
 def asked_by(
-    claims: SeatClaims, request: pb.PlayRequest | pb.ActRequest, room: Room
+    claims: SeatClaims, request: pb.PlayRequest | pb.ActRequest | SeatRequest, room: Room
 ) -> SeatAsks | InvalidField | NoCommand | RoomQuarantined:
     """The command of the seat, or why the request is refused. A fault of the room comes before one of the command."""
     wrong = id_fault(request.command_id)

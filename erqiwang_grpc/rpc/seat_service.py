@@ -189,7 +189,7 @@ class SeatServicer:
         while True:
             response = await stream.outbox.take()
             if response:
-                attachment.written = self._monotonic()
+                attachment.pulse.written = self._monotonic()
                 await context.write(response)
             elif stream.outbox.closing is not None:
                 return stream.outbox.closing
