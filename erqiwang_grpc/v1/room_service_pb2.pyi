@@ -75,7 +75,8 @@ class GetServerInfoResponse(_message.Message):
     @_builtins.property
     def features(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """What the server can do, in alphabetical order: `disband_reason`, `gateway`, `labels`, `last_event_time`,
-        `refresh_seat_token`, `start_match`, `watch_from_now`. A later version may add names. A name is never removed and never changes its meaning.
+        `refresh_seat_token`, `start_match`, `watch_from_now`. A later version may add names. A name is never removed and never
+        changes its meaning.
         """
 
     @_builtins.property

@@ -368,6 +368,29 @@ async def test_a_gateway_that_does_not_read_costs_bounded_memory_and_delays_no_t
                 assert views[handle] == (await seen(service, table, 2)).view
 
 
+async def test_a_gateway_that_asks_and_does_not_read_is_not_read_either(tmp_path: Path) -> None:
+    """Every request is answered, so whoever does not take the answers could fill the memory with them."""
+    limits = replace(ROOMY, gateway_bytes=60_000)
+    async with served(tmp_path, limits=limits) as service, unread(service, []) as slow:
+        await eventually(lambda: service.server.gateways.streams == 1)
+        (connection,) = service.server.gateways._connections  # what waits inside is what this is about
+        with pytest.raises(TimeoutError):
+            await flood(slow)
+        assert 20_000 < connection.outbox.waiting < 31_000
+
+
+async def flood(call: "grpc.aio.StreamStreamCall[gateway_pb.ConnectRequest, gateway_pb.ConnectResponse]") -> None:
+    """Open seats with bad tokens as fast as they are taken, until nothing was taken for a second."""
+    handle = 0
+    while True:
+        bad = [
+            gateway_pb.SeatRequest(handle=handle + more, open=gateway_pb.OpenSeat(seat_token="x"))
+            for more in range(500)
+        ]
+        handle += 500
+        await asyncio.wait_for(call.write(gateway_pb.ConnectRequest(requests=bad)), 1)
+
+
 async def deal(service: Service, table: Table, after: Callable[[], None]) -> None:
     """Play a deal by single calls, and call `after` after each."""
     while not in_phase(view_pb2.PHASE_SETTLED)((await seen(service, table, 0)).view):

@@ -23,7 +23,7 @@ from erqiwang_grpc.rooms.closing import Closing
 from erqiwang_grpc.rooms.command import SeatAsks
 from erqiwang_grpc.rooms.costs import Work
 from erqiwang_grpc.rooms.rate_limit import Allowance
-from erqiwang_grpc.rooms.refusals import Refused, TooManyCommands, reason
+from erqiwang_grpc.rooms.refusals import NoSuchRoom, Refused, TooManyCommands, reason
 from erqiwang_grpc.rooms.room import Node, Room
 from erqiwang_grpc.rpc.access import Access, holds
 from erqiwang_grpc.rpc.conversation import answered, asked_by, recorded, refused
@@ -297,11 +297,12 @@ class Connection:
             return seat_ended(ended_status(Reason.TOO_MANY_STREAMS, said))
         claims = self._services.access.claims(token)
         if isinstance(claims, TokenRefused):
+            if claims.fault is Fault.EXPIRED:
+                return seat_ended(ended_status(Reason.CREDENTIAL_EXPIRED))
             # A gateway learns no more of a bad token than of a good one for a room that is not its platform's.
-            why = Reason.CREDENTIAL_EXPIRED if claims.fault is Fault.EXPIRED else Reason.NO_SUCH_ROOM
-            return seat_ended(ended_status(why))
+            return seat_ended(refused_status(NoSuchRoom()))
         if claims.platform != self._platform:
-            return seat_ended(ended_status(Reason.NO_SUCH_ROOM))
+            return seat_ended(refused_status(NoSuchRoom()))
         return await self._seated(claims)
 
     async def _seated(self, claims: SeatClaims) -> Sitting | pb.SeatEnded:
