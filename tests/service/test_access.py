@@ -1,4 +1,4 @@
-"""Who may call what: every rpc of both services asks for its own kind of credential, and says nothing without one."""
+"""Who may call what: every rpc of each service asks for its own kind of credential, and says nothing without one."""
 
 import asyncio
 import base64
