@@ -263,8 +263,8 @@ class Reason(Enum):
     )
     CREDENTIAL_MALFORMED = Row(
         GrpcStatus.UNAUTHENTICATED,
-        "`authorization` holds no platform key, or no seat token, whichever the rpc takes.",
-        "Look at what is sent: it is cut short, or the other of the two.",
+        "`authorization` holds no platform key, no gateway key or no seat token, whichever the rpc takes.",
+        "Look at what is sent: it is cut short, or of another kind.",
     )
     CREDENTIAL_WRONG = Row(
         GrpcStatus.UNAUTHENTICATED,

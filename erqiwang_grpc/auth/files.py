@@ -1,6 +1,7 @@
 """The two key files: created at the first start, checked strictly, and read again when the operator asks for it.
 
-`platform-keys.json`:  {"platforms": {"NAME": ["SHA-256 of a key in hexadecimal digits", …], …}}
+`platform-keys.json`:  {"platforms": {"NAME": ["SHA-256 of a key in hexadecimal digits", …], …}, "gateways": {…}}
+                       The second holds the gateway keys in the same form, and is left out where there are none.
 `signing-keys.json`:   {"keys": [{"id": "NAME", "secret": "32 bytes in base64url"}, …]}, oldest first. The last one signs.
   Beside "keys" there may be "next": one more key, which verifies and does not sign yet.
 
@@ -22,7 +23,15 @@ from pathlib import Path
 from typing import Final, TypeVar, final
 
 from erqiwang_grpc.auth import keys
-from erqiwang_grpc.auth.keys import SECRET_BYTES, PlatformId, PlatformKey, PlatformKeys, SigningKey, SigningKeys
+from erqiwang_grpc.auth.keys import (
+    SECRET_BYTES,
+    PlatformId,
+    PlatformKey,
+    PlatformKeys,
+    Scope,
+    SigningKey,
+    SigningKeys,
+)
 from erqiwang_grpc.auth.tokens import SeatTokens
 
 T = TypeVar("T")
@@ -31,6 +40,8 @@ FIRST_PLATFORM: Final = PlatformId("local")
 PLATFORM_KEYS: Final = "platform-keys.json"
 SIGNING_KEYS: Final = "signing-keys.json"
 FIRST_KEY: Final = "platform-key.txt"
+_FIELDS: Final = {Scope.PLATFORM: "platforms", Scope.GATEWAY: "gateways"}
+"""Where the platform key file holds the keys of each scope."""
 
 
 @final
@@ -106,17 +117,17 @@ def open_key_files(folder: Path, platforms: Path | None, signing: Path | None) -
     return read if isinstance(read, KeyFileRefused) else Opened(KeyFiles(paths, read), made)
 
 
-def add_platform_key(path: Path, platform: PlatformId) -> str | KeyFileRefused:
+def add_platform_key(path: Path, platform: PlatformId, scope: Scope = Scope.PLATFORM) -> str | KeyFileRefused:
     """Add a key for the platform and return it. Only its hash is stored. A running server needs a reload."""
-    return _alone(path, lambda: _add_platform_key(path, platform))
+    return _alone(path, lambda: _add_platform_key(path, platform, scope))
 
 
-def _add_platform_key(path: Path, platform: PlatformId) -> str | KeyFileRefused:
+def _add_platform_key(path: Path, platform: PlatformId, scope: Scope) -> str | KeyFileRefused:
     current = read_platform_keys(path)
     if isinstance(current, KeyFileRefused):
         return current
-    fresh = keys.new_platform_key()
-    return _replace(path, _platform_text(current.adding(platform, fresh))) or fresh
+    fresh = keys.new_platform_key(scope)
+    return _replace(path, _platform_text(current.adding(platform, fresh, scope))) or fresh
 
 
 def rotate_signing_key(path: Path, keep: int) -> KeyFileRefused | None:
@@ -167,14 +178,18 @@ def read_platform_keys(path: Path) -> PlatformKeys | KeyFileRefused:
     match _json(path):
         case KeyFileRefused() as refused:
             return refused
-        case {"platforms": dict(platforms), **others} if not others:
-            found = [_platform_key(name, digest) for name, digests in platforms.items() for digest in _list(digests)]
+        case {"platforms": dict(platforms), **others} if others.keys() <= {_FIELDS[Scope.GATEWAY]}:
+            gateways = others.get(_FIELDS[Scope.GATEWAY], {})
+            found = [*_keys_of(platforms, Scope.PLATFORM), *_keys_of(gateways, Scope.GATEWAY)]
             known = tuple(key for key in found if key is not None)
             if len(known) == len(found) == len({key.digest for key in known}):
                 return PlatformKeys(known)
         case _:
             pass
-    return KeyFileRefused(path, 'it must be {"platforms": {NAME: [SHA-256 in hex, …], …}}, each key once')
+    why = (
+        'it must be {"platforms": {NAME: [SHA-256 in hex, …], …}}, and "gateways" alike if there are any, each key once'
+    )
+    return KeyFileRefused(path, why)
 
 
 def read_signing_keys(path: Path) -> SigningKeys | KeyFileRefused:
@@ -225,7 +240,14 @@ def _list(value: object) -> list[object]:
     return value if isinstance(value, list) and value else [None]
 
 
-def _platform_key(name: object, hexadecimal: object) -> PlatformKey | None:
+def _keys_of(platforms: object, scope: Scope) -> list[PlatformKey | None]:
+    """The keys of one scope; None for each that is no key."""
+    if not isinstance(platforms, dict):
+        return [None]
+    return [_platform_key(name, digest, scope) for name, digests in platforms.items() for digest in _list(digests)]
+
+
+def _platform_key(name: object, hexadecimal: object, scope: Scope) -> PlatformKey | None:
     platform = keys.platform_id(name) if isinstance(name, str) else None
     if platform is None or not isinstance(hexadecimal, str):
         return None
@@ -233,7 +255,7 @@ def _platform_key(name: object, hexadecimal: object) -> PlatformKey | None:
         digest = bytes.fromhex(hexadecimal)
     except ValueError:
         return None
-    return PlatformKey(platform, digest) if len(digest) == len(keys.digest("")) else None
+    return PlatformKey(platform, digest, scope) if len(digest) == len(keys.digest("")) else None
 
 
 def _signing_key(entry: object) -> SigningKey | None:
@@ -254,10 +276,10 @@ def _bytes(text: str) -> bytes | None:
 
 
 def _platform_text(known: PlatformKeys) -> str:
-    platforms: dict[str, list[str]] = {}
+    written: dict[str, dict[str, list[str]]] = {_FIELDS[Scope.PLATFORM]: {}}
     for key in known.keys:
-        platforms.setdefault(key.platform, []).append(key.digest.hex())
-    return json.dumps({"platforms": platforms}, indent=2) + "\n"
+        written.setdefault(_FIELDS[key.scope], {}).setdefault(key.platform, []).append(key.digest.hex())
+    return json.dumps(written, indent=2) + "\n"
 
 
 def _signing_text(known: SigningKeys) -> str:
@@ -279,7 +301,7 @@ def _make_platform_keys(folder: Path) -> tuple[Path, ...]:
     if not first.exists():
         _create(first, keys.new_platform_key() + "\n")
     key = first.read_text().strip()
-    if not keys.is_platform_key(key):
+    if keys.scope(key) is not Scope.PLATFORM:
         raise ValueError("no platform key")
     _create(path, _platform_text(PlatformKeys(()).adding(FIRST_PLATFORM, key)))
     return (path, first)

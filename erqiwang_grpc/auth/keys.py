@@ -1,6 +1,7 @@
 """The keys of platforms, kept as hashes only, and the keys that sign seat tokens.
 
-A platform key is 256 random bits made here, never chosen by a person. So it cannot be guessed, and one SHA-256 is
+A platform has keys of two scopes. A *platform key* opens `RoomService`, for the platform's own servers. A *gateway key*
+opens `GatewayService` and nothing else: an edge process, which speaks to players, needs no more. Each is 256 random bits made here, never chosen by a person. So it cannot be guessed, and one SHA-256 is
 enough. There may be several keys of each kind, so that a key can be replaced while the old one still works.
 """
 
@@ -11,6 +12,7 @@ import hmac
 import re
 import secrets
 from dataclasses import dataclass, field
+from enum import Enum, unique
 from typing import Final, NewType, final
 
 PlatformId = NewType("PlatformId", str)
@@ -21,9 +23,22 @@ KeyId = NewType("KeyId", str)
 SECRET_BYTES: Final = 32
 """The bytes of a signing key: as many as HMAC-SHA-256 gives out."""
 
-_PLATFORM_KEY: Final = re.compile(r"erqk_[A-Za-z0-9_-]{43}")
+_KEY: Final = re.compile(r"(erq[kg]_)[A-Za-z0-9_-]{43}")
 _PLATFORM_ID: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 _KEY_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,32}")
+
+
+@unique
+class Scope(Enum):
+    """What a platform's key opens. The value is what the key's text begins with, so that a mix-up is seen at a glance."""
+
+    PLATFORM = "erqk_"
+    GATEWAY = "erqg_"
+
+    @property
+    def label(self) -> str:
+        """Its name in commands and key files."""
+        return self.name.lower()
 
 
 @final
@@ -33,27 +48,31 @@ class PlatformKey:
 
     platform: PlatformId
     digest: bytes
+    scope: Scope = Scope.PLATFORM
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class PlatformKeys:
-    """All valid platform keys."""
+    """All valid keys of platforms, of both scopes."""
 
     keys: tuple[PlatformKey, ...]
 
-    def platform(self, presented: str) -> PlatformId | None:
-        """The platform whose key was presented; None if it is not valid. The time taken does not depend on the key."""
+    def platform(self, presented: str, scope: Scope = Scope.PLATFORM) -> PlatformId | None:
+        """The platform whose key of this scope was presented; None if it is not valid.
+
+        The time taken does not depend on the key.
+        """
         asked = digest(presented)
         found: PlatformId | None = None
         for key in self.keys:
-            if hmac.compare_digest(asked, key.digest):
+            if hmac.compare_digest(asked, key.digest) and key.scope is scope:
                 found = key.platform
         return found
 
-    def adding(self, platform: PlatformId, presented: str) -> PlatformKeys:
+    def adding(self, platform: PlatformId, presented: str, scope: Scope = Scope.PLATFORM) -> PlatformKeys:
         """These keys and one more. The platform's other keys stay valid."""
-        return PlatformKeys((*self.keys, PlatformKey(platform, digest(presented))))
+        return PlatformKeys((*self.keys, PlatformKey(platform, digest(presented), scope)))
 
 
 @final
@@ -98,9 +117,9 @@ class SigningKeys:
         return SigningKeys(self.all[max(0, len(self.all) - keep) :], fresh)
 
 
-def new_platform_key() -> str:
-    """A fresh platform key, as text to give to the platform."""
-    return f"erqk_{secrets.token_urlsafe(SECRET_BYTES)}"
+def new_platform_key(scope: Scope = Scope.PLATFORM) -> str:
+    """A fresh key of this scope, as text to give to the platform."""
+    return f"{scope.value}{secrets.token_urlsafe(SECRET_BYTES)}"
 
 
 def new_signing_key() -> SigningKey:
@@ -109,13 +128,14 @@ def new_signing_key() -> SigningKey:
 
 
 def digest(presented: str) -> bytes:
-    """The hash of a platform key, which is all that is stored of it."""
+    """The hash of a platform's key, which is all that is stored of it."""
     return hashlib.sha256(presented.encode(errors="surrogatepass")).digest()
 
 
-def is_platform_key(text: str) -> bool:
-    """Whether the text has the form of a platform key."""
-    return _PLATFORM_KEY.fullmatch(text) is not None
+def scope(text: str) -> Scope | None:
+    """The scope of a key of that form; None if the text has the form of no platform's key."""
+    found = _KEY.fullmatch(text)
+    return None if found is None else Scope(found[1])
 
 
 def platform_id(text: str) -> PlatformId | None:

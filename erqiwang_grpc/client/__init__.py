@@ -1,9 +1,11 @@
-"""A small client: `Platform` creates rooms and seats players, `SeatClient` plays one seat over a bad network."""
+"""A small client: `Platform` creates rooms and seats players, `SeatClient` plays one seat over a bad network, `Gateway` many."""
 
 from erqiwang_grpc.client.advice import suggested
 from erqiwang_grpc.client.calls import CallRefused, refusal_of
+from erqiwang_grpc.client.commands import Ended, Unanswered
+from erqiwang_grpc.client.gateway import Gateway, GatewaySeat
 from erqiwang_grpc.client.platform import Created, FreshToken, Platform, Seated
-from erqiwang_grpc.client.seat import Ended, NotAttached, SeatClient, Unanswered
+from erqiwang_grpc.client.seat import NotAttached, SeatClient
 from erqiwang_grpc.client.timing import Timing
 from erqiwang_grpc.client.verifying import deck_is_opened
 
@@ -12,6 +14,8 @@ __all__ = [
     "Created",
     "Ended",
     "FreshToken",
+    "Gateway",
+    "GatewaySeat",
     "NotAttached",
     "Platform",
     "SeatClient",

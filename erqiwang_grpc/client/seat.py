@@ -15,6 +15,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from erqiwang_grpc.client import fold, placement
 from erqiwang_grpc.client.calls import Cancellation, Status, bearer
+from erqiwang_grpc.client.commands import Answer, Commands, Ended, Unanswered
 from erqiwang_grpc.client.servers import Options, Servers
 from erqiwang_grpc.client.timing import BackOff, Heart, Timing
 from erqiwang_grpc.reasons import Reason
@@ -22,12 +23,7 @@ from erqiwang_grpc.v1 import playing_pb2, seat_service_pb2 as pb, seat_service_p
 
 _PARTING_SECONDS: Final = 5.0
 _ATTACH_SECONDS: Final = 10.0
-_TRIES: Final = 5
-"""Most times that a command is sent, if the server answers each time that its outcome is unknown. Then the caller gets
-that answer."""
-_UNKNOWN_SECONDS: Final = 2.0
-"""Least seconds until such a command is sent again, as `OUTCOME_UNKNOWN` asks."""
-_FOR_GOOD: Final = (
+FOR_GOOD: Final = (
     grpc.StatusCode.ABORTED,
     grpc.StatusCode.UNAUTHENTICATED,
     grpc.StatusCode.PERMISSION_DENIED,
@@ -37,33 +33,7 @@ _FOR_GOOD: Final = (
 )
 """Reasons for which reconnecting would not help: displaced by a newer stream, a bad token, or a faulty client."""
 
-Answer: TypeAlias = pb.Accepted | pb.Refused | playing_pb2.TrumpsShown
 _Call: TypeAlias = "grpc.aio.StreamStreamCall[pb.PlayRequest, pb.PlayResponse]"
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Unanswered:
-    """A command that has no answer yet. Whether it was carried out is not known.
-
-    To find out, call `act` with these three, on any client of the same seat: a command that was carried out is answered
-    as it was then, and is not carried out twice.
-    """
-
-    command_id: str
-    command: pb.Command
-    expected_version: int | None
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """The stream has ended for good."""
-
-    code: grpc.StatusCode
-    why: str
-    unanswered: tuple[Unanswered, ...] = ()
-    """The commands whose answers never came, first sent first. What is asked of `act` after the end is not sent."""
 
 
 class NotAttached(Exception):
@@ -143,20 +113,13 @@ class SeatClient:
         self._call: _Call | None = None
         self._dropping = False
         self._attached = asyncio.Event()
-        self._unanswered: dict[str, pb.PlayRequest] = {}
-        self._answers: dict[str, asyncio.Future[Answer | Ended]] = {}
-        self._unknown: dict[str, tuple[int, BackOff]] = {}
-        """For each command how often its outcome was unknown, and the tasks that wait to send it again."""
-        self._saying_again: set[asyncio.Task[None]] = set()
         self._outgoing: asyncio.Queue[pb.PlayRequest] = asyncio.Queue()
+        self._commands = Commands(self._timing, self._outgoing.put_nowait)
         self._incoming: asyncio.Queue[pb.SeatMessage | Ended] = asyncio.Queue()
         self._changed = asyncio.Condition()
         self._leaving = False
         self._running: asyncio.Task[None] | None = None
-        self.view = view_pb2.View()
-        self.version = 0
-        self.present: tuple[bool, ...] = ()
-        """Whether each seat is present, seat 0 first."""
+        self._folded = fold.Folded()
         self.connections = 0
         """The number of streams that have begun with a snapshot."""
         self.connected = False
@@ -214,24 +177,12 @@ class SeatClient:
             return self.ended
         command_id = command_id or uuid4().hex
         request = pb.PlayRequest(command_id=command_id, expected_version=expected_version, command=command)
-        answer = self._answers.get(command_id)
-        if answer is None:
-            answer = self._answers[command_id] = asyncio.get_running_loop().create_future()
-            self._unanswered[command_id] = request
-            self._outgoing.put_nowait(request)
-        return await asyncio.shield(answer)
+        return await asyncio.shield(self._commands.send(request))
 
     @property
     def unanswered(self) -> tuple[Unanswered, ...]:
         """The commands that have no answer yet, first sent first; after the end, those whose answers never came."""
-        return tuple(
-            Unanswered(
-                request.command_id,
-                request.command,
-                request.expected_version if request.HasField("expected_version") else None,
-            )
-            for request in self._unanswered.values()
-        )
+        return self._commands.unanswered
 
     def signal(self, kind: playing_pb2.SignalKind.ValueType) -> None:
         """Signal the other defenders. There is no receipt; a refusal comes in `messages`."""
@@ -246,6 +197,21 @@ class SeatClient:
         way.
         """
         return self._clock.server_ns + int((self._timing.now() - self._clock.heard) * 1e9)
+
+    @property
+    def view(self) -> view_pb2.View:
+        """The seat's view."""
+        return self._folded.view
+
+    @property
+    def version(self) -> int:
+        """The version of the view; 0 before the first snapshot."""
+        return self._folded.version
+
+    @property
+    def present(self) -> tuple[bool, ...]:
+        """Whether each seat is present, seat 0 first."""
+        return self._folded.present
 
     async def until(self, condition: Callable[[], bool]) -> None:
         """Wait until a condition on the view holds, or the stream has ended for good."""
@@ -316,10 +282,9 @@ class SeatClient:
         finally:
             self._call = None
             call.cancel()
-            talking += self._saying_again
             for each in talking:
                 each.cancel()
-            await asyncio.wait(talking)
+            await asyncio.wait([*talking, *self._commands.hush()])
 
     async def _read(self, call: _Call, status: Status) -> Ended | _Lost:
         """Read all messages, and only then look at the status, because a goodbye tells more than the status."""
@@ -333,7 +298,7 @@ class SeatClient:
             # If a write met the end of the call, this error is not the server's status.
             pass
         how = await status.ending()
-        if self._leaving or how.code in _FOR_GOOD:
+        if self._leaving or how.code in FOR_GOOD:
             return Ended(how.code, how.why)
         return _Lost(elsewhere=False, retry_delay=how.retry_delay)
 
@@ -359,79 +324,34 @@ class SeatClient:
 
     async def _hear(self, message: pb.SeatMessage) -> None:
         """Fold one message into the view, and wake the callers that wait for it."""
+        if message.HasField("refused") and self._commands.goes_on(message.refused):
+            return
+        self._folded.take(message)
         match message.WhichOneof("message"):
             case "snapshot":
                 self._begin_again(message.snapshot)
-            case "notice":
-                self.version = message.notice.version
-                fold.put(self.view, message.notice.changed)
-            case "accepted":
-                self._answer(message.accepted.command_id, message.accepted)
-            case "refused":
-                if self._goes_on(message.refused):
-                    return
-                self._answer(message.refused.command_id, message.refused)
-            case "trumps_shown":
-                self._answer(self._oldest_show_trumps(), message.trumps_shown)
-            case "presence":
-                self.present = tuple(message.presence.present)
             case "heartbeat":
                 self._set_clock(message.heartbeat.server_time)
-            case "signal_received" | "goodbye" | None:
-                pass
+            case _:
+                self._commands.hear(message)
         self._incoming.put_nowait(message)
         async with self._changed:
             self._changed.notify_all()
 
     def _begin_again(self, snapshot: pb.Snapshot) -> None:
-        """Take a snapshot, and send each unanswered command again: its answer may be lost with the old stream."""
-        self.version = snapshot.version
+        """After a snapshot, send each unanswered command again: its answer may be lost with the old stream."""
         self._set_clock(snapshot.server_time)
-        self.view.CopyFrom(snapshot.view)
         self.connections += 1
         self.connected = True
         waiting = [self._outgoing.get_nowait() for _ in range(self._outgoing.qsize())]
-        others = [request for request in waiting if request.command_id not in self._unanswered]
-        for request in (*self._unanswered.values(), *others):
-            self._outgoing.put_nowait(request)
+        self._commands.send_again()
+        for request in waiting:
+            if request.command_id not in self._commands:
+                self._outgoing.put_nowait(request)
         self._attached.set()
 
     def _set_clock(self, told: Timestamp) -> None:
         self._clock = _Clock(told.ToNanoseconds(), self._timing.now())
-
-    def _goes_on(self, refused: pb.Refused) -> bool:
-        """Whether to send the refused command again. If its outcome is unknown, only its id can tell."""
-        command_id = refused.command_id
-        if not refused.refusal.HasField("outcome_unknown") or command_id not in self._unanswered:
-            return False
-        heard, back_off = self._unknown.pop(command_id, (0, BackOff(self._timing)))
-        if heard + 1 == _TRIES:
-            return False
-        self._unknown[command_id] = heard + 1, back_off
-        again = asyncio.create_task(self._say_again(command_id, back_off.wait(_UNKNOWN_SECONDS)))
-        self._saying_again.add(again)
-        again.add_done_callback(self._saying_again.discard)
-        return True
-
-    async def _say_again(self, command_id: str, wait: float) -> None:
-        """Send the command again on this stream after `wait` seconds. A new stream sends it anyway."""
-        await self._timing.sleep(wait)
-        if command_id in self._unanswered:
-            self._outgoing.put_nowait(self._unanswered[command_id])
-
-    def _oldest_show_trumps(self) -> str:
-        asked = (key for key, request in self._unanswered.items() if request.command.HasField("show_trumps"))
-        return next(asked, "")
-
-    def _answer(self, command_id: str, answer: Answer) -> None:
-        self._unanswered.pop(command_id, None)
-        self._unknown.pop(command_id, None)
-        self._tell(command_id, answer)
-
-    def _tell(self, command_id: str, answer: Answer | Ended) -> None:
-        waiting = self._answers.pop(command_id, None)
-        if waiting is not None and not waiting.done():
-            waiting.set_result(answer)
 
     async def _lose(self) -> None:
         self.connected = False
@@ -440,8 +360,7 @@ class SeatClient:
 
     async def _end(self, ended: Ended) -> None:
         ended = self.ended = replace(ended, unanswered=self.unanswered)
-        for command_id in tuple(self._answers):
-            self._tell(command_id, ended)
+        self._commands.end(ended)
         self._incoming.put_nowait(ended)
         async with self._changed:
             self._changed.notify_all()

@@ -14,7 +14,7 @@ from erqiwang_grpc.auth.files import (
     rotate_signing_key,
     sign_with_prepared,
 )
-from erqiwang_grpc.auth.keys import platform_id
+from erqiwang_grpc.auth.keys import Scope, platform_id
 from erqiwang_grpc.commands import data_folder, folding
 
 DONE: Final = 0
@@ -26,11 +26,17 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of `keys`."""
     parser.epilog = "A running server reads its key files again on SIGHUP."
     actions = parser.add_subparsers(metavar="action", required=True)
-    add = actions.add_parser("add-platform", help="give a platform one more key, which is printed and kept nowhere")
+    add = actions.add_parser("add", help="give a platform one more key, which is printed and kept nowhere")
     add.add_argument("platform", help="its name: small letters, digits and hyphens")
+    add.add_argument(
+        "--scope",
+        choices=[scope.label for scope in Scope],
+        default=Scope.PLATFORM.label,
+        help="what the key opens: the platform's rooms, or a gateway for its seats and nothing else (default: platform)",
+    )
     add.add_argument("--platform-keys", type=Path, help="the key file (default: in the data folder)")
     data_folder.add_data_option(add)
-    add.set_defaults(run=add_platform)
+    add.set_defaults(run=add_key)
     prepare = actions.add_parser(
         "prepare-signing",
         help="add a fresh key that verifies seat tokens and does not sign them yet",
@@ -54,13 +60,13 @@ def add_arguments(parser: ArgumentParser) -> None:
     rotate.set_defaults(run=rotate_signing)
 
 
-def add_platform(arguments: Namespace) -> int:
+def add_key(arguments: Namespace) -> int:
     """Make one more key for a platform, and print it. Gives 2 if that fails, with advice on standard error."""
     platform = platform_id(arguments.platform)
     if platform is None:
         return _refused(f"{arguments.platform!r} is no platform's name: small letters, digits and hyphens, at most 63")
     path = arguments.platform_keys or arguments.data / PLATFORM_KEYS
-    key = add_platform_key(path, platform)
+    key = add_platform_key(path, platform, Scope[arguments.scope.upper()])
     if isinstance(key, KeyFileRefused):
         return _refused(f"{key.path}: {key.why}")
     print(key)

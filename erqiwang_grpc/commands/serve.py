@@ -77,6 +77,10 @@ _LIMIT_FLAGS: Final = {
     "backlog": "calls that wait to be taken",
     "handshake_seconds": "how long a connection may take to begin",
     "commands_per_second": "commands taken from one seat, in the long run",
+    "gateways": "gateway streams at once",
+    "seats_per_gateway": "seats that one gateway has open",
+    "gateway_bytes": "bytes kept for a gateway that does not read",
+    "commands_per_gateway": "commands taken from all seats of one gateway, in the long run",
     "message_bytes": "largest request",
     "outbox": "messages kept for a stream that does not read",
     "seat_changes": "times that the seats of one room are given or freed",
@@ -90,6 +94,7 @@ _QUOTA_FLAGS: Final = {
     "platform_rooms": ("rooms of one platform, in memory or waiting for their seats", "rooms"),
     "platform_streams": ("seat streams of one platform at once", "streams"),
     "platform_watchers": ("WatchRooms streams of one platform at once", "watchers"),
+    "platform_gateways": ("gateway streams of one platform at once", "gateways"),
     "platform_unattached": ("seat streams of one platform that have not attached yet", "unattached"),
 }
 """Each quota of a platform: what `--help` says of its flag, and the limit of the whole server.

@@ -19,16 +19,26 @@ _NEVER: Final = (-1, NodeId(""))
 
 
 @final
-class Attachment:
-    """One listener of a seat, with the times when its client last sent something and was last written to."""
+class Pulse:
+    """When a client last sent something, and when it was last written to. All listeners of one client may share it."""
 
-    def __init__(self, seat: Seat, listener: Listener, order: int, now: float) -> None:
+    __slots__ = ("heard", "written")
+
+    def __init__(self, now: float) -> None:
+        self.heard = now
+        self.written = now
+
+
+@final
+class Attachment:
+    """One listener of a seat, with the pulse of its client."""
+
+    def __init__(self, seat: Seat, listener: Listener, order: int, pulse: Pulse) -> None:
         self.seat = seat
         self.listener = listener
         self.order = order
         """Higher than that of every older listener of the seat, on any node."""
-        self.heard = now
-        self.written = now
+        self.pulse = pulse
         self.present = True
 
 
@@ -72,13 +82,18 @@ class Audience:
             return True
         return self._neighbours.present(self._room, seat)
 
-    def attach(self, seat: Seat, listener: Listener, last_version: int | None) -> Attachment:
-        """Attach a listener to a seat. It begins with the present view, and displaces an older listener of the seat."""
+    def attach(
+        self, seat: Seat, listener: Listener, last_version: int | None, pulse: Pulse | None = None
+    ) -> Attachment:
+        """Attach a listener to a seat. It begins with the present view, and displaces an older listener of the seat.
+
+        `pulse` is that of a client with several listeners; without it the listener has a pulse of its own.
+        """
         older = self._attached.get(seat)
         if older is not None:
             older.listener.end(Closing.DISPLACED)
         order = self._neighbours.attach(self._room, seat, 0 if older is None else older.order, self._now())
-        attachment = Attachment(seat, listener, order, self._monotonic())
+        attachment = Attachment(seat, listener, order, pulse or Pulse(self._monotonic()))
         self._attached[seat] = attachment
         listener.begin(self.beginning(seat, last_version))
         self._tell_presence(but=attachment)
@@ -149,7 +164,7 @@ class Audience:
 
     def hear(self, attachment: Attachment) -> None:
         """Note that the client has sent something. Its seat counts as present from now on."""
-        attachment.heard = self._monotonic()
+        attachment.pulse.heard = self._monotonic()
         if not attachment.present:
             attachment.present = True
             self._tell_presence()
@@ -162,10 +177,10 @@ class Audience:
         """
         now = self._monotonic()
         for attachment in self:
-            if now - attachment.written > heartbeat_seconds:
-                attachment.written = now
+            if now - attachment.pulse.written > heartbeat_seconds:
+                attachment.pulse.written = now
                 attachment.listener.aside(Heartbeat(self._state.version, self._server_time()))
-            if attachment.present and now - attachment.heard > absent_seconds:
+            if attachment.present and now - attachment.pulse.heard > absent_seconds:
                 attachment.present = False
                 self._tell_presence()
                 self._tell_neighbours()

@@ -25,7 +25,7 @@ class Work(Enum):
     COMMAND = Price(1, "a command on a stream or by `Act`: accepted, refused, repeated or not understood")
     HEARTBEAT = Price(0.5, "a heartbeat or an empty request on a stream")
     SNAPSHOT = Price(1, "`Attach`, on a new stream or again on one that is attached; `GetView`")
-    RECORD = Price(2, "`GetRecord`, `GetMatchRecord`")
+    RECORD = Price(2, "`GetRecord`, or the same request on a stream; `GetMatchRecord`")
     DEAL = Price(3, "each deal in it that is read for the first time, or for the first time in a long while")
     CALL = Price(1, "any call of `RoomService`, the opening of `WatchRooms` among them")
     WATCHED = Price(0.5, "each event that `WatchRooms` reads from the store to tell it, to each watcher")

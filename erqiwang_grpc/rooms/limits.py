@@ -56,6 +56,16 @@ class Limits:
     """Units a second that one seat may spend, twice as many in a burst. A command is one unit; see `costs`."""
     slowed_seconds: float = 10.0
     """Seconds that a stream beyond its allowance is read slowly before it ends."""
+    gateways: int = 100
+    """Most gateway streams at once."""
+    platform_gateways: int | None = None
+    """Most gateway streams of one platform at once; None for half of `gateways`."""
+    seats_per_gateway: int = 30_000
+    """Most seats that one gateway stream may have open."""
+    gateway_bytes: int = 16 * 1024 * 1024
+    """Most bytes kept for a gateway that does not read. After that, seats get one snapshot in place of what waited."""
+    commands_per_gateway: int = 20_000
+    """Units a second that all seats of one gateway stream may spend together, twice as many in a burst."""
     message_bytes: int = 64 * 1024
     """Most bytes of one request."""
     outbox: int = 256
@@ -93,6 +103,11 @@ class Limits:
     def watchers_of_platform(self) -> int:
         """Most streams of `WatchRooms` of one platform at once."""
         return _half(self.watchers) if self.platform_watchers is None else self.platform_watchers
+
+    @property
+    def gateways_of_platform(self) -> int:
+        """Most gateway streams of one platform at once."""
+        return _half(self.gateways) if self.platform_gateways is None else self.platform_gateways
 
     @property
     def unattached_of_platform(self) -> int:

@@ -25,6 +25,7 @@ class Quotas:
         self._monotonic = monotonic
         self._streams: Counter[PlatformId] = Counter()
         self._watchers: Counter[PlatformId] = Counter()
+        self._gateways: Counter[PlatformId] = Counter()
         self._unattached: Counter[PlatformId] = Counter()
         self._calls: dict[PlatformId, Allowance] = {}
 
@@ -71,6 +72,11 @@ class Quotas:
         most = self._limits.watchers_of_platform
         return QuotaReached(Quota.WATCHERS, most, _STREAMS_WAIT) if self._watchers[platform] >= most else None
 
+    def gateway(self, platform: PlatformId) -> QuotaReached | None:
+        """The refusal if the platform may open no more gateway streams; None if it may."""
+        most = self._limits.gateways_of_platform
+        return QuotaReached(Quota.GATEWAYS, most, _STREAMS_WAIT) if self._gateways[platform] >= most else None
+
     def unattached(self, platform: PlatformId) -> QuotaReached | None:
         """The refusal if no more of the platform's seat streams may wait for `Attach`; None if one more may."""
         most = self._limits.unattached_of_platform
@@ -86,6 +92,12 @@ class Quotas:
     def attaching(self, platform: PlatformId) -> Iterator[None]:
         """Count a stream of one of the platform's seats that waits for `Attach` until the context is left."""
         with _counted(self._unattached, platform):
+            yield
+
+    @contextmanager
+    def connecting(self, platform: PlatformId) -> Iterator[None]:
+        """Count a gateway stream until the context is left."""
+        with _counted(self._gateways, platform):
             yield
 
     @contextmanager

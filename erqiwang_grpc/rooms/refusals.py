@@ -166,6 +166,7 @@ class Quota(Enum):
     STREAMS = "streams"
     CALLS = "calls"
     UNATTACHED = "unattached"
+    GATEWAYS = "gateways"
 
 
 @final

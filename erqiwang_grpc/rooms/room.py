@@ -24,7 +24,7 @@ from erqiwang_grpc.events.actor import Actor, HouseActor, SeatActor, stored
 from erqiwang_grpc.events.batches import batch_of
 from erqiwang_grpc.events.standing import Standing
 from erqiwang_grpc.events.summary import SummaryWriter
-from erqiwang_grpc.rooms.audience import Attachment, Audience
+from erqiwang_grpc.rooms.audience import Attachment, Audience, Pulse
 from erqiwang_grpc.rooms.closing import Closing
 from erqiwang_grpc.rooms.command import Accepted, Answer, Answered, Asked, HouseAsks, SeatAsks
 from erqiwang_grpc.rooms.counters import Counters
@@ -133,9 +133,11 @@ class Room:
 
     # Listening
 
-    def attach(self, seat: Seat, listener: Listener, last_version: int | None) -> Attachment:
+    def attach(
+        self, seat: Seat, listener: Listener, last_version: int | None, pulse: Pulse | None = None
+    ) -> Attachment:
         """Attach a listener to a seat. It begins with the present view, and displaces an older listener of the seat."""
-        return self.audience.attach(seat, listener, last_version)
+        return self.audience.attach(seat, listener, last_version, pulse)
 
     def detach(self, attachment: Attachment) -> None:
         """Remove a listener whose stream has ended. Does nothing if a newer one has displaced it."""

@@ -10,7 +10,7 @@ import grpc
 from erqiwang_grpc.archive.ownership import owner
 from erqiwang_grpc.auth.bearer import credential
 from erqiwang_grpc.auth.files import KeyFiles
-from erqiwang_grpc.auth.keys import PlatformId, is_platform_key
+from erqiwang_grpc.auth.keys import PlatformId, Scope, scope
 from erqiwang_grpc.auth.tokens import Fault, SeatClaims, TokenRefused, UnixSeconds
 from erqiwang_grpc.reasons import Reason
 from erqiwang_grpc.rooms.limits import SECOND
@@ -36,14 +36,22 @@ class Access:
         self._now = now
 
     async def platform(self, context: grpc.aio.ServicerContext[Q, R]) -> PlatformId:
-        """The platform whose key the call carries. Ends the call with UNAUTHENTICATED if it carries no valid key."""
-        presented = await _credential(context, "A platform key is required.")
-        platform = self._keys.current.platforms.platform(presented)
+        """The platform whose platform key the call carries. Ends the call with UNAUTHENTICATED if it carries no valid one."""
+        return await self._platform(Scope.PLATFORM, context)
+
+    async def gateway(self, context: grpc.aio.ServicerContext[Q, R]) -> PlatformId:
+        """The platform whose gateway key the call carries. Ends the call with UNAUTHENTICATED if it carries no valid one."""
+        return await self._platform(Scope.GATEWAY, context)
+
+    async def _platform(self, needed: Scope, context: grpc.aio.ServicerContext[Q, R]) -> PlatformId:
+        presented = await _credential(context, f"A {needed.label} key is required.")
+        platform = self._keys.current.platforms.platform(presented, needed)
         if platform is not None:
             return platform
-        if is_platform_key(presented):
-            await end(context, Reason.CREDENTIAL_WRONG, "The platform key is wrong: no platform has it now.")
-        return await end(context, Reason.CREDENTIAL_MALFORMED, "The credential is no platform key, as this call needs.")
+        if scope(presented) is needed:
+            await end(context, Reason.CREDENTIAL_WRONG, f"The {needed.label} key is wrong: no platform has it now.")
+        said = f"The credential is no {needed.label} key, as this call needs."
+        return await end(context, Reason.CREDENTIAL_MALFORMED, said)
 
     async def seat(self, context: grpc.aio.ServicerContext[Q, R]) -> tuple[SeatClaims, Room]:
         """The seat whose token the call carries, and its room.
@@ -51,10 +59,14 @@ class Access:
         Ends the call with UNAUTHENTICATED if it carries no valid token. The caller then learns nothing about any room.
         """
         presented = await _credential(context, "A seat token is required.")
-        claims = self._keys.current.tokens.verify(presented, UnixSeconds(self._now() // SECOND))
+        claims = self.claims(presented)
         if isinstance(claims, TokenRefused):
             await end(context, _reason(claims.fault), f"The seat token is refused: {claims.fault.value}.")
         return claims, await self.room(claims, context)
+
+    def claims(self, token: str) -> SeatClaims | TokenRefused:
+        """What a seat token says, if it is ours and has not expired. Only the room knows whether it is still valid."""
+        return self._keys.current.tokens.verify(token, UnixSeconds(self._now() // SECOND))
 
     async def room(self, claims: SeatClaims, context: grpc.aio.ServicerContext[Q, R]) -> Room:
         """The room that the token names. Ends the call with UNAUTHENTICATED if the token is no longer valid for its seat."""

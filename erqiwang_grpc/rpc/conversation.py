@@ -21,13 +21,15 @@ from erqiwang_grpc.rooms.fingerprint import command_key
 from erqiwang_grpc.rooms.rate_limit import AtOnce, Later, Pace, TooLong
 from erqiwang_grpc.rooms.refusals import InvalidField, NoCommand, Refused, RoomQuarantined, TooManyCommands
 from erqiwang_grpc.rooms.room import Room
+from erqiwang_grpc.rpc.own_records import OwnRecords
 from erqiwang_grpc.rpc.seat_stream import SeatStream
 from erqiwang_grpc.rpc.wire import encode, requests as decode
-from erqiwang_grpc.v1 import seat_service_pb2 as pb
+from erqiwang_grpc.v1 import record_pb2, seat_service_pb2 as pb
+from erqiwang_grpc.v1.gateway_service_pb2 import SeatRequest
 
 log = logging.getLogger(__name__)
 
-_COSTS: Final = {"command": Work.COMMAND, "attach": Work.SNAPSHOT}
+_COSTS: Final = {"command": Work.COMMAND, "attach": Work.SNAPSHOT, "record": Work.RECORD}
 """The cost of each request on a stream. One that is not listed costs as much as a heartbeat."""
 
 
@@ -41,6 +43,7 @@ class Conversation:
         claims: SeatClaims,
         attachment: Attachment,
         stream: SeatStream,
+        records: OwnRecords,
         monotonic: Monotonic,
         pace: Pace,
         too_many: Callable[[float], TooManyCommands],
@@ -50,6 +53,7 @@ class Conversation:
         self._claims = claims
         self._attachment = attachment
         self._stream = stream
+        self._records = records
         self._monotonic = monotonic
         self._pace = pace
         self._too_many = too_many
@@ -115,6 +119,9 @@ class Conversation:
                     return
                 begun = self._room.audience.beginning(self._claims.seat, last_version(request))
                 self._put(pb.SeatMessage(snapshot=encode.snapshot(begun)))
+            case "record":
+                record = await self._records.of(self._claims.platform, self._room, self._claims.seat)
+                self._put(recorded(request.command_id, number, record, self._room))
             case "heartbeat" | "detach" | None:
                 pass
 
@@ -128,7 +135,7 @@ def last_version(request: pb.PlayRequest) -> int | None:
 
 
 def asked_by(
-    claims: SeatClaims, request: pb.PlayRequest | pb.ActRequest, room: Room
+    claims: SeatClaims, request: pb.PlayRequest | pb.ActRequest | SeatRequest, room: Room
 ) -> SeatAsks | InvalidField | NoCommand | RoomQuarantined:
     """The command of the seat, or why the request is refused. A fault of the room comes before one of the command."""
     wrong = id_fault(request.command_id)
@@ -151,6 +158,13 @@ def answered(command_id: str, number: int, answer: Answer, room: Room) -> pb.Sea
             return None if shown is None else encode.aside(shown)
         case _:
             return refused(command_id, number, answer, room)
+
+
+def recorded(command_id: str, number: int, record: record_pb2.MatchRecord | Refused, room: Room) -> pb.SeatMessage:
+    """The answer to a request for the match's record."""
+    if isinstance(record, record_pb2.MatchRecord):
+        return pb.SeatMessage(record_read=pb.RecordRead(request=number, record=record))
+    return refused(command_id, number, record, room)
 
 
 def refused(command_id: str, number: int, refusal: Refused, room: Room) -> pb.SeatMessage:

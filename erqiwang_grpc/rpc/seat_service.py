@@ -12,7 +12,7 @@ import grpc
 from erqiwang_core.units import Seat
 from google.protobuf.message import DecodeError
 
-from erqiwang_grpc.archive.matches import Archive, Recorded
+from erqiwang_grpc.archive.matches import Archive
 from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.auth.tokens import SeatClaims
 from erqiwang_grpc.clocks import within
@@ -29,11 +29,12 @@ from erqiwang_grpc.rooms.room import Node, Room
 from erqiwang_grpc.rpc.access import Access
 from erqiwang_grpc.rpc.conversation import Conversation, accepted, asked_by, last_version
 from erqiwang_grpc.rpc.errors import contained, end, refuse
+from erqiwang_grpc.rpc.own_records import OwnRecords
 from erqiwang_grpc.rpc.places import Places
 from erqiwang_grpc.rpc.seat_stream import SeatStream
 from erqiwang_grpc.rpc.wire import encode
 from erqiwang_grpc.store import RoomId
-from erqiwang_grpc.v1 import seat_service_pb2 as pb
+from erqiwang_grpc.v1 import record_pb2, seat_service_pb2 as pb
 
 Q = TypeVar("Q")
 R = TypeVar("R")
@@ -47,7 +48,7 @@ class SeatServicer:
 
     def __init__(self, access: Access, archive: Archive, quotas: Quotas, node: Node) -> None:
         self._access = access
-        self._archive = archive
+        self._records = OwnRecords(archive, node.monotonic)
         self._quotas = quotas
         self._limits = node.limits
         self._monotonic = node.monotonic
@@ -117,7 +118,7 @@ class SeatServicer:
         )
         attachment = room.attach(claims.seat, stream, last_version)
         pace = Pace(room.allowances.of(claims.seat, self._monotonic()), self._limits.slowed_seconds)
-        talk = Conversation(room, claims, attachment, stream, self._monotonic, pace, self._too_many)
+        talk = Conversation(room, claims, attachment, stream, self._records, self._monotonic, pace, self._too_many)
         try:
             return await self._converse(talk, attachment, stream, requests, context)
         finally:
@@ -188,7 +189,7 @@ class SeatServicer:
         while True:
             response = await stream.outbox.take()
             if response:
-                attachment.written = self._monotonic()
+                attachment.pulse.written = self._monotonic()
                 await context.write(response)
             elif stream.outbox.closing is not None:
                 return stream.outbox.closing
@@ -235,12 +236,10 @@ class SeatServicer:
         """The record of the seat's own match, as far as its deals are settled."""
         claims, room = await self._access.seat(context)
         await self._pay(room, claims.seat, Work.RECORD, context)
-        record = await self._archive.record(claims.platform, room.id)
-        if not isinstance(record, Recorded):
+        record = await self._records.of(claims.platform, room, claims.seat)
+        if not isinstance(record, record_pb2.MatchRecord):
             await refuse(context, record)
-        now = self._monotonic()
-        room.allowances.of(claims.seat, now).spend(record.read * Work.DEAL.units, now)
-        return pb.GetRecordResponse(record=encode.read_record(encode.match_summary(record.summary), record.deals))
+        return pb.GetRecordResponse(record=record)
 
     async def _pay(self, room: Room, seat: Seat, work: Work, context: grpc.aio.ServicerContext[Q, R]) -> None:
         """Pay for work from the seat's allowance. Ends the call with RESOURCE_EXHAUSTED if it is used up."""

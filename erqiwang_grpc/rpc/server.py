@@ -29,6 +29,7 @@ from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Node, Room
 from erqiwang_grpc.rpc import health
 from erqiwang_grpc.rpc.access import Access
+from erqiwang_grpc.rpc.gateway.service import GATEWAY_SERVICE, GatewayServicer
 from erqiwang_grpc.rpc.places import Places
 from erqiwang_grpc.rpc.reflection import add_reflection
 from erqiwang_grpc.rpc.room_service import RoomServicer
@@ -47,6 +48,7 @@ log = logging.getLogger(__name__)
 SERVICES: Final = (
     room_service_pb2.DESCRIPTOR.services_by_name["RoomService"].full_name,
     SEAT_SERVICE,
+    GATEWAY_SERVICE,
 )
 _TICK_SECONDS: Final = 1.0
 _RETENTION_SECONDS: Final = 3600.0
@@ -113,6 +115,7 @@ class Server:
         access = Access(settings.keys, self.rooms, settings.store, settings.now)
         archive = Archive(settings.store, encode.written_deal, settings.monotonic)
         self.seats = SeatServicer(access, archive, quotas, node)
+        self.gateways = GatewayServicer(access, archive, quotas, node)
         self._platforms = RoomServicer(access, self.rooms, settings.keys, archive, quotas, node)
         self._health_watchers = Places(settings.limits.health_watchers, "health watches")
         self._health = health.Health(SERVICES, self._health_watchers, lambda: settings.store.outage is None)
@@ -126,7 +129,7 @@ class Server:
         """Open the ports and begin to serve. Raises `RuntimeError` or `OSError` if a port cannot be opened."""
         if self._settings.metrics_port is not None:
             self.metrics = self._open_metrics(self._settings.metrics_port)
-        self._server.add_generic_rpc_handlers((self.seats.handler(),))
+        self._server.add_generic_rpc_handlers((self.seats.handler(), self.gateways.handler()))
         room_service_pb2_grpc.add_RoomServiceServicer_to_server(self._platforms, self._server)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         channelz.add_channelz_servicer(self._server)
@@ -152,6 +155,7 @@ class Server:
     async def stop(self, grace: float = 5.0) -> None:
         """Refuse new work, tell every seat to reconnect, wait up to `grace` seconds for work in progress, and close."""
         self.seats.drain()
+        self.gateways.drain()
         self._health_watchers.close()
         self._reflections.close()
         self.rooms.end_streams(Closing.DRAINING)
@@ -178,6 +182,8 @@ class Server:
                 ("rooms_open", "Rooms in memory, or waiting for their seats.", lambda: rooms.open),
                 ("rooms_quarantined", "Rooms set apart because of an error.", lambda: sum(map(_is_apart, rooms.live))),
                 ("streams", "Seat streams that are open.", lambda: self.seats.streams),
+                ("gateways", "Gateway streams that are open.", lambda: self.gateways.streams),
+                ("gateway_seats", "Seats that gateways have open.", lambda: self.gateways.seats),
                 ("watchers", "Streams of WatchRooms that are open.", lambda: self._platforms.watchers),
             ),
         )
@@ -226,6 +232,7 @@ class Server:
             await asyncio.sleep(_TICK_SECONDS)
             try:
                 self._health.look()
+                self.gateways.look_after()
                 await self.housekeeping.tick()
             except Exception:
                 log.exception("housekeeping failed")

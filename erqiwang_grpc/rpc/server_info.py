@@ -18,6 +18,7 @@ from erqiwang_grpc.v1 import room_pb2, room_service_pb2 as pb
 
 FEATURES: Final = (
     "disband_reason",
+    "gateway",
     "labels",
     "last_event_time",
     "refresh_seat_token",
@@ -41,6 +42,9 @@ def server_info(limits: Limits, largest_page: int) -> pb.GetServerInfoResponse:
             platform_streams=limits.streams_of_platform,
             platform_watchers=limits.watchers_of_platform,
             platform_unattached=limits.unattached_of_platform,
+            platform_gateways=limits.gateways_of_platform,
+            seats_per_gateway=limits.seats_per_gateway,
+            gateway_commands_per_second=limits.commands_per_gateway,
             platform_calls_per_second=limits.platform_calls_per_second,
             seat_commands_per_second=limits.commands_per_second,
             streams_per_seat=limits.streams_per_seat,

@@ -9,13 +9,15 @@ from typing import TypeAlias, final
 
 from erqiwang_core.players import Policy
 
-from erqiwang_grpc.client import Ended, SeatClient
+from erqiwang_grpc.client import Ended, GatewaySeat, SeatClient
 from erqiwang_grpc.client.advice import suggested
-from erqiwang_grpc.client.seat import Answer
+from erqiwang_grpc.client.commands import Answer
 from erqiwang_grpc.rpc.wire import decode
 from erqiwang_grpc.rpc.wire.encode.commands import command
 from erqiwang_grpc.v1 import seat_service_pb2 as pb, view_pb2
 
+Played: TypeAlias = SeatClient | GatewaySeat
+"""A client of a seat, on a stream of its own or on that of a gateway."""
 Chooser: TypeAlias = Callable[[view_pb2.View], pb.Command | None]
 """Gives the command of a seat for its view; None if it has nothing to do. Asked once at each version of the view."""
 Condition: TypeAlias = Callable[[view_pb2.View], bool]
@@ -49,7 +51,7 @@ def accepted(answer: Answer | Ended) -> pb.Accepted:
 
 
 async def play(
-    seat: SeatClient,
+    seat: Played,
     choose: Chooser = suggested,
     *,
     until: Condition = is_over,
@@ -70,7 +72,7 @@ async def play(
         accepted(await seat.act(turns.take()))
 
 
-async def play_all(seats: Iterable[SeatClient], choose: Chooser = suggested, *, until: Condition = is_over) -> None:
+async def play_all(seats: Iterable[Played], choose: Chooser = suggested, *, until: Condition = is_over) -> None:
     """Play these seats at the same time, each until its own view fulfils `until`. Raises what `play` raises."""
     await asyncio.gather(*(play(seat, choose, until=until) for seat in seats))
 
@@ -79,7 +81,7 @@ async def play_all(seats: Iterable[SeatClient], choose: Chooser = suggested, *, 
 class _Turns:
     """The commands of a seat, at most one for each version: its view does not change until the answer's events come."""
 
-    def __init__(self, seat: SeatClient, choose: Chooser, until: Condition) -> None:
+    def __init__(self, seat: Played, choose: Chooser, until: Condition) -> None:
         self._seat = seat
         self._choose = choose
         self._until = until

@@ -18,8 +18,16 @@ from typing import Final, final
 import grpc
 
 from erqiwang_grpc import shuffling
-from erqiwang_grpc.auth.files import FIRST_KEY, PLATFORM_KEYS, KeyFiles, Opened, add_platform_key, open_key_files
-from erqiwang_grpc.auth.keys import PlatformId
+from erqiwang_grpc.auth.files import (
+    FIRST_KEY,
+    FIRST_PLATFORM,
+    PLATFORM_KEYS,
+    KeyFiles,
+    Opened,
+    add_platform_key,
+    open_key_files,
+)
+from erqiwang_grpc.auth.keys import PlatformId, Scope
 from erqiwang_grpc.client import Platform, SeatClient
 from erqiwang_grpc.client.servers import Options
 from erqiwang_grpc.clocks import Monotonic, SystemMonotonic
@@ -30,7 +38,7 @@ from erqiwang_grpc.rpc.server import Server, Settings, Tls
 from erqiwang_grpc.shuffling import Shuffler
 from erqiwang_grpc.store import Store, StoreId, TimeNs
 from erqiwang_grpc.store.memory import MemoryStore
-from erqiwang_grpc.v1 import room_service_pb2_grpc, seat_service_pb2_grpc
+from erqiwang_grpc.v1 import gateway_service_pb2_grpc, room_service_pb2_grpc, seat_service_pb2_grpc
 
 ROOMY: Final = Limits(commands_per_second=100_000, platform_calls_per_second=100_000)
 """Limits for tests, which play faster than people."""
@@ -71,6 +79,11 @@ class Served:
         return room_service_pb2_grpc.RoomServiceStub(self.channel)
 
     @property
+    def gateways(self) -> gateway_service_pb2_grpc.GatewayServiceStub:
+        """The generated stub of `GatewayService`."""
+        return gateway_service_pb2_grpc.GatewayServiceStub(self.channel)
+
+    @property
     def seats(self) -> seat_service_pb2_grpc.SeatServiceStub:
         """The generated stub of `SeatService`."""
         return seat_service_pb2_grpc.SeatServiceStub(self.channel)
@@ -103,7 +116,14 @@ class Service(Served):
 
     def tenant(self, name: str) -> str:
         """Add a platform called `name` to the server, and give its key."""
-        key = add_platform_key(self.folder / PLATFORM_KEYS, PlatformId(name))
+        return self._added(PlatformId(name), Scope.PLATFORM)
+
+    def gateway_key(self, platform: str = FIRST_PLATFORM) -> str:
+        """Add a gateway key of that platform to the server, and give it."""
+        return self._added(PlatformId(platform), Scope.GATEWAY)
+
+    def _added(self, platform: PlatformId, scope: Scope) -> str:
+        key = add_platform_key(self.folder / PLATFORM_KEYS, platform, scope)
         assert isinstance(key, str), key
         assert self.keys.reload() is None
         return key

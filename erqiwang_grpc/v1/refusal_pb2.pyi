@@ -142,6 +142,8 @@ class Refusal(_message.Message):
         """Calls of `RoomService` a second. Lists, records and the events of a watch count too."""
         QUOTA_UNATTACHED: Refusal._Quota.ValueType  # 5
         """Open streams of the platform's seats that have not sent `Attach` yet."""
+        QUOTA_GATEWAYS: Refusal._Quota.ValueType  # 6
+        """Open gateway streams of the platform."""
 
     class Quota(_Quota, metaclass=_QuotaEnumTypeWrapper):
         """What a platform has a quota of. Quotas keep one platform from filling the server for all."""
@@ -158,6 +160,8 @@ class Refusal(_message.Message):
     """Calls of `RoomService` a second. Lists, records and the events of a watch count too."""
     QUOTA_UNATTACHED: Refusal.Quota.ValueType  # 5
     """Open streams of the platform's seats that have not sent `Attach` yet."""
+    QUOTA_GATEWAYS: Refusal.Quota.ValueType  # 6
+    """Open gateway streams of the platform."""
 
     @_typing.final
     class WrongPhase(_message.Message):

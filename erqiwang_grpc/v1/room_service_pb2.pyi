@@ -74,8 +74,9 @@ class GetServerInfoResponse(_message.Message):
 
     @_builtins.property
     def features(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """What the server can do, in alphabetical order: `disband_reason`, `labels`, `last_event_time`, `refresh_seat_token`,
-        `start_match`, `watch_from_now`. A later version may add names. A name is never removed and never changes its meaning.
+        """What the server can do, in alphabetical order: `disband_reason`, `gateway`, `labels`, `last_event_time`,
+        `refresh_seat_token`, `start_match`, `watch_from_now`. A later version may add names. A name is never removed and never
+        changes its meaning.
         """
 
     @_builtins.property
@@ -152,6 +153,9 @@ class ServerLimits(_message.Message):
     FILL_FIELD_NUMBER: _builtins.int
     SEAT_TOKEN_FIELD_NUMBER: _builtins.int
     PLATFORM_UNATTACHED_FIELD_NUMBER: _builtins.int
+    PLATFORM_GATEWAYS_FIELD_NUMBER: _builtins.int
+    SEATS_PER_GATEWAY_FIELD_NUMBER: _builtins.int
+    GATEWAY_COMMANDS_PER_SECOND_FIELD_NUMBER: _builtins.int
     platform_rooms: _builtins.int
     """Open rooms of this platform (`QUOTA_ROOMS`). Default 50,000."""
     platform_streams: _builtins.int
@@ -172,6 +176,12 @@ class ServerLimits(_message.Message):
     """The largest page of a list, in rows: 200."""
     platform_unattached: _builtins.int
     """Open streams of this platform's seats that have not sent `Attach` yet (`QUOTA_UNATTACHED`). Default 2,500."""
+    platform_gateways: _builtins.int
+    """Open gateway streams of this platform (`QUOTA_GATEWAYS`). Default 50."""
+    seats_per_gateway: _builtins.int
+    """Open seats of one gateway stream. Default 30,000."""
+    gateway_commands_per_second: _builtins.int
+    """Units of work a second of all seats of one gateway stream together, twice as many in a burst. Default 20,000."""
     @_builtins.property
     def attach(self) -> _duration_pb2.Duration:
         """How long a seat's stream may wait before it sends `Attach`. Default 30 seconds."""
@@ -210,10 +220,13 @@ class ServerLimits(_message.Message):
         fill: _duration_pb2.Duration | None = ...,
         seat_token: _duration_pb2.Duration | None = ...,
         platform_unattached: _builtins.int = ...,
+        platform_gateways: _builtins.int = ...,
+        seats_per_gateway: _builtins.int = ...,
+        gateway_commands_per_second: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["absent", b"absent", "attach", b"attach", "fill", b"fill", "heartbeat", b"heartbeat", "seat_token", b"seat_token"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["absent", b"absent", "attach", b"attach", "fill", b"fill", "heartbeat", b"heartbeat", "message_bytes", b"message_bytes", "page_size", b"page_size", "platform_calls_per_second", b"platform_calls_per_second", "platform_rooms", b"platform_rooms", "platform_streams", b"platform_streams", "platform_unattached", b"platform_unattached", "platform_watchers", b"platform_watchers", "seat_commands_per_second", b"seat_commands_per_second", "seat_token", b"seat_token", "streams_per_connection", b"streams_per_connection", "streams_per_seat", b"streams_per_seat"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["absent", b"absent", "attach", b"attach", "fill", b"fill", "gateway_commands_per_second", b"gateway_commands_per_second", "heartbeat", b"heartbeat", "message_bytes", b"message_bytes", "page_size", b"page_size", "platform_calls_per_second", b"platform_calls_per_second", "platform_gateways", b"platform_gateways", "platform_rooms", b"platform_rooms", "platform_streams", b"platform_streams", "platform_unattached", b"platform_unattached", "platform_watchers", b"platform_watchers", "seat_commands_per_second", b"seat_commands_per_second", "seat_token", b"seat_token", "seats_per_gateway", b"seats_per_gateway", "streams_per_connection", b"streams_per_connection", "streams_per_seat", b"streams_per_seat"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

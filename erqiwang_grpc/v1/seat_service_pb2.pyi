@@ -195,6 +195,7 @@ class PlayRequest(_message.Message):
     DETACH_FIELD_NUMBER: _builtins.int
     HEARTBEAT_FIELD_NUMBER: _builtins.int
     COMMAND_FIELD_NUMBER: _builtins.int
+    RECORD_FIELD_NUMBER: _builtins.int
     command_id: _builtins.str
     """Names the command, so that it may be sent again safely: if a command with this id has changed the room, the same command
     is answered as before and changes nothing, and another command is refused with `command_id_reused`. Commands that were
@@ -223,6 +224,10 @@ class PlayRequest(_message.Message):
     def command(self) -> Global___Command:
         """Answered with `Accepted` or `Refused`. An accepted signal is not answered; `ShowTrumps` is answered with `TrumpsShown`."""
 
+    @_builtins.property
+    def record(self) -> Global___GetRecordRequest:
+        """What `GetRecord` gives, at the same cost. Answered with `RecordRead` or `Refused`."""
+
     def __init__(
         self,
         *,
@@ -232,14 +237,15 @@ class PlayRequest(_message.Message):
         detach: Global___Detach | None = ...,
         heartbeat: Global___Heartbeat | None = ...,
         command: Global___Command | None = ...,
+        record: Global___GetRecordRequest | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "attach", b"attach", "command", b"command", "detach", b"detach", "expected_version", b"expected_version", "heartbeat", b"heartbeat", "request", b"request"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "attach", b"attach", "command", b"command", "detach", b"detach", "expected_version", b"expected_version", "heartbeat", b"heartbeat", "record", b"record", "request", b"request"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "attach", b"attach", "command", b"command", "command_id", b"command_id", "detach", b"detach", "expected_version", b"expected_version", "heartbeat", b"heartbeat", "request", b"request"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "attach", b"attach", "command", b"command", "command_id", b"command_id", "detach", b"detach", "expected_version", b"expected_version", "heartbeat", b"heartbeat", "record", b"record", "request", b"request"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__expected_version: _TypeAlias = _typing.Literal["expected_version"]  # noqa: Y015
     _WhichOneofArgType__expected_version: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version"]  # noqa: Y015
-    _WhichOneofReturnType_request: _TypeAlias = _typing.Literal["attach", "detach", "heartbeat", "command"]  # noqa: Y015
+    _WhichOneofReturnType_request: _TypeAlias = _typing.Literal["attach", "detach", "heartbeat", "command", "record"]  # noqa: Y015
     _WhichOneofArgType_request: _TypeAlias = _typing.Literal["request", b"request"]  # noqa: Y015
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__expected_version) -> _WhichOneofReturnType__expected_version | None: ...
@@ -455,9 +461,37 @@ class Refused(_message.Message):
 Global___Refused: _TypeAlias = Refused  # noqa: Y015
 
 @_typing.final
+class RecordRead(_message.Message):
+    """The answer to a request for the match's record. Sent to its sender only."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REQUEST_FIELD_NUMBER: _builtins.int
+    RECORD_FIELD_NUMBER: _builtins.int
+    request: _builtins.int
+    """The number of the request on its stream (see `PlayRequest`)."""
+    @_builtins.property
+    def record(self) -> _record_pb2.MatchRecord:
+        """Without a deal that is still in play."""
+
+    def __init__(
+        self,
+        *,
+        request: _builtins.int = ...,
+        record: _record_pb2.MatchRecord | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["record", b"record"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["record", b"record", "request", b"request"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RecordRead: _TypeAlias = RecordRead  # noqa: Y015
+
+@_typing.final
 class Presence(_message.Message):
-    """Which seats are present. A seat is present if it has an attached stream that has sent something within 60 seconds. Presence is
-    not logged and has no effect on the game.
+    """Which seats are present. A seat is present if it has an attached stream that has sent something within 60 seconds, or if a
+    gateway that has the seat open has. Presence is not logged and has no effect on the game.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -555,6 +589,7 @@ class SeatMessage(_message.Message):
     PRESENCE_FIELD_NUMBER: _builtins.int
     HEARTBEAT_FIELD_NUMBER: _builtins.int
     GOODBYE_FIELD_NUMBER: _builtins.int
+    RECORD_READ_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def snapshot(self) -> Global___Snapshot:
         """The whole view: first of all on a stream, in answer to every `Attach`, and when the client did not read for so long that
@@ -598,6 +633,10 @@ class SeatMessage(_message.Message):
     def goodbye(self) -> Global___Goodbye:
         """Always the last message. Not every stream ends with one."""
 
+    @_builtins.property
+    def record_read(self) -> Global___RecordRead:
+        """The answer to this seat's request for the record."""
+
     def __init__(
         self,
         *,
@@ -610,12 +649,13 @@ class SeatMessage(_message.Message):
         presence: Global___Presence | None = ...,
         heartbeat: Global___Heartbeat | None = ...,
         goodbye: Global___Goodbye | None = ...,
+        record_read: Global___RecordRead | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["accepted", b"accepted", "goodbye", b"goodbye", "heartbeat", b"heartbeat", "message", b"message", "notice", b"notice", "presence", b"presence", "refused", b"refused", "signal_received", b"signal_received", "snapshot", b"snapshot", "trumps_shown", b"trumps_shown"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["accepted", b"accepted", "goodbye", b"goodbye", "heartbeat", b"heartbeat", "message", b"message", "notice", b"notice", "presence", b"presence", "record_read", b"record_read", "refused", b"refused", "signal_received", b"signal_received", "snapshot", b"snapshot", "trumps_shown", b"trumps_shown"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["accepted", b"accepted", "goodbye", b"goodbye", "heartbeat", b"heartbeat", "message", b"message", "notice", b"notice", "presence", b"presence", "refused", b"refused", "signal_received", b"signal_received", "snapshot", b"snapshot", "trumps_shown", b"trumps_shown"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["accepted", b"accepted", "goodbye", b"goodbye", "heartbeat", b"heartbeat", "message", b"message", "notice", b"notice", "presence", b"presence", "record_read", b"record_read", "refused", b"refused", "signal_received", b"signal_received", "snapshot", b"snapshot", "trumps_shown", b"trumps_shown"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["snapshot", "notice", "accepted", "refused", "signal_received", "trumps_shown", "presence", "heartbeat", "goodbye"]  # noqa: Y015
+    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["snapshot", "notice", "accepted", "refused", "signal_received", "trumps_shown", "presence", "heartbeat", "goodbye", "record_read"]  # noqa: Y015
     _WhichOneofArgType_message: _TypeAlias = _typing.Literal["message", b"message"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_message) -> _WhichOneofReturnType_message | None: ...
 

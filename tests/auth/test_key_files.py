@@ -20,7 +20,7 @@ from erqiwang_grpc.auth.files import (
     Opened,
     open_key_files,
 )
-from erqiwang_grpc.auth.keys import PlatformId, PlatformKeys, digest, new_platform_key, platform_id
+from erqiwang_grpc.auth.keys import PlatformId, PlatformKeys, Scope, digest, new_platform_key, platform_id, scope
 from erqiwang_grpc.auth.tokens import Epoch, Fault, SeatClaims, TokenRefused, UnixSeconds
 from erqiwang_grpc.store import RoomId
 
@@ -107,6 +107,24 @@ def test_a_platform_has_several_keys_while_they_are_exchanged(tmp_path: Path) ->
     assert stat.S_IMODE((tmp_path / PLATFORM_KEYS).stat().st_mode) == 0o600
 
 
+def test_a_key_opens_what_its_scope_says_and_nothing_else(tmp_path: Path) -> None:
+    key_files = opened(tmp_path).files
+    first = (tmp_path / FIRST_KEY).read_text().strip()
+    gateway = files.add_platform_key(tmp_path / PLATFORM_KEYS, FIRST_PLATFORM, Scope.GATEWAY)
+    assert isinstance(gateway, str)
+    assert key_files.reload() is None
+    known = key_files.current.platforms
+    assert [known.platform(key, Scope.PLATFORM) for key in (first, gateway)] == [FIRST_PLATFORM, None]
+    assert [known.platform(key, Scope.GATEWAY) for key in (first, gateway)] == [None, FIRST_PLATFORM]
+    assert [scope(key) for key in (first, gateway, gateway[:-1])] == [Scope.PLATFORM, Scope.GATEWAY, None]
+    assert gateway not in (tmp_path / PLATFORM_KEYS).read_text()
+
+
+def test_a_gateway_key_does_not_stand_for_the_first_platform_key(tmp_path: Path) -> None:
+    (tmp_path / FIRST_KEY).write_text(new_platform_key(Scope.GATEWAY))
+    assert isinstance(open_key_files(tmp_path, None, None), KeyFileRefused)
+
+
 def test_a_rotated_signing_key_signs_after_a_reload_and_the_old_one_verifies(tmp_path: Path) -> None:
     key_files = opened(tmp_path).files
     old = key_files.current.tokens
@@ -181,6 +199,10 @@ BAD_PLATFORMS = [
     '{"platforms": {"a": ["HASH"], "b": ["HASH"]}}',
     '{"platforms": {"a": ["HASH"], "a": []}}',
     '{"platforms": {"a": ["HASH"]}, "more": 1}',
+    '{"gateways": {"a": ["HASH"]}}',
+    '{"platforms": {}, "gateways": ["HASH"]}',
+    '{"platforms": {}, "gateways": {"a": "HASH"}}',
+    '{"platforms": {"a": ["HASH"]}, "gateways": {"a": ["HASH"]}}',
 ]
 BAD_SIGNING = [
     "",

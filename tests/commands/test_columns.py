@@ -37,7 +37,7 @@ OTHER: Final[dict[str, list[tuple[str, ...]]]] = {
     "torture": [("--minutes", "0.02", "--tables", "1")],
     "backup": [("COPY", "--data", "DATA")],
     "compact": [("--data", "DATA")],
-    "keys": [("rotate-signing", "--data", "DATA"), ("add-platform", "acme", "--data", "DATA")],
+    "keys": [("rotate-signing", "--data", "DATA"), ("add", "acme", "--data", "DATA")],
     "store": [("new-identity", "--data", "DATA")],
 }
 """Subcommands that print times, sizes or secrets: nothing is wider than the terminal, and nothing is shortened."""
@@ -112,7 +112,7 @@ def test_what_is_another_each_time(subcommand: str, arguments: tuple[str, ...], 
 
 
 ACTIONS: Final = {
-    "keys": ("add-platform", "rotate-signing"),
+    "keys": ("add", "prepare-signing", "rotate-signing"),
     "store": ("identity", "new-identity", "rebuild"),
     "rooms": ("list", "show", "disband"),
 }

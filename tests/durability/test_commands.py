@@ -27,6 +27,7 @@ from erqiwang_grpc import events as stored
 from erqiwang_grpc.__main__ import main
 from erqiwang_grpc.archive.retention import delete_old_matches
 from erqiwang_grpc.auth.files import FIRST_PLATFORM, PLATFORM_KEYS, SIGNING_KEYS, Opened, open_key_files
+from erqiwang_grpc.auth.keys import Scope
 from erqiwang_grpc.auth.tokens import Epoch, UnixSeconds, claims_for
 from erqiwang_grpc.commands import backup, export
 from erqiwang_grpc.events.index import ENDED
@@ -328,11 +329,15 @@ def test_a_backup_overwrites_nothing_and_leaves_no_half_of_itself(
 def test_a_platform_is_given_a_key_that_opens_its_rooms(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     opened = open_key_files(tmp_path, None, None)
     assert isinstance(opened, Opened)
-    key = said(capsys, "keys", "add-platform", "rival", "--data", str(tmp_path)).strip()
+    key = said(capsys, "keys", "add", "rival", "--data", str(tmp_path)).strip()
     assert opened.files.reload() is None
     assert opened.files.current.platforms.platform(key) == "rival"
-    said(capsys, "keys", "add-platform", "No Name", "--data", str(tmp_path), status=2)
-    said(capsys, "keys", "add-platform", "rival", "--data", str(tmp_path / "nowhere"), status=2)
+    gateway = said(capsys, "keys", "add", "rival", "--scope", "gateway", "--data", str(tmp_path)).strip()
+    assert opened.files.reload() is None
+    known = opened.files.current.platforms
+    assert (known.platform(gateway), known.platform(gateway, Scope.GATEWAY)) == (None, "rival")
+    said(capsys, "keys", "add", "No Name", "--data", str(tmp_path), status=2)
+    said(capsys, "keys", "add", "rival", "--data", str(tmp_path / "nowhere"), status=2)
 
 
 def test_after_a_rotation_older_tokens_stay_good_for_as_long_as_is_said(

@@ -128,7 +128,7 @@ async def test_processes_that_add_keys_at_once_lose_none(tmp_path: Path) -> None
 
 async def keys_process(folder: Path, platform: str) -> asyncio.subprocess.Process:
     return await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "erqiwang_grpc", "keys", "add-platform", platform, "--data", str(folder),
+        sys.executable, "-m", "erqiwang_grpc", "keys", "add", platform, "--data", str(folder),
         stdout=asyncio.subprocess.PIPE,
     )  # fmt: skip
 

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import re
+import signal
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,8 @@ from typing import Final
 
 import pytest
 
+from erqiwang_grpc.auth.files import FIRST_PLATFORM, PLATFORM_KEYS, add_platform_key
+from erqiwang_grpc.auth.keys import Scope
 from erqiwang_grpc.client import Platform, SeatClient
 from erqiwang_grpc.v1 import room_pb2
 from tests.documents import sections
@@ -75,6 +78,20 @@ async def test_a_client_plays_four_players(workshop: Workshop, server: ServerPro
     result = await played(workshop.client(language), server, "--game four")
     assert (result.seats, result.deals, len(result.totals)) == (4, 6, 4)
     assert sum(result.totals) == 0
+
+
+@pytest.mark.parametrize("language", ["Go", "TypeScript"])
+async def test_a_client_plays_a_match_over_one_stream_for_all_its_seats(
+    workshop: Workshop, server: ServerProcess, language: str
+) -> None:
+    key = add_platform_key(server.folder / PLATFORM_KEYS, FIRST_PLATFORM, Scope.GATEWAY)
+    assert isinstance(key, str)
+    server.process.send_signal(signal.SIGHUP)
+    await asyncio.sleep(1)  # nothing tells that the keys were read
+    for game, seats in (("three", 3), ("four", 4)):
+        result = await played(workshop.client(language), server, f"--gateway-key {key} --game {game}")
+        assert (result.language, result.seats, result.deals) == (language.lower(), seats, 6)
+        assert sum(result.totals) == 0
 
 
 async def test_go_typescript_and_java_sit_at_one_table(workshop: Workshop, server: ServerProcess) -> None:

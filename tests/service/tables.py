@@ -1,7 +1,8 @@
 """Tables for these tests: the harness of `erqiwang_grpc.testing`, raw streams, and calls without a stream."""
 
 import asyncio
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from typing import Final, final
 
 import grpc
@@ -57,38 +58,36 @@ def refused(error: grpc.aio.AioRpcError) -> CallRefused:
     return ended
 
 
-@final
-class RawSeat:
-    """A seat's stream, message by message, without a client that would reconnect or fold."""
+class SeatEar(ABC):
+    """A seat's messages, one by one, without a client that would reconnect or fold. What carries them says a subclass."""
 
-    def __init__(self, service: Served, token: str) -> None:
-        self.call: grpc.aio.StreamStreamCall[pb.PlayRequest, pb.PlayResponse]
-        self.call = service.seats.Play(metadata=bearer(token))
+    def __init__(self) -> None:
         self.refused: CallRefused | None = None
-        """The error that the stream ended with; None if it has not ended, or ended without one."""
+        """The error that the seat ended with; None if it has not ended, or ended without one."""
         self.server_time = 0
         """The time of the last snapshot, in nanoseconds. It is taken out of the snapshot, so that two can be equal."""
         self._waiting: list[pb.SeatMessage] = []
+
+    @abstractmethod
+    async def say(self, request: pb.PlayRequest) -> None:
+        """Send a request of the seat."""
+
+    @abstractmethod
+    async def _receive(self) -> Sequence[pb.SeatMessage] | None:
+        """The messages that came together; None once the seat has ended."""
 
     async def attach(self, last_version: int | None = None) -> pb.Snapshot:
         """Send `Attach`, and give the snapshot that answers it."""
         await self.say(pb.PlayRequest(attach=pb.Attach(last_version=last_version)))
         return (await self.hear("snapshot")).snapshot
 
-    async def say(self, request: pb.PlayRequest) -> None:
-        await self.call.write(request)
-
     async def next(self) -> pb.SeatMessage | None:
-        """The next message; None once the stream has ended."""
+        """The next message; None once the seat has ended."""
         while not self._waiting:
-            try:
-                response = await asyncio.wait_for(self.call.read(), PATIENCE)
-            except grpc.aio.AioRpcError as error:
-                self.refused = refused(error)
+            received = await self._receive()
+            if received is None:
                 return None
-            if not isinstance(response, pb.PlayResponse):
-                return None
-            self._waiting.extend(response.messages)
+            self._waiting.extend(received)
         message = self._waiting.pop(0)
         if message.HasField("snapshot"):
             self.server_time = message.snapshot.server_time.ToNanoseconds()
@@ -105,11 +104,32 @@ class RawSeat:
                     return message
 
     async def rest(self) -> list[pb.SeatMessage]:
-        """All further messages, up to the end of the stream."""
+        """All further messages, up to the end."""
         heard: list[pb.SeatMessage] = []
         while (message := await self.next()) is not None:
             heard.append(message)
         return heard
+
+
+@final
+class RawSeat(SeatEar):
+    """A seat's stream."""
+
+    def __init__(self, service: Served, token: str) -> None:
+        super().__init__()
+        self.call: grpc.aio.StreamStreamCall[pb.PlayRequest, pb.PlayResponse]
+        self.call = service.seats.Play(metadata=bearer(token))
+
+    async def say(self, request: pb.PlayRequest) -> None:
+        await self.call.write(request)
+
+    async def _receive(self) -> Sequence[pb.SeatMessage] | None:
+        try:
+            response = await asyncio.wait_for(self.call.read(), PATIENCE)
+        except grpc.aio.AioRpcError as error:
+            self.refused = refused(error)
+            return None
+        return response.messages if isinstance(response, pb.PlayResponse) else None
 
 
 @final

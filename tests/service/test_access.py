@@ -1,4 +1,4 @@
-"""Who may call what: every rpc of both services asks for its own kind of credential, and says nothing without one."""
+"""Who may call what: every rpc of each service asks for its own kind of credential, and says nothing without one."""
 
 import asyncio
 import base64
@@ -18,12 +18,14 @@ from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.auth.tokens import Epoch, SeatClaims, UnixSeconds
 from erqiwang_grpc.client import CallRefused, Platform
 from erqiwang_grpc.store import RoomId
-from erqiwang_grpc.v1 import room_service_pb2, seat_service_pb2
+from erqiwang_grpc.v1 import gateway_service_pb2, room_service_pb2, seat_service_pb2
+from tests.service.gateways import gateway_of
 from tests.service.tables import RawSeat, Service, Table, eventually, refused, seated, seen, step
 
 ROOM_RPCS: Final = tuple(room_service_pb2.DESCRIPTOR.services_by_name["RoomService"].methods)
 SEAT_RPCS: Final = tuple(seat_service_pb2.DESCRIPTOR.services_by_name["SeatService"].methods)
-RPCS: Final = {f"{rpc.containing_service.name}.{rpc.name}": rpc for rpc in (*ROOM_RPCS, *SEAT_RPCS)}
+GATEWAY_RPCS: Final = tuple(gateway_service_pb2.DESCRIPTOR.services_by_name["GatewayService"].methods)
+RPCS: Final = {f"{rpc.containing_service.name}.{rpc.name}": rpc for rpc in (*ROOM_RPCS, *SEAT_RPCS, *GATEWAY_RPCS)}
 
 
 async def called(service: Service, rpc: MethodDescriptor, credential: str | None, request: bytes = b"") -> CallRefused:
@@ -109,13 +111,15 @@ WRONG: Final = "CREDENTIAL_WRONG"
 UNSEATED: Final = "UNSEATED"
 
 FORGERIES: Final[dict[str, tuple[Callable[[Service, Table], str | None], str, str]]] = {
-    # (the forgery, what an rpc of a platform calls it, what an rpc of a seat calls it)
+    # (the forgery, what an rpc of a platform calls it, what an rpc of a seat calls it). An rpc of a gateway calls everything
+    # as one of a platform does, but for a key of the other scope.
     "no credential": (lambda _, __: None, MISSING, MISSING),
     "an empty one": (lambda _, __: "Bearer ", MALFORMED, MALFORMED),
     "another scheme": (lambda _, table: f"Basic {table.tokens[0]}", MALFORMED, MALFORMED),
     "the token alone": (lambda _, table: table.tokens[0], MALFORMED, MALFORMED),
     "nonsense": (lambda _, __: "Bearer nonsense", MALFORMED, MALFORMED),
     "a key of nobody": (lambda _, __: "Bearer erqk_" + "A" * 43, WRONG, MALFORMED),
+    "a gateway key of nobody": (lambda _, __: "Bearer erqg_" + "A" * 43, MALFORMED, MALFORMED),
     "a platform key cut short": (lambda service, _: f"Bearer {service.key[:-1]}", MALFORMED, MALFORMED),
     "a signature changed": (lambda _, table: f"Bearer {table.tokens[0][:-2]}AA", MALFORMED, WRONG),
     "another seat said": (
@@ -166,10 +170,32 @@ async def test_what_is_no_good_credential_opens_nothing(
     table = await seated(service.platform)
     before = await service.platform.room(table.room_id)
     credential = forge(service, table)
-    for rpcs, reason in ((ROOM_RPCS, of_platform), (SEAT_RPCS, of_seat)):
+    of_gateway = {"Bearer erqk_" + "A" * 43: MALFORMED, "Bearer erqg_" + "A" * 43: WRONG}.get(
+        str(credential), of_platform
+    )
+    for rpcs, reason in ((ROOM_RPCS, of_platform), (SEAT_RPCS, of_seat), (GATEWAY_RPCS, of_gateway)):
         refusals = await asyncio.gather(*(called(service, rpc, credential) for rpc in rpcs))
         assert all(unauthenticated(refused, reason) for refused in refusals), refusals
     assert await service.platform.room(table.room_id) == before
+
+
+@pytest.mark.parametrize("rpc", [*ROOM_RPCS, *SEAT_RPCS], ids=lambda rpc: rpc.name)
+async def test_a_gateway_key_opens_connect_and_nothing_else(service: Service, rpc: MethodDescriptor) -> None:
+    key = service.gateway_key()
+    assert unauthenticated(await called(service, rpc, f"Bearer {key}"), MALFORMED)
+    async with gateway_of(service, key) as gateway:
+        await gateway.call.done_writing()
+        await gateway.end()
+        assert gateway.refused is None
+
+
+@pytest.mark.parametrize("rpc", GATEWAY_RPCS, ids=lambda rpc: rpc.name)
+async def test_neither_a_platform_key_nor_a_seat_token_is_a_gateway_key(
+    service: Service, rpc: MethodDescriptor
+) -> None:
+    table = await seated(service.platform)
+    for credential in (service.key, table.tokens[0]):
+        assert unauthenticated(await called(service, rpc, f"Bearer {credential}"), MALFORMED)
 
 
 @pytest.mark.parametrize("rpc", ROOM_RPCS, ids=lambda rpc: rpc.name)

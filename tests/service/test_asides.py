@@ -11,7 +11,8 @@ from erqiwang_core.rules import Rules
 
 from erqiwang_grpc.shuffling import commitment
 from erqiwang_grpc.v1 import card_pb2, naming_pb2, playing_pb2, seat_service_pb2 as pb, view_pb2
-from tests.service.tables import RawSeat, Service, Table, act, seated, seen, served, step
+from tests.service.gateways import TRANSPORTS, SeatOf, Transport
+from tests.service.tables import Service, Table, act, seated, seen, served, step
 
 NO_POINTS: Final = pb.Command(signal=playing_pb2.Signal(signal=playing_pb2.SIGNAL_KIND_NO_POINTS))
 SHOW: Final = pb.Command(show_trumps=playing_pb2.ShowTrumps())
@@ -25,12 +26,12 @@ async def in_play(service: Service) -> Table:
     return table
 
 
-async def test_a_signal_reaches_the_other_defender_alone_and_leaves_no_trace(service: Service) -> None:
+async def test_a_signal_reaches_the_other_defender_alone_and_leaves_no_trace(service: Service, seat_of: SeatOf) -> None:
     table = await in_play(service)
     declarer = (await seen(service, table, 0)).view.parts.contract.declarer
     defenders = [seat for seat in range(3) if seat != declarer]
     before = [await seen(service, table, seat) for seat in range(3)]
-    streams = [RawSeat(service, token) for token in table.tokens]
+    streams = [seat_of(token) for token in table.tokens]
     for stream in streams:
         await stream.attach()
     await streams[defenders[0]].say(pb.PlayRequest(command_id="s", command=NO_POINTS))
@@ -38,7 +39,7 @@ async def test_a_signal_reaches_the_other_defender_alone_and_leaves_no_trace(ser
     assert (heard.seat, heard.signal) == (defenders[0], playing_pb2.SIGNAL_KIND_NO_POINTS)
     assert [await seen(service, table, seat) for seat in range(3)] == before
     for seat in (declarer, defenders[0]):
-        await streams[seat].call.done_writing()
+        await streams[seat].say(pb.PlayRequest(detach=pb.Detach()))
         kinds = {message.WhichOneof("message") for message in await streams[seat].rest()}
         assert kinds <= {"presence"}, "neither the declarer nor the sender hears of a signal"
 
@@ -64,8 +65,9 @@ def _is_side_card(card: int) -> bool:
     return suit < 3 and rank not in (1, 6)
 
 
-async def test_shown_trumps_are_told_to_whoever_asks_and_to_nobody_else(tmp_path: Path) -> None:
-    async with served(tmp_path, shuffle=seat_2_without_trumps) as service:
+@pytest.mark.parametrize("transport", TRANSPORTS.values(), ids=TRANSPORTS)
+async def test_shown_trumps_are_told_to_whoever_asks_and_to_nobody_else(tmp_path: Path, transport: Transport) -> None:
+    async with served(tmp_path, shuffle=seat_2_without_trumps) as service, transport(service) as seat_of:
         table = await seated(service.platform)
         while (await seen(service, table, 0)).view.parts.progress.phase != view_pb2.PHASE_NAMING:
             await step(service, table)
@@ -75,7 +77,7 @@ async def test_shown_trumps_are_told_to_whoever_asks_and_to_nobody_else(tmp_path
         await act(service, table, declarer, spades)
         await step(service, table)
         assert list((await seen(service, table, 0)).view.parts.trump_void.void_seats) == [2]
-        asking, other = RawSeat(service, table.tokens[2]), RawSeat(service, table.tokens[1])
+        asking, other = seat_of(table.tokens[2]), seat_of(table.tokens[1])
         await asking.attach()
         await other.attach()
         await asking.say(pb.PlayRequest(command_id="show", command=SHOW))
@@ -84,19 +86,19 @@ async def test_shown_trumps_are_told_to_whoever_asks_and_to_nobody_else(tmp_path
         assert {holding.seat for holding in shown.holdings} == {0, 1}
         for holding in shown.holdings:
             assert set(holding.cards) == {card for card in hands[holding.seat] if not _is_side_card(card)}
-        await other.call.done_writing()
+        await other.say(pb.PlayRequest(detach=pb.Detach()))
         assert {message.WhichOneof("message") for message in await other.rest()} <= {"presence"}
 
 
-async def test_presence_follows_the_streams(service: Service) -> None:
+async def test_presence_follows_the_streams(service: Service, seat_of: SeatOf) -> None:
     table = await seated(service.platform)
-    watching = RawSeat(service, table.tokens[0])
+    watching = seat_of(table.tokens[0])
     await watching.attach()
     assert list((await watching.hear("presence")).presence.present) == [True, False, False]
-    coming = RawSeat(service, table.tokens[1])
+    coming = seat_of(table.tokens[1])
     await coming.attach()
     assert list((await watching.hear("presence")).presence.present) == [True, True, False]
     await coming.say(pb.PlayRequest(detach=pb.Detach()))
     assert list((await watching.hear("presence")).presence.present) == [True, False, False]
     assert await coming.rest() != [], "its own presence, before the end"
-    assert await coming.call.code() == grpc.StatusCode.OK
+    assert coming.refused is None

@@ -266,7 +266,7 @@ def beats(attachment: Attachment) -> int:
 async def test_a_stream_that_was_silent_for_twenty_seconds_hears_a_heartbeat(seconds: float, is_said: bool) -> None:
     async with two_streams() as (clock, rooms, _, (silent, other)):
         clock.forward(10)
-        silent.written = other.written = clock()
+        silent.pulse.written = other.pulse.written = clock()
         clock.forward(seconds)
         Housekeeping(rooms).look_after_streams()
         assert beats(silent) == is_said
@@ -291,7 +291,7 @@ async def test_a_stream_that_is_written_to_hears_no_heartbeat_for_twenty_seconds
             message = await stream.next()
             assert message is not None
             assert message.notice.version == accepted.first_version, "and nothing was said before it"
-            await eventually(lambda: attachment.written == clock())
+            await eventually(lambda: attachment.pulse.written == clock())
             service.server.housekeeping.look_after_streams()
         clock.forward(20.1)
         service.server.housekeeping.look_after_streams()
@@ -334,7 +334,7 @@ async def test_a_stream_that_talks_is_present_for_hours_and_one_that_is_only_wri
 
 def was_heard(room: Room, moment: float) -> Callable[[], bool]:
     """Whether the first stream of the room was heard of at that moment."""
-    return lambda: next(iter(room.audience)).heard == moment
+    return lambda: next(iter(room.audience)).pulse.heard == moment
 
 
 @pytest.mark.parametrize(("seconds", "is_over"), [(29.9, False), (30.0, True)])

@@ -28,6 +28,8 @@ from erqiwang_grpc.events.summary import SummaryWriter
 from erqiwang_grpc.store import NOTHING, Actor, Appended, Batch, RoomId, Summary, TimeNs
 from erqiwang_grpc.store.sqlite import STORE_FILE, SqliteStore, open_store
 from erqiwang_grpc.v1 import room_service_pb2 as room_pb, seat_service_pb2 as pb
+from erqiwang_grpc.v1.gateway_service_pb2 import SeatEnded
+from tests.service.gateways import RawGateway, gateway_of
 from tests.service.tables import PATIENCE, Service, Table, seated, served
 from tests.service.test_access import RPCS, answer
 
@@ -183,7 +185,7 @@ async def rooms(folder: Path) -> AsyncIterator[Rooms]:
 
 
 def test_every_rpc_and_every_state_is_asked() -> None:
-    assert {*ASKED, *OTHERS} == set(RPCS)
+    assert {*ASKED, *OTHERS, "GatewayService.Connect"} == set(RPCS)
     assert all(len(row) == len(ASKED) for row in EXPECTED.values())
 
 
@@ -216,6 +218,31 @@ async def nobody_else_is_told(all_rooms: Rooms) -> None:
                 told.add(await all_rooms.told(rpc, state, sent))
             assert len(told) == 1, (rpc, credential, told)
             assert told.pop()[0] == reason
+
+
+async def test_a_gateway_is_told_of_the_rooms_of_its_platform_alone(tmp_path: Path) -> None:
+    """Of its own it is told what `Play` tells; of others what it is told of a room that is not there, to the byte."""
+    async with rooms(tmp_path) as all_rooms:
+        service = all_rooms.service
+        async with gateway_of(service) as own, gateway_of(service, service.gateway_key("rival")) as rival:
+            told = {}
+            for state in EXPECTED:
+                for platform in ("rival", "local"):
+                    ended = await opening(rival, all_rooms.token(state, platform))
+                    assert ended is not None
+                    told[ended.SerializeToString(deterministic=True)] = ended.reason
+            assert list(told.values()) == [NO_ROOM]
+            for state, expected in EXPECTED.items():
+                ended = await opening(own, all_rooms.token(state, "local"))
+                assert (OK if ended is None else ended.reason) == expected[ASKED.index(SEAT + "Play")], state
+
+
+async def opening(gateway: RawGateway, token: str) -> SeatEnded | None:
+    """How a seat ends that a gateway opens; None if it begins."""
+    ear = gateway.seat(token)
+    await ear.say(pb.PlayRequest(attach=pb.Attach()))
+    await ear.next()
+    return ear.ended
 
 
 async def test_lists_and_the_watch_tell_of_own_rooms_alone(tmp_path: Path) -> None:

@@ -29,13 +29,16 @@ from erqiwang_grpc.store import (
 )
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.v1 import room_service_pb2 as pb
+from erqiwang_grpc.v1.seat_service_pb2 import Attach, PlayRequest
+from tests.service.gateways import gateway_of
 from tests.service.tables import Table, seated, served
 from tests.service.test_access import RPCS, SEAT_RPCS, answer
 from tests.store.passing_on import PassingOn
 
 SECRET: Final = "[17, 42, 91]"
-ASKING: Final = {name: rpc for name, rpc in RPCS.items() if rpc.name not in ("QuoteRoom", "GetServerInfo")}
-"""Every rpc that asks the log, and so meets its error; a quote and the server itself ask nothing of anybody."""
+ASKING: Final = {name: rpc for name, rpc in RPCS.items() if rpc.name not in ("QuoteRoom", "GetServerInfo", "Connect")}
+"""Every rpc that asks the log, and so meets its error; a quote and the server itself ask nothing of anybody. A gateway asks for
+its seats, and only the seat ends."""
 
 
 class ErringStore(PassingOn):
@@ -95,3 +98,27 @@ async def test_nothing_of_an_error_is_told(
         assert "ArithmeticError" in line
         assert SECRET not in line
         assert (await service.platform.room(table.room_id)).room_id == table.room_id, "the next call is answered"
+
+
+async def test_nothing_of_an_error_is_told_to_a_gateway_and_only_the_seat_ends(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = ErringStore()
+    async with served(tmp_path, store=store) as service, gateway_of(service) as gateway:
+        table = await seated(service.platform)
+        service.room(table.room_id).touched = float("-inf")
+        assert service.kept.put_away() == 1
+        store.errs = True
+        ear = gateway.seat(table.tokens[0])
+        with caplog.at_level(logging.ERROR):
+            await ear.say(PlayRequest(attach=Attach()))
+            await ear.rest()
+        store.errs = False
+        assert ear.ended is not None
+        assert (ear.ended.code, ear.ended.reason) == (grpc.StatusCode.INTERNAL.value[0], "FAILED")
+        assert SECRET not in repr(ear.ended)
+        (record,) = (record for record in caplog.records if record.message == "seat failed")
+        line = JsonLines().format(record)
+        assert "ArithmeticError" in line
+        assert SECRET not in line
+        assert (await gateway.seat(table.tokens[0], ear.handle).attach()).version == 5, "the next is answered"

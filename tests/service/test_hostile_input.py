@@ -14,9 +14,10 @@ from google.protobuf.message_factory import GetMessageClass
 
 from erqiwang_grpc.client.calls import bearer
 from erqiwang_grpc.shuffling import seeded
-from erqiwang_grpc.v1 import room_pb2, seat_service_pb2 as pb, view_pb2
+from erqiwang_grpc.v1 import gateway_service_pb2 as gateway_pb, room_pb2, seat_service_pb2 as pb, view_pb2
+from tests.service.gateways import gateway_of
 from tests.service.tables import RawSeat, Service, Table, act, acting, policy, refused, seated, seen, served, step
-from tests.service.test_access import ROOM_RPCS, RPCS, SEAT_RPCS, answer
+from tests.service.test_access import GATEWAY_RPCS, ROOM_RPCS, RPCS, SEAT_RPCS, answer
 
 EDGES: Final = (0, 1, 2, 3, 5, 7, 8, 53, 54, 69, 70, 91, 107, 108, 255, 2**31 - 1, 2**32 - 1)
 TEXTS: Final = ("", "a", "alice", "bob", "one", "two", "\0", "王" * 50, "x" * 300, "'; drop table rooms", "../..")
@@ -67,6 +68,8 @@ def value(field: FieldDescriptor, chance: Random, room_ids: tuple[str, ...]) -> 
 async def code(service: Service, rpc: MethodDescriptor, table: Table, request: bytes, seat: int) -> grpc.StatusCode:
     """What a call ends with; OK for one that was answered."""
     metadata = table.metadata(seat) if rpc in SEAT_RPCS else bearer(service.key)
+    if rpc in GATEWAY_RPCS:
+        metadata = bearer(service.gateway_key())
     try:
         async with asyncio.timeout(0.5 if rpc.server_streaming else 20):
             await answer(service, rpc, metadata, request)
@@ -113,9 +116,28 @@ async def test_random_messages_in_random_order(tmp_path: Path, seed: int) -> Non
                     request,
                 )
             await nonsense_on_a_stream(service, table, seat, chance)
+            await nonsense_on_a_gateway(service, table, seat, chance)
             await step(service, table, choose)
         for table in tables:
             await assert_playable(service, table)
+
+
+async def nonsense_on_a_gateway(service: Service, table: Table, seat: int, chance: Random) -> None:
+    """A gateway says all sorts of things of an open seat; each command is answered, and seat and stream are open at the end."""
+    async with gateway_of(service) as gateway:
+        ear = gateway.seat(table.tokens[seat], 1)
+        await ear.attach()
+        said = []
+        for _ in range(6):
+            request = message(gateway_pb.SeatRequest.DESCRIPTOR, chance, ("no room",))
+            assert isinstance(request, gateway_pb.SeatRequest)
+            if request.WhichOneof("request") not in (None, "open", "close"):
+                request.handle = chance.choice((1, 1, 5))
+                said.append(request)
+        await gateway.say(*said)
+        await ear.say(pb.PlayRequest(command_id="the last", command=pb.Command()))
+        while (await ear.hear("refused")).refused.command_id != "the last":
+            pass
 
 
 async def nonsense_on_a_stream(service: Service, table: Table, seat: int, chance: Random) -> None:

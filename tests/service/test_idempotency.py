@@ -15,6 +15,7 @@ from erqiwang_grpc.v1 import (
     seat_service_pb2 as pb,
     settlement_pb2,
 )
+from tests.service.gateways import SeatOf
 from tests.service.tables import RawSeat, Service, Table, acting, eventually, seated, seen
 
 PASS = pb.Command(pass_bid=bidding_pb2.PassBid())
@@ -57,18 +58,24 @@ async def test_a_command_sent_again_is_answered_again_and_changes_nothing(servic
     assert await seen(service, table, 0) == after
 
 
-async def test_a_command_sent_again_on_another_stream_or_by_a_single_call_is_the_same(service: Service) -> None:
+async def test_a_command_sent_again_on_another_stream_or_by_a_single_call_is_the_same(
+    service: Service, seat_of: SeatOf
+) -> None:
     table = await seated(service.platform)
-    stream = RawSeat(service, table.tokens[0])
+    stream = seat_of(table.tokens[0])
     version = (await stream.attach()).version
     await stream.say(pb.PlayRequest(command_id="one", command=bid(70)))
     await stream.say(pb.PlayRequest(command_id="one", command=bid(70)))
     assert (await stream.hear("accepted")).accepted == accepted("one", version + 1, request=2)
     assert (await stream.hear("accepted")).accepted == accepted("one", version + 1, repeated=True, request=3)
-    again = RawSeat(service, table.tokens[0])
+    again = seat_of(table.tokens[0])
     assert (await again.attach()).version == version + 1
     await again.say(pb.PlayRequest(command_id="one", command=bid(70)))
     assert (await again.hear("accepted")).accepted == accepted("one", version + 1, repeated=True, request=2)
+    own = RawSeat(service, table.tokens[0])
+    await own.attach()
+    await own.say(pb.PlayRequest(command_id="one", command=bid(70)))
+    assert (await own.hear("accepted")).accepted == accepted("one", version + 1, repeated=True, request=2)
     assert await sent(service, table, 0, bid(70), "one") == accepted("one", version + 1, repeated=True)
 
 

@@ -134,7 +134,7 @@ async def test_snapshots_and_heartbeats_tell_the_time_that_turns_are_told_in(tmp
         assert stream.server_time == clock
         clock += 20_000_000_000
         (attachment,) = service.room(table.room_id).audience
-        attachment.written = float("-inf")
+        attachment.pulse.written = float("-inf")
         service.server.housekeeping.look_after_streams()
         heartbeat = (await stream.hear("heartbeat")).heartbeat
         assert heartbeat.server_time.ToNanoseconds() == clock

@@ -41,7 +41,8 @@ def ask(request: pytest.FixtureRequest, service: Service) -> Asking:
 async def test_every_service_is_listed(ask: Asking) -> None:
     response = await ask(pb.ServerReflectionRequest(list_services=""))
     listed = {service.name for service in response.list_services_response.service}
-    assert listed == {"erqiwang.v1.RoomService", "erqiwang.v1.SeatService", "grpc.health.v1.Health", *NAMES}
+    services = {f"erqiwang.v1.{name}Service" for name in ("Gateway", "Room", "Seat")}
+    assert listed == {*services, "grpc.health.v1.Health", *NAMES}
 
 
 METHODS = [

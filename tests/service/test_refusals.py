@@ -22,7 +22,8 @@ from erqiwang_grpc.v1 import (
     settlement_pb2,
     view_pb2,
 )
-from tests.service.tables import RawSeat, Service, Table, act, acting, seated, seen, served, step, suggested
+from tests.service.gateways import TRANSPORTS, Transport
+from tests.service.tables import Service, Table, act, acting, seated, seen, served, step, suggested
 
 Said: TypeAlias = Callable[[view_pb2.View], pb.Command]
 
@@ -152,19 +153,21 @@ async def at(service: Service, phase: view_pb2.Phase.ValueType) -> tuple[Table, 
     return table, turn[0]
 
 
+@pytest.mark.parametrize("transport", TRANSPORTS.values(), ids=TRANSPORTS)
 @pytest.mark.parametrize(("phase", "is_in_turn", "said", "reason", "code"), ROWS)
 async def test_refused(
     tmp_path: Path,
+    transport: Transport,
     phase: view_pb2.Phase.ValueType,
     is_in_turn: bool,
     said: Said,
     reason: str,
     code: refusal_pb2.Code.ValueType,
 ) -> None:
-    async with served(tmp_path, shuffle=seeded(1)) as service:
+    async with served(tmp_path, shuffle=seeded(1)) as service, transport(service) as seat_of:
         table, turn = await at(service, phase)
         seat = turn if is_in_turn else (turn + 1) % 3
-        streams = [RawSeat(service, token) for token in table.tokens]
+        streams = [seat_of(token) for token in table.tokens]
         for stream in streams:
             await stream.attach()
         before = [await seen(service, table, each) for each in range(3)]

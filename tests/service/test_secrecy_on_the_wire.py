@@ -4,11 +4,11 @@ Two servers play the same deal to some moment of it, with the same clock and the
 compared as they are. The second holds another world: see `tests.properties.worlds`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from random import Random
-from typing import Final
+from typing import Final, Protocol
 
 import grpc
 import pytest
@@ -30,7 +30,7 @@ from google.protobuf.message import Message
 from erqiwang_grpc.client.calls import bearer
 from erqiwang_grpc.rpc.wire import encode
 from erqiwang_grpc.rpc.wire.encode.commands import command as spoken
-from erqiwang_grpc.v1 import seat_service_pb2 as pb
+from erqiwang_grpc.v1 import gateway_service_pb2 as gateway_pb, seat_service_pb2 as pb
 from tests.deals.decks import COMMITMENT
 from tests.deals.plans import by_chance
 from tests.deals.walk import Sent
@@ -50,8 +50,47 @@ NOT_CARDS: Final = {"bids", "void_seats", "ready", "present"}
 """Packed lists that hold something else."""
 
 
-class Ear:
-    """A seat's stream as the bytes that it receives, read by nothing that could lose a field."""
+class Ear(Protocol):
+    """What a seat receives as bytes, read by nothing that could lose a field."""
+
+    heard: list[bytes]
+
+    async def attach(self) -> None:
+        """Attach, and read the beginning."""
+
+    async def hear_of(self, version: int) -> None:
+        """Read until that version has been told."""
+
+    def messages(self) -> list[pb.SeatMessage]:
+        """All that was heard."""
+
+
+class GatewayEar:
+    """A seat on a gateway's stream."""
+
+    def __init__(self, service: Service, token: str) -> None:
+        self._call = service.gateways.Connect(metadata=bearer(service.gateway_key()))
+        self._token = token
+        self.heard: list[bytes] = []
+
+    async def attach(self) -> None:
+        asked = gateway_pb.SeatRequest(handle=1, open=gateway_pb.OpenSeat(seat_token=self._token))
+        await self._call.write(gateway_pb.ConnectRequest(requests=[asked]))
+        await self.hear_of(1)
+
+    async def hear_of(self, version: int) -> None:
+        while all(_version(message) < version for message in self.messages()):
+            response = await self._call.read()
+            assert isinstance(response, gateway_pb.ConnectResponse), "the stream has ended"
+            # What is unknown to a message is kept in it, and written again.
+            self.heard += [pb.PlayResponse(messages=told.messages).SerializeToString() for told in response.seats]
+
+    def messages(self) -> list[pb.SeatMessage]:
+        return list(pb.PlayResponse.FromString(b"".join(self.heard)).messages)
+
+
+class StreamEar:
+    """A seat on a stream of its own."""
 
     def __init__(self, service: Service, token: str) -> None:
         play: grpc.aio.StreamStreamMultiCallable[pb.PlayRequest, bytes] = service.channel.stream_stream(
@@ -65,7 +104,6 @@ class Ear:
         await self.hear_of(1)
 
     async def hear_of(self, version: int) -> None:
-        """Read until that version has been told."""
         while all(_version(message) < version for message in self.messages()):
             response = await self._call.read()
             assert isinstance(response, bytes), "the stream has ended"
@@ -76,11 +114,16 @@ class Ear:
         return list(pb.PlayResponse.FromString(b"".join(self.heard)).messages)
 
 
+EARS: Final[dict[str, Callable[[Service, str], Ear]]] = {"Play": StreamEar, "Connect": GatewayEar}
+
+
 def _version(message: pb.SeatMessage) -> int:
     return max(message.snapshot.version, message.notice.version)
 
 
-async def bytes_told(folder: Path, world: World, seat: Seat) -> bytes:
+async def bytes_told(
+    folder: Path, world: World, seat: Seat, ear_of: Callable[[Service, str], Ear] = StreamEar
+) -> bytes:
     """All bytes that a seat's stream receives as the world is played on a server of its own, and what it is told anew."""
     deck = Shuffled(world.order, salt=bytes(world.order[:32]), commitment=COMMITMENT)
     async with served(folder, shuffle=lambda _: deck, now=lambda: NOON) as service:
@@ -88,7 +131,7 @@ async def bytes_told(folder: Path, world: World, seat: Seat) -> bytes:
         table = await seated(
             service.platform, encode.room_options(world.options), players=players, command_id="the same room"
         )
-        ear = Ear(service, table.tokens[seat])
+        ear = ear_of(service, table.tokens[seat])
         await ear.attach()
         for move in world.moves:
             if isinstance(move, Sent):
@@ -110,12 +153,15 @@ def two_worlds(options: RoomOptions, part: float, chance: Random) -> tuple[World
             return world, other.world, seat
 
 
+@pytest.mark.parametrize("ear_of", EARS.values(), ids=EARS)
 @pytest.mark.parametrize("options", ROOMS.values(), ids=ROOMS)
 @pytest.mark.parametrize("part", MOMENTS)
-async def test_what_is_hidden_changes_no_byte(tmp_path: Path, options: RoomOptions, part: float) -> None:
+async def test_what_is_hidden_changes_no_byte(
+    tmp_path: Path, options: RoomOptions, part: float, ear_of: Callable[[Service, str], Ear]
+) -> None:
     world, other, seat = two_worlds(options, part, Random(f"{options} {part}"))
-    here = await bytes_told(_folder(tmp_path, "here"), world, seat)
-    there = await bytes_told(_folder(tmp_path, "there"), other, seat)
+    here = await bytes_told(_folder(tmp_path, "here"), world, seat, ear_of)
+    there = await bytes_told(_folder(tmp_path, "there"), other, seat, ear_of)
     assert here == there
 
 
@@ -136,10 +182,13 @@ def _folder(above: Path, name: str) -> Path:
     return folder
 
 
+@pytest.mark.parametrize("ear_of", EARS.values(), ids=EARS)
 @pytest.mark.parametrize("options", ROOMS.values(), ids=ROOMS)
-async def test_no_list_of_cards_holds_a_card_that_is_hidden(service: Service, options: RoomOptions) -> None:
+async def test_no_list_of_cards_holds_a_card_that_is_hidden(
+    service: Service, options: RoomOptions, ear_of: Callable[[Service, str], Ear]
+) -> None:
     table = await seated(service.platform, encode.room_options(options))
-    ears = [Ear(service, token) for token in table.tokens]
+    ears = [ear_of(service, token) for token in table.tokens]
     for ear in ears:
         await ear.attach()
     scanned = 0
@@ -159,7 +208,7 @@ def _deal(service: Service, table: Table) -> Deal:
     return match.deal
 
 
-def scan(ears: list[Ear], deal: Deal) -> int:
+def scan(ears: Sequence[Ear], deal: Deal) -> int:
     """Look at every card told so far, and forget it; gives how many there were."""
     looked_at = 0
     for seat, ear in enumerate(ears):

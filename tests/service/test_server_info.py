@@ -50,6 +50,8 @@ async def test_its_limits_are_those_that_it_keeps(tmp_path: Path) -> None:
         assert (told.platform_rooms, told.platform_watchers) == (3, 7), "half of all rooms, rounded up"
         assert told.platform_streams == limits.streams_of_platform
         assert told.platform_unattached == limits.unattached_of_platform == 2_500
+        assert told.platform_gateways == limits.gateways_of_platform == 50
+        assert (told.seats_per_gateway, told.gateway_commands_per_second) == (30_000, limits.commands_per_gateway)
         assert told.platform_calls_per_second == limits.platform_calls_per_second
         assert told.seat_commands_per_second == limits.commands_per_second
         assert (told.streams_per_seat, told.streams_per_connection) == (16, 1_000)

@@ -46,6 +46,7 @@ QUOTAS: Final = {
     Quota.STREAMS: refusal_pb2.Refusal.QUOTA_STREAMS,
     Quota.CALLS: refusal_pb2.Refusal.QUOTA_CALLS,
     Quota.UNATTACHED: refusal_pb2.Refusal.QUOTA_UNATTACHED,
+    Quota.GATEWAYS: refusal_pb2.Refusal.QUOTA_GATEWAYS,
 }
 
 SIGNALS: Final = {

@@ -16,6 +16,7 @@ from erqiwang_grpc.reasons import Reason, Retry
 from erqiwang_grpc.rooms.refusals import QuotaReached, Refused, TooManyCommands, reason
 from erqiwang_grpc.rpc.wire import encode
 from erqiwang_grpc.v1 import refusal_pb2
+from erqiwang_grpc.v1.gateway_service_pb2 import SeatEnded
 
 DOMAIN: Final = "erqiwang"
 
@@ -36,6 +37,18 @@ def ended_status(why: Reason, said: str = "") -> Status:
     """The status of a call that cannot go on. `said` is a whole sentence with details, in place of the reason's own."""
     row = why.value
     return _status(why, f"{said or row.when} {row.then}", row.retry, {})
+
+
+def seat_ended(status: Status) -> SeatEnded:
+    """What a gateway is told of a seat whose stream on `Play` would have ended with this status."""
+    info, retry = ErrorInfo(), RetryInfo()
+    ended = SeatEnded(code=status.code, message=status.message)
+    for detail in status.details:
+        detail.Unpack(info)
+        if detail.Unpack(retry):
+            ended.retry_delay.CopyFrom(retry.retry_delay)
+    ended.reason = info.reason
+    return ended
 
 
 def _status(why: Reason, message: str, retry: Retry | None, said: dict[str, str], *details: Message) -> Status:

@@ -17,7 +17,7 @@ from erqiwang_core.players import Policy, RandomLegal
 
 from erqiwang_grpc.client import Platform, SeatClient, Seated
 from erqiwang_grpc.client.calls import CallRefused
-from erqiwang_grpc.client.seat import Answer, Ended
+from erqiwang_grpc.client.commands import Answer, Ended
 from erqiwang_grpc.client.servers import Options
 from erqiwang_grpc.rooms.fingerprint import command_key
 from erqiwang_grpc.rooms.refusals import NoCommand

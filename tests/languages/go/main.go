@@ -26,6 +26,7 @@ const deadline = 10 * time.Second
 func main() {
 	address := flag.String("address", cmp.Or(os.Getenv("ERQIWANG_ADDRESS"), "127.0.0.1:50051"), "the server's")
 	key := flag.String("key", os.Getenv("ERQIWANG_KEY"), "platform key: play every seat")
+	gatewayKey := flag.String("gateway-key", os.Getenv("ERQIWANG_GATEWAY_KEY"), "gateway key: play every seat over one stream")
 	token := flag.String("token", "", "seat token: play this seat alone")
 	lastVersion := flag.Uint64("last-version", 0, "the version that came with the token")
 	game := flag.String("game", "three", "three or four players")
@@ -42,7 +43,7 @@ func main() {
 			log.Fatal(err)
 		}
 	}
-	account, err := playAll(context.Background(), connection, seats)
+	account, err := playAll(context.Background(), connection, *gatewayKey, seats)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -88,14 +89,25 @@ func openTable(ctx context.Context, connection *grpc.ClientConn, game string) ([
 	return seats, nil
 }
 
-// playAll plays these seats at the same time and returns the account that they all agree on.
-func playAll(ctx context.Context, connection *grpc.ClientConn, seats []*pb.TakeSeatResponse) (*pb.Account, error) {
+// playAll plays these seats at the same time and returns the account that they all agree on. With a gateway key they share
+// one stream; without one each has its own.
+func playAll(ctx context.Context, connection *grpc.ClientConn, gatewayKey string, seats []*pb.TakeSeatResponse) (*pb.Account, error) {
+	players := make([]*player, len(seats))
+	for number, taken := range seats {
+		players[number] = &player{seats: pb.NewSeatServiceClient(connection), version: taken.GetLastVersion()}
+	}
+	if gatewayKey != "" {
+		gateway := &gateway{gateways: pb.NewGatewayServiceClient(connection), players: players, taken: seats}
+		if err := gateway.play(bearing(ctx, gatewayKey)); err != nil {
+			return nil, err
+		}
+	}
 	accounts := make([]*pb.Account, len(seats))
 	group, ctx := errgroup.WithContext(ctx)
 	for number, taken := range seats {
 		group.Go(func() (err error) {
-			seat := &player{seats: pb.NewSeatServiceClient(connection), version: taken.GetLastVersion()}
-			accounts[number], err = seat.play(bearing(ctx, taken.GetSeatToken()))
+			// A seat whose match is over already opens no stream.
+			accounts[number], err = players[number].play(bearing(ctx, taken.GetSeatToken()))
 			return err
 		})
 	}

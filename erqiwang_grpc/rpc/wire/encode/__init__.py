@@ -2,7 +2,7 @@
 
 from erqiwang_grpc.rpc.wire.encode.notices import aside, beginning, missed, notice, snapshot, trumps_shown
 from erqiwang_grpc.rpc.wire.encode.packing import Packed, packed, packed_beginning, packed_notice
-from erqiwang_grpc.rpc.wire.encode.parts import parts, view
+from erqiwang_grpc.rpc.wire.encode.parts import parts, timestamp, view
 from erqiwang_grpc.rpc.wire.encode.records import (
     deal_record,
     match_record,
@@ -43,6 +43,7 @@ __all__ = [
     "room_options",
     "settlement",
     "snapshot",
+    "timestamp",
     "trumps_shown",
     "view",
     "written_deal",

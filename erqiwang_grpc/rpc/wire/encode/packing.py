@@ -83,25 +83,25 @@ def _of_cause(cause: Cause) -> bytes:
 
 def _joined(told: Told, head: bytes, changed: bytes, of_cause: bytes) -> Packed:
     # `changed` must occur only once. By the specification two would be merged, but protobufjs and ts-proto keep the last.
-    notice = b"".join((head, _CHANGED, _varint(len(changed)), changed, of_cause))
-    message = b"".join((_NOTICE, _varint(len(notice)), notice))
-    return Packed(b"".join((_MESSAGES, _varint(len(message)), message)), told.version)
+    notice = b"".join((head, _CHANGED, varint(len(changed)), changed, of_cause))
+    message = b"".join((_NOTICE, varint(len(notice)), notice))
+    return Packed(b"".join((_MESSAGES, varint(len(message)), message)), told.version)
 
 
-def _varint(number: int) -> bytes:
+def varint(number: int) -> bytes:
     """A number in the base-128 form of protobuf."""
     if number < 1 << 7:
         return number.to_bytes()
     if number < 1 << 14:
         return bytes((number & 0x7F | 0x80, number >> 7))
-    return bytes((number & 0x7F | 0x80,)) + _varint(number >> 7)
+    return bytes((number & 0x7F | 0x80,)) + varint(number >> 7)
 
 
-def _tag(field: int) -> bytes:
+def tag(field: int) -> bytes:
     """What stands before the length of a message in that field."""
-    return _varint(field << 3 | 2)
+    return varint(field << 3 | 2)
 
 
-_CHANGED: Final = _tag(pb.Notice.CHANGED_FIELD_NUMBER)
-_NOTICE: Final = _tag(pb.SeatMessage.NOTICE_FIELD_NUMBER)
-_MESSAGES: Final = _tag(pb.PlayResponse.MESSAGES_FIELD_NUMBER)
+_CHANGED: Final = tag(pb.Notice.CHANGED_FIELD_NUMBER)
+_NOTICE: Final = tag(pb.SeatMessage.NOTICE_FIELD_NUMBER)
+_MESSAGES: Final = tag(pb.PlayResponse.MESSAGES_FIELD_NUMBER)

@@ -4,15 +4,18 @@ import { parseArgs } from "node:util";
 import { equals } from "@bufbuild/protobuf";
 import { createClient, type Transport } from "@connectrpc/connect";
 import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
+import { GatewayService } from "./gen/erqiwang/v1/gateway_service_pb.js";
 import { RoomService } from "./gen/erqiwang/v1/room_service_pb.js";
 import { SeatService } from "./gen/erqiwang/v1/seat_service_pb.js";
 import { AccountSchema } from "./gen/erqiwang/v1/settlement_pb.js";
+import { Gateway } from "./gateway.js";
 import { DEADLINE_MS, Player, type Seat } from "./player.js";
 
 const { values: flags } = parseArgs({
   options: {
     address: { type: "string", default: process.env.ERQIWANG_ADDRESS ?? "127.0.0.1:50051" },
     key: { type: "string", default: process.env.ERQIWANG_KEY ?? "" },
+    "gateway-key": { type: "string", default: process.env.ERQIWANG_GATEWAY_KEY ?? "" },
     token: { type: "string" },
     "last-version": { type: "string", default: "0" }, // the version that came with the token
     game: { type: "string", default: "three" },
@@ -43,9 +46,13 @@ const transport = createGrpcTransport({ baseUrl, sessionManager });
 const own = flags.token && { seatToken: flags.token, lastVersion: BigInt(flags["last-version"]) };
 const taken = own ? [own] : await openTable(transport, flags.key, flags.game);
 const seats = createClient(SeatService, transport);
-const [account, ...others] = await Promise.all(
-  taken.map((seat) => new Player(seats, bearing(seat.seatToken), seat.lastVersion).play()),
-);
+const players = taken.map((seat) => new Player(seats, bearing(seat.seatToken), seat.lastVersion));
+if (flags["gateway-key"]) {
+  const gateways = createClient(GatewayService, transport);
+  await new Gateway(gateways, bearing(flags["gateway-key"]), players, taken).play();
+}
+// A seat whose match is over already opens no stream.
+const [account, ...others] = await Promise.all(players.map((player) => player.play()));
 for (const other of others) {
   if (!equals(AccountSchema, account!, other)) throw new Error("seats disagree on the account");
 }

@@ -23,7 +23,7 @@ export const DEADLINE_MS = 10_000;
 /** What a client needs of a seat that was taken. */
 export type Seat = Pick<TakeSeatResponse, "seatToken" | "lastVersion">;
 
-type Wish = MessageInitShape<typeof CommandSchema>["command"];
+export type Wish = MessageInitShape<typeof CommandSchema>["command"];
 
 /**
  * One seat, from its first snapshot to the end of the match. It knows no rule: it acts on the suggestion in its view, and
@@ -31,15 +31,15 @@ type Wish = MessageInitShape<typeof CommandSchema>["command"];
  */
 export class Player {
   private view?: View & { parts: Parts };
-  private awaiting = ""; // the id of the command that is not answered yet
-  private streams = 0;
+  awaiting = ""; // the id of the command that is not answered yet
+  streams = 0;
   private started = 0; // deals whose beginning was told
   private opened = 0; // decks that were what their commitments said
 
   constructor(
     private readonly seats: Client<typeof SeatService>,
     private readonly headers: HeadersInit,
-    private version: bigint, // the last one seen: at first the one before the seat was taken
+    public version: bigint, // the last one seen: at first the one before the seat was taken
   ) {}
 
   /** Plays to the end; what the match came to. */
@@ -57,13 +57,14 @@ export class Player {
     return account;
   }
 
-  private get over(): boolean {
+  get over(): boolean {
     return this.view?.parts.progress?.phase === Phase.OVER;
   }
 
   /** Whether cards are played in the second half of the match. */
-  private get inTheMiddle(): boolean {
-    const { phase, deal, deals } = this.view!.parts.progress!;
+  get inTheMiddle(): boolean {
+    if (!this.view) return false;
+    const { phase, deal, deals } = this.view.parts.progress!;
     return phase === Phase.PLAYING && deal > deals / 2;
   }
 
@@ -87,7 +88,7 @@ export class Player {
   }
 
   /** Keeps the view up to date. */
-  private hear({ message }: SeatMessage): void {
+  hear({ message }: SeatMessage): void {
     switch (message.case) {
       case "snapshot":
         return this.check(message.value);
@@ -143,7 +144,7 @@ export class Player {
   }
 
   /** What the view suggests; nothing where we are to wait. */
-  private command(): Wish {
+  command(): Wish {
     const choice = this.view!.parts.advice!.choice;
     switch (choice.case) {
       case "call":

@@ -1,0 +1,450 @@
+"""The client of a gateway: many seats over one stream, each with its view, reconnecting as one."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType, TracebackType
+from typing import Final, Self, TypeAlias, final
+from uuid import uuid4
+
+import grpc
+
+from erqiwang_grpc.client.calls import Cancellation, Status, bearer
+from erqiwang_grpc.client.commands import Answer, Commands, Ended, Unanswered
+from erqiwang_grpc.client.fold import Folded
+from erqiwang_grpc.client.seat import FOR_GOOD
+from erqiwang_grpc.client.servers import Options, Servers
+from erqiwang_grpc.client.timing import BackOff, Heart, Timing
+from erqiwang_grpc.v1 import (
+    gateway_service_pb2 as gateway_pb,
+    gateway_service_pb2_grpc as rpc,
+    playing_pb2,
+    record_pb2,
+    seat_service_pb2 as pb,
+    view_pb2,
+)
+
+_PARTING_SECONDS: Final = 5.0
+_MESSAGE_BYTES: Final = 32 * 1024
+"""Bytes after which no request is added to a message. A server takes 64 KiB by default."""
+_CODES: Final = {code.value[0]: code for code in grpc.StatusCode}
+_Call: TypeAlias = "grpc.aio.StreamStreamCall[gateway_pb.ConnectRequest, gateway_pb.ConnectResponse]"
+
+
+@final
+class GatewaySeat:
+    """One seat of a gateway. `view` is what it sees, kept up to date over every reconnect."""
+
+    def __init__(
+        self,
+        number: int,
+        token: str,
+        last_version: int | None,
+        timing: Timing,
+        send: Callable[[gateway_pb.SeatRequest], None],
+    ) -> None:
+        self.number = number
+        """The gateway's own number of the seat."""
+        self.connections = 0
+        """How often the seat has begun with a snapshot on a new stream."""
+        self.ended: Ended | None = None
+        """How the seat ended for good; None while it has not. Code OK: it was closed here."""
+        self._token = token
+        self._last_version = last_version
+        self._timing = timing
+        self._send = send
+        self._folded = Folded()
+        self._commands = Commands(timing, self._say)
+        self._back_off = BackOff(timing)
+        self._attached = False
+        self._closing = False
+        self._others: deque[gateway_pb.SeatRequest] = deque()
+        """What is not kept until an answer comes, and waits for the seat to be attached: signals, and requests for a view."""
+        self._records: deque[asyncio.Future[record_pb2.MatchRecord | pb.Refused | Ended]] = deque()
+        self._reopening: asyncio.Task[None] | None = None
+        self._changed = asyncio.Condition()
+
+    @property
+    def view(self) -> view_pb2.View:
+        """The seat's view."""
+        return self._folded.view
+
+    @property
+    def version(self) -> int:
+        """The version of the view; 0 before the first snapshot."""
+        return self._folded.version
+
+    @property
+    def present(self) -> tuple[bool, ...]:
+        """Whether each seat of the table is present, seat 0 first."""
+        return self._folded.present
+
+    @property
+    def unanswered(self) -> tuple[Unanswered, ...]:
+        """The commands that have no answer yet, first sent first; after the end, those whose answers never came."""
+        return self._commands.unanswered
+
+    async def act(
+        self, command: pb.Command, expected_version: int | None = None, command_id: str | None = None
+    ) -> Answer | Ended:
+        """Send a command and wait for its answer, however often the stream is lost meanwhile. As `SeatClient.act`."""
+        if self.ended is not None:
+            return self.ended
+        request = pb.PlayRequest(
+            command_id=command_id or uuid4().hex, expected_version=expected_version, command=command
+        )
+        return await asyncio.shield(self._commands.send(request))
+
+    def signal(self, kind: playing_pb2.SignalKind.ValueType) -> None:
+        """Signal the other defenders. There is no receipt; a refusal comes among the messages."""
+        command = pb.Command(signal=playing_pb2.Signal(signal=kind))
+        self._ask(gateway_pb.SeatRequest(handle=self.number, command=command))
+
+    def resync(self, last_version: int | None = None) -> None:
+        """Ask for a fresh snapshot, for example because the player's own connection was too slow for what came."""
+        resync = gateway_pb.Resync(last_version=last_version)
+        self._ask(gateway_pb.SeatRequest(handle=self.number, resync=resync))
+
+    async def record(self) -> record_pb2.MatchRecord | pb.Refused | Ended:
+        """The record of the seat's match, as far as its deals are settled."""
+        if self.ended is not None:
+            return self.ended
+        waiting: asyncio.Future[record_pb2.MatchRecord | pb.Refused | Ended]
+        waiting = asyncio.get_running_loop().create_future()
+        self._records.append(waiting)
+        if self._attached:
+            self._send(self._record_request())
+        return await asyncio.shield(waiting)
+
+    async def close(self) -> None:
+        """Leave the seat, which stays taken, and wait until the server has let go of it."""
+        self._closing = True
+        if self._attached:
+            self._send(gateway_pb.SeatRequest(handle=self.number, close=gateway_pb.CloseSeat()))
+        await self.until(lambda: False)
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        """Wait until a condition on the seat holds, or the seat has ended for good."""
+        async with self._changed:
+            await self._changed.wait_for(lambda: condition() or self.ended is not None)
+
+    def renew(self, token: str) -> None:
+        """Use a fresh token of the same seat from the next connection on."""
+        self._token = token
+
+    # What the gateway does with it
+
+    def open(self) -> None:
+        """Ask the server to open the seat, on a new stream or anew."""
+        last_version = self.version or self._last_version
+        asked = gateway_pb.OpenSeat(seat_token=self._token, last_version=last_version)
+        self._send(gateway_pb.SeatRequest(handle=self.number, open=asked))
+
+    def lose(self) -> None:
+        """The stream was lost: nothing is sent until the seat is attached again."""
+        self._attached = False
+        self._commands.hush()
+        if self._reopening is not None:
+            self._reopening.cancel()
+            self._reopening = None
+
+    async def hear(self, message: pb.SeatMessage) -> bool:
+        """Take a message in; gives whether it is of use to anybody else."""
+        if message.HasField("refused") and self._commands.goes_on(message.refused):
+            return False
+        self._folded.take(message)
+        match message.WhichOneof("message"):
+            case "snapshot":
+                self._attach()
+            case "record_read":
+                self._answer_record(message.record_read.record)
+            case "refused" if message.refused.command_id == self._record_id:
+                self._answer_record(message.refused)
+            case _:
+                self._commands.hear(message)
+        async with self._changed:
+            self._changed.notify_all()
+        return True
+
+    def _attach(self) -> None:
+        """At the first snapshot of a stream, send what has no answer yet, and what waited."""
+        if self._attached:
+            return
+        self._attached = True
+        self.connections += 1
+        self._back_off.begin_again()
+        self._commands.send_again()
+        while self._others:
+            self._send(self._others.popleft())
+        for _ in self._records:
+            self._send(self._record_request())
+        if self._closing:
+            self._send(gateway_pb.SeatRequest(handle=self.number, close=gateway_pb.CloseSeat()))
+
+    async def end(self, told: gateway_pb.SeatEnded) -> bool:
+        """The server has ended the seat; gives whether it has ended for good. If not, it is opened again after a while."""
+        self._attached = False
+        if told.HasField("retry_delay") and not self._closing:
+            wait = self._back_off.wait(told.retry_delay.ToMilliseconds() / 1000)
+            self._reopening = asyncio.create_task(self._reopen(wait))
+            return False
+        await self.end_for_good(Ended(_CODES[told.code], told.message))
+        return True
+
+    async def _reopen(self, wait: float) -> None:
+        await self._timing.sleep(wait)
+        self.open()
+
+    async def end_for_good(self, ended: Ended) -> None:
+        """Nothing more comes: tell that to all who wait."""
+        self.lose()
+        self.ended = replace(ended, unanswered=self.unanswered)
+        self._commands.end(self.ended)
+        while self._records:
+            self._answer_record(self.ended)
+        async with self._changed:
+            self._changed.notify_all()
+
+    def _say(self, request: pb.PlayRequest) -> None:
+        """Send a command of the seat. Before the seat is attached it waits: `_attach` sends all that have no answer."""
+        if self._attached:
+            said = gateway_pb.SeatRequest(handle=self.number, command_id=request.command_id, command=request.command)
+            if request.HasField("expected_version"):
+                said.expected_version = request.expected_version
+            self._send(said)
+
+    def _ask(self, request: gateway_pb.SeatRequest) -> None:
+        if self._attached:
+            self._send(request)
+        elif self.ended is None:
+            self._others.append(request)
+
+    @property
+    def _record_id(self) -> str:
+        return f"record-{self.number}"
+
+    def _record_request(self) -> gateway_pb.SeatRequest:
+        return gateway_pb.SeatRequest(handle=self.number, command_id=self._record_id, record=pb.GetRecordRequest())
+
+    def _answer_record(self, answer: record_pb2.MatchRecord | pb.Refused | Ended) -> None:
+        if self._records:
+            waiting = self._records.popleft()
+            if not waiting.done():
+                waiting.set_result(answer)
+
+
+@final
+class Gateway:
+    """A gateway's stream. `async with Gateway(addresses, gateway_key) as gateway:` connects, and closes at the end.
+
+    `gateway.open(token, last_version)` gives a seat, whose `view` is kept up to date. `gateway.messages()` gives each
+    message with the number of its seat. If the connection is lost, the client reconnects, to the next of `addresses` if
+    the server is gone, opens its seats again with the last version that each has seen, and sends their unanswered
+    commands again with their ids. All addresses must lead to the same store.
+    """
+
+    def __init__(
+        self,
+        addresses: Sequence[str],
+        key: str,
+        *,
+        credentials: grpc.ChannelCredentials | None = None,
+        options: Options = (),
+        timing: Timing | None = None,
+        keep_messages: bool = True,
+    ) -> None:
+        """`keep_messages` keeps each message until `messages` gives it. Without it there are only the seats' views."""
+        self._servers = Servers(addresses, credentials, options)
+        self._metadata = bearer(key)
+        self._timing = Timing() if timing is None else timing
+        self._keep_messages = keep_messages
+        self._seats: dict[int, GatewaySeat] = {}
+        self._next = 0
+        self._outgoing: deque[gateway_pb.SeatRequest] = deque()
+        self._ready = asyncio.Event()
+        self._is_over = False
+        self._incoming: asyncio.Queue[tuple[int, pb.SeatMessage] | None] = asyncio.Queue()
+        self._call: _Call | None = None
+        self._dropping = False
+        self._running: asyncio.Task[None] | None = None
+        self.connections = 0
+        """The number of streams on which the server has said something."""
+        self.ended: Ended | None = None
+        """How the stream ended for good; None while it has not."""
+
+    @property
+    def seats(self) -> Mapping[int, GatewaySeat]:
+        """The seats that have not ended, by their numbers."""
+        return MappingProxyType(self._seats)
+
+    async def __aenter__(self) -> Self:
+        self._running = asyncio.create_task(self._run())
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._is_over = True
+        self._ready.set()
+        if self._running is None:
+            return
+        try:
+            if self._call is not None:
+                await asyncio.wait([self._running], timeout=_PARTING_SECONDS)
+        finally:
+            self._running.cancel()
+            try:
+                await asyncio.wait([self._running])
+            finally:
+                await self._servers.close()
+            if not self._running.cancelled():
+                self._running.result()
+
+    def open(self, token: str, last_version: int | None = None) -> GatewaySeat:
+        """Open the seat of a token. `last_version` came with the token, or is the last that a restarted gateway saw."""
+        number = self._next
+        self._next += 1
+        seat = GatewaySeat(number, token, last_version, self._timing, self._put)
+        self._seats[number] = seat
+        if self._call is not None:
+            seat.open()
+        return seat
+
+    async def messages(self) -> AsyncIterator[tuple[int, pb.SeatMessage]]:
+        """Each message with the number of its seat, until the stream ends. The seat's view includes it already.
+
+        Messages of one seat come in order. After a `goodbye` a seat has ended; `GatewaySeat.ended` says how.
+        """
+        while True:
+            heard = await self._incoming.get()
+            if heard is None:
+                return
+            yield heard
+
+    def drop(self) -> None:
+        """Close the connection as a bad network would, for tests. The client reconnects by itself."""
+        if self._call is not None:
+            self._dropping = True
+            self._call.cancel()
+
+    def _put(self, request: gateway_pb.SeatRequest) -> None:
+        self._outgoing.append(request)
+        self._ready.set()
+
+    async def _run(self) -> None:
+        """Keep a stream open, and reconnect after each loss, until it ends for good."""
+        back_off = BackOff(self._timing)
+        cancellation = Cancellation()
+        last = Ended(grpc.StatusCode.CANCELLED, "left")
+        try:
+            while True:
+                before, address = self.connections, self._servers.address
+                outcome = await self._connection()
+                cancellation.heed()
+                if isinstance(outcome, Ended):
+                    last = outcome
+                    return
+                elsewhere, delay = outcome
+                if self.connections > before:
+                    back_off.begin_again()
+                if elsewhere or self.connections == before:
+                    self._servers.leave(address)
+                await self._timing.sleep(back_off.wait(delay))
+        finally:
+            await self._end(last)
+
+    async def _connection(self) -> Ended | tuple[bool, float | None]:
+        """Run one stream; gives how it ended, or if it was lost, whether to go elsewhere and the delay that was asked for."""
+        call = rpc.GatewayServiceStub(self._servers.channel()).Connect(metadata=self._metadata)
+        status = Status(call)
+        self._call, self._dropping = call, False
+        self._outgoing.clear()
+        for seat in self._seats.values():
+            seat.open()
+        heart = Heart(self._timing)
+        talking = [asyncio.create_task(self._write(call, heart)), asyncio.create_task(self._beat(heart))]
+        try:
+            return await self._read(call, status)
+        except asyncio.CancelledError:
+            if not self._dropping:
+                raise
+            return False, None
+        finally:
+            self._call = None
+            call.cancel()
+            for each in talking:
+                each.cancel()
+            await asyncio.wait(talking)
+            for seat in self._seats.values():
+                seat.lose()
+
+    async def _read(self, call: _Call, status: Status) -> Ended | tuple[bool, float | None]:
+        heard = False
+        with contextlib.suppress(
+            grpc.aio.AioRpcError
+        ):  # if a write met the end of the call, it is not the server's status
+            async for response in call:
+                self.connections += not heard
+                heard = True
+                for told in response.seats:
+                    await self._hear(told)
+                if response.HasField("goodbye"):
+                    delay = response.goodbye.retry_delay.ToMilliseconds() / 1000
+                    return True, delay if response.goodbye.HasField("retry_delay") else None
+        how = await status.ending()
+        if self._is_over or how.code in FOR_GOOD:
+            return Ended(how.code, how.why)
+        return False, how.retry_delay
+
+    async def _hear(self, told: gateway_pb.SeatMessages) -> None:
+        seat = self._seats.get(told.handle)
+        if seat is None:
+            return
+        for message in told.messages:
+            if await seat.hear(message) and self._keep_messages:
+                self._incoming.put_nowait((told.handle, message))
+        if told.HasField("ended") and await seat.end(told.ended):
+            del self._seats[told.handle]
+
+    async def _write(self, call: _Call, heart: Heart) -> None:
+        """Send what waits, as much as goes into one message at a time; half-close once the gateway is left."""
+        # If the stream ends during a write, the reader learns why.
+        with contextlib.suppress(asyncio.InvalidStateError, grpc.aio.AioRpcError):
+            while True:
+                while self._outgoing:
+                    heart.spoken()
+                    await call.write(self._message())
+                if self._is_over:
+                    await call.done_writing()
+                    return
+                self._ready.clear()
+                await self._ready.wait()
+                if not self._outgoing and not self._is_over:
+                    heart.spoken()
+                    await call.write(gateway_pb.ConnectRequest())
+
+    def _message(self) -> gateway_pb.ConnectRequest:
+        message, size = gateway_pb.ConnectRequest(), 0
+        while self._outgoing and size < _MESSAGE_BYTES:
+            request = self._outgoing.popleft()
+            size += request.ByteSize()
+            message.requests.append(request)
+        return message
+
+    async def _beat(self, heart: Heart) -> None:
+        """Have the writer send an empty message whenever nothing was sent for a while."""
+        while True:
+            await heart.due()
+            heart.spoken()
+            self._ready.set()
+
+    async def _end(self, ended: Ended) -> None:
+        self.ended = ended
+        for seat in self._seats.values():
+            await seat.end_for_good(ended)
+        self._seats.clear()
+        self._incoming.put_nowait(None)
