@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -23,26 +24,34 @@ import (
 // deadline is how long a call may take; a stream has none.
 const deadline = 10 * time.Second
 
+// mostMoves is how often a lost server is put up with.
+const mostMoves = 20
+
 func main() {
-	address := flag.String("address", cmp.Or(os.Getenv("ERQIWANG_ADDRESS"), "127.0.0.1:50051"), "the server's")
+	address := flag.String("address", cmp.Or(os.Getenv("ERQIWANG_ADDRESS"), "127.0.0.1:50051"), "the server's, or several of one store, with commas")
 	key := flag.String("key", os.Getenv("ERQIWANG_KEY"), "platform key: play every seat")
 	token := flag.String("token", "", "seat token: play this seat alone")
 	lastVersion := flag.Uint64("last-version", 0, "the version that came with the token")
 	game := flag.String("game", "three", "three or four players")
 	flag.Parse()
 	log.SetFlags(0)
-	connection, err := grpc.NewClient(*address, grpc.WithTransportCredentials(insecure.NewCredentials()))
-	if err != nil {
-		log.Fatal(err)
+	var connections []*grpc.ClientConn
+	for each := range strings.SplitSeq(*address, ",") {
+		connection, err := grpc.NewClient(each, grpc.WithTransportCredentials(insecure.NewCredentials()))
+		if err != nil {
+			log.Fatal(err)
+		}
+		defer connection.Close()
+		connections = append(connections, connection)
 	}
-	defer connection.Close()
+	var err error
 	seats := []*pb.TakeSeatResponse{{SeatToken: *token, LastVersion: *lastVersion}}
 	if *token == "" {
-		if seats, err = openTable(bearing(context.Background(), *key), connection, *game); err != nil {
+		if seats, err = openTable(bearing(context.Background(), *key), connections[0], *game); err != nil {
 			log.Fatal(err)
 		}
 	}
-	account, err := playAll(context.Background(), connection, seats)
+	account, err := playAll(context.Background(), connections, seats)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -89,12 +98,15 @@ func openTable(ctx context.Context, connection *grpc.ClientConn, game string) ([
 }
 
 // playAll plays these seats at the same time and returns the account that they all agree on.
-func playAll(ctx context.Context, connection *grpc.ClientConn, seats []*pb.TakeSeatResponse) (*pb.Account, error) {
+func playAll(ctx context.Context, connections []*grpc.ClientConn, seats []*pb.TakeSeatResponse) (*pb.Account, error) {
 	accounts := make([]*pb.Account, len(seats))
 	group, ctx := errgroup.WithContext(ctx)
 	for number, taken := range seats {
 		group.Go(func() (err error) {
-			seat := &player{seats: pb.NewSeatServiceClient(connection), version: taken.GetLastVersion()}
+			seat := &player{version: taken.GetLastVersion()}
+			for _, connection := range connections {
+				seat.servers = append(seat.servers, pb.NewSeatServiceClient(connection))
+			}
 			accounts[number], err = seat.play(bearing(ctx, taken.GetSeatToken()))
 			return err
 		})
