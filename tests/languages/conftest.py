@@ -3,6 +3,9 @@
 import pytest
 
 from tests.languages.workshop import Workshop
+from tests.store.postgres.conftest import cluster, database
+
+__all__ = ["cluster", "database", "workshop"]
 
 
 @pytest.fixture(scope="session")

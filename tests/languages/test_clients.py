@@ -14,11 +14,13 @@ import pytest
 from erqiwang_grpc.auth.files import FIRST_PLATFORM, PLATFORM_KEYS, add_platform_key
 from erqiwang_grpc.auth.keys import Scope
 from erqiwang_grpc.client import Platform, SeatClient
+from erqiwang_grpc.store.postgres import Address
 from erqiwang_grpc.v1 import room_pb2
 from tests.documents import sections
 from tests.languages.workshop import TOOLS, Client, Workshop
 from tests.service.processes import ServerProcess, serving
 from tests.service.tables import seated
+from tests.store.postgres.processes import serving as serving_nodes
 
 pytestmark = pytest.mark.languages
 
@@ -160,3 +162,21 @@ def test_buf_and_maven_generate_the_same_java_classes(workshop: Workshop) -> Non
     )
     assert by_buf
     assert by_buf == by_maven
+
+
+@pytest.mark.parametrize("language", TOOLS)
+async def test_a_client_whose_server_is_killed_goes_on_at_the_next_address(
+    workshop: Workshop, database: Address, tmp_path: Path, language: str
+) -> None:
+    client = workshop.client(language)
+    async with serving_nodes(database, tmp_path, 2) as nodes, Platform([nodes[1].address], nodes[0].key) as platform:
+        addresses = ",".join(node.address for node in nodes)
+        playing = asyncio.create_task(played(client, nodes[0], f"--address {addresses}"))
+        async with asyncio.timeout(PATIENCE):
+            while not any(room.deal > 1 for room in await platform.rooms()):  # noqa: ASYNC110  # nothing rings
+                await asyncio.sleep(0.05)
+        await nodes[0].kill()
+        result = await playing
+        assert (result.seats, result.deals) == (3, 6)
+        (room,) = await platform.rooms()
+        assert result.totals == tuple(room.totals)

@@ -39,7 +39,7 @@ func (g *gateway) over() bool {
 // isToDrop tells whether the first connection is to be dropped: whose turn it is holds back, and all have heard everything.
 func (g *gateway) isToDrop() bool {
 	for _, player := range g.players {
-		if player.streams != 1 || !player.inTheMiddle() || player.awaiting != "" || player.version != g.players[0].version {
+		if player.streams != 1 || !player.inTheMiddle() || player.awaiting != nil || player.version != g.players[0].version {
 			return false
 		}
 	}
@@ -74,9 +74,9 @@ func (g *gateway) converse(ctx context.Context) error {
 			if command == nil || player.streams == 1 && player.inTheMiddle() {
 				continue
 			}
-			player.awaiting = uuid.NewString()
+			player.awaiting = &pb.PlayRequest{CommandId: uuid.NewString()}
 			request := &pb.SeatRequest_Command{Command: command}
-			asked = append(asked, &pb.SeatRequest{Handle: told.GetHandle(), CommandId: player.awaiting, Request: request})
+			asked = append(asked, &pb.SeatRequest{Handle: told.GetHandle(), CommandId: player.awaiting.GetCommandId(), Request: request})
 		}
 		if g.over() || g.isToDrop() {
 			return nil
@@ -93,7 +93,7 @@ func (g *gateway) opening() []*pb.SeatRequest {
 	var asked []*pb.SeatRequest
 	for handle, player := range g.players {
 		player.streams++
-		player.awaiting = ""
+		player.awaiting = nil
 		open := &pb.OpenSeat{SeatToken: g.taken[handle].GetSeatToken(), LastVersion: proto.Uint64(player.version)}
 		asked = append(asked, &pb.SeatRequest{Handle: uint32(handle), Request: &pb.SeatRequest_Open{Open: open}})
 	}
@@ -111,7 +111,7 @@ func (g *gateway) hear(told *pb.SeatMessages) (*pb.Command, error) {
 	if ended := told.GetEnded(); ended != nil {
 		return nil, fmt.Errorf("seat %d has ended: %s %s", told.GetHandle(), ended.GetReason(), ended.GetMessage())
 	}
-	if player.awaiting != "" || player.over() {
+	if player.awaiting != nil || player.over() {
 		return nil, nil
 	}
 	return player.command(), nil

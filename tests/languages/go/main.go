@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -23,8 +24,11 @@ import (
 // deadline is how long a call may take; a stream has none.
 const deadline = 10 * time.Second
 
+// mostMoves is how often a lost server is put up with.
+const mostMoves = 20
+
 func main() {
-	address := flag.String("address", cmp.Or(os.Getenv("ERQIWANG_ADDRESS"), "127.0.0.1:50051"), "the server's")
+	address := flag.String("address", cmp.Or(os.Getenv("ERQIWANG_ADDRESS"), "127.0.0.1:50051"), "the server's, or several of one store, with commas")
 	key := flag.String("key", os.Getenv("ERQIWANG_KEY"), "platform key: play every seat")
 	gatewayKey := flag.String("gateway-key", os.Getenv("ERQIWANG_GATEWAY_KEY"), "gateway key: play every seat over one stream")
 	token := flag.String("token", "", "seat token: play this seat alone")
@@ -32,18 +36,23 @@ func main() {
 	game := flag.String("game", "three", "three or four players")
 	flag.Parse()
 	log.SetFlags(0)
-	connection, err := grpc.NewClient(*address, grpc.WithTransportCredentials(insecure.NewCredentials()))
-	if err != nil {
-		log.Fatal(err)
+	var connections []*grpc.ClientConn
+	for each := range strings.SplitSeq(*address, ",") {
+		connection, err := grpc.NewClient(each, grpc.WithTransportCredentials(insecure.NewCredentials()))
+		if err != nil {
+			log.Fatal(err)
+		}
+		defer connection.Close()
+		connections = append(connections, connection)
 	}
-	defer connection.Close()
+	var err error
 	seats := []*pb.TakeSeatResponse{{SeatToken: *token, LastVersion: *lastVersion}}
 	if *token == "" {
-		if seats, err = openTable(bearing(context.Background(), *key), connection, *game); err != nil {
+		if seats, err = openTable(bearing(context.Background(), *key), connections[0], *game); err != nil {
 			log.Fatal(err)
 		}
 	}
-	account, err := playAll(context.Background(), connection, *gatewayKey, seats)
+	account, err := playAll(context.Background(), connections, *gatewayKey, seats)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -91,13 +100,17 @@ func openTable(ctx context.Context, connection *grpc.ClientConn, game string) ([
 
 // playAll plays these seats at the same time and returns the account that they all agree on. With a gateway key they share
 // one stream; without one each has its own.
-func playAll(ctx context.Context, connection *grpc.ClientConn, gatewayKey string, seats []*pb.TakeSeatResponse) (*pb.Account, error) {
+func playAll(ctx context.Context, connections []*grpc.ClientConn, gatewayKey string, seats []*pb.TakeSeatResponse) (*pb.Account, error) {
+	var servers []pb.SeatServiceClient
+	for _, connection := range connections {
+		servers = append(servers, pb.NewSeatServiceClient(connection))
+	}
 	players := make([]*player, len(seats))
 	for number, taken := range seats {
-		players[number] = &player{seats: pb.NewSeatServiceClient(connection), version: taken.GetLastVersion()}
+		players[number] = &player{servers: servers, version: taken.GetLastVersion()}
 	}
 	if gatewayKey != "" {
-		gateway := &gateway{gateways: pb.NewGatewayServiceClient(connection), players: players, taken: seats}
+		gateway := &gateway{gateways: pb.NewGatewayServiceClient(connections[0]), players: players, taken: seats}
 		if err := gateway.play(bearing(ctx, gatewayKey)); err != nil {
 			return nil, err
 		}

@@ -6,8 +6,11 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/google/uuid"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
@@ -17,11 +20,12 @@ import (
 // player is one seat, from its first snapshot to the end of the match. It knows no rule: it acts on the suggestion in its
 // view, and checks what it is told.
 type player struct {
-	seats    pb.SeatServiceClient
+	servers  []pb.SeatServiceClient
 	view     *pb.View
-	version  uint64 // the last one seen: at first the one before the seat was taken
-	awaiting string // the id of the command that is not answered yet
+	version  uint64          // the last one seen: at first the one before the seat was taken
+	awaiting *pb.PlayRequest // the command that is not answered yet
 	streams  int
+	moves    int // how often the server was lost
 	started  int // deals whose beginning was told
 	opened   int // decks that were what their commitments said
 }
@@ -35,7 +39,7 @@ func (p *player) play(ctx context.Context) (*pb.Account, error) {
 	}
 	asking, done := context.WithTimeout(ctx, deadline)
 	defer done()
-	answer, err := p.seats.GetView(asking, &pb.GetViewRequest{})
+	answer, err := p.server().GetView(asking, &pb.GetViewRequest{})
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +56,7 @@ func (p *player) play(ctx context.Context) (*pb.Account, error) {
 			return nil, fmt.Errorf("scores %v do not sum to 0", deal.GetScores())
 		}
 	}
-	if deals := len(account.GetDeals()); p.started != deals || p.opened != deals || p.streams != 2 {
+	if deals := len(account.GetDeals()); p.started != deals || p.opened != deals || p.streams != 2+p.moves {
 		return nil, fmt.Errorf("%d beginnings told and %d decks opened of %d over %d streams", p.started, p.opened, deals, p.streams)
 	}
 	return account, nil
@@ -63,17 +67,20 @@ func (p *player) converse(ctx context.Context) error {
 	ctx, drop := context.WithCancel(ctx)
 	defer drop()
 	p.streams++
-	stream, err := p.seats.Play(ctx)
+	stream, err := p.server().Play(ctx)
 	if err != nil {
-		return err
+		return p.lost(err)
 	}
 	attach := &pb.Attach{LastVersion: proto.Uint64(p.version)}
 	// A send that fails says nothing: where the stream has ended, Recv gives what was still said, and then why.
 	_ = stream.Send(&pb.PlayRequest{Request: &pb.PlayRequest_Attach{Attach: attach}})
+	if p.awaiting != nil { // its answer may be lost; under the same id it stands once
+		_ = stream.Send(p.awaiting)
+	}
 	for {
 		response, err := stream.Recv()
 		if err != nil {
-			return fmt.Errorf("the stream has ended: %w", err)
+			return p.lost(err)
 		}
 		for _, message := range response.GetMessages() {
 			if err := p.hear(message); err != nil {
@@ -84,15 +91,30 @@ func (p *player) converse(ctx context.Context) error {
 			return nil
 		}
 		command := p.command()
-		if command == nil || p.awaiting != "" {
+		if command == nil || p.awaiting != nil {
 			continue
 		}
-		if p.streams == 1 && p.inTheMiddle() {
+		if p.streams == 1+p.moves && p.inTheMiddle() {
 			return nil
 		}
-		p.awaiting = uuid.NewString()
-		_ = stream.Send(&pb.PlayRequest{CommandId: p.awaiting, Request: &pb.PlayRequest_Command{Command: command}})
+		p.awaiting = &pb.PlayRequest{CommandId: uuid.NewString(), Request: &pb.PlayRequest_Command{Command: command}}
+		_ = stream.Send(p.awaiting)
 	}
+}
+
+// server is the one in use: after each loss the next one.
+func (p *player) server() pb.SeatServiceClient {
+	return p.servers[p.moves%len(p.servers)]
+}
+
+// lost goes on to the next server if this one is gone or leaving, and says why if there is no other or it is something else.
+func (p *player) lost(err error) error {
+	if status.Code(err) != codes.Unavailable || p.moves >= mostMoves*(len(p.servers)-1) {
+		return fmt.Errorf("the stream has ended: %w", err)
+	}
+	p.moves++
+	time.Sleep(200 * time.Millisecond)
+	return nil
 }
 
 func (p *player) over() bool {
@@ -113,28 +135,36 @@ func (p *player) hear(message *pb.SeatMessage) error {
 	case *pb.SeatMessage_Notice:
 		return p.fold(told.Notice)
 	case *pb.SeatMessage_Accepted:
-		if told.Accepted.GetCommandId() == p.awaiting {
-			p.awaiting = ""
+		if told.Accepted.GetCommandId() == p.awaiting.GetCommandId() {
+			p.awaiting = nil
 		}
 	case *pb.SeatMessage_Refused:
 		return fmt.Errorf("refused: %v", told.Refused)
 	case *pb.SeatMessage_Goodbye:
-		// It decides, whatever status follows. After DISPLACED or UNSEATED a client does not come back by itself.
+		// It decides, whatever status follows. After DISPLACED or UNSEATED a client does not come back by itself. A server that
+		// is leaving says DRAINING, and ends the stream with UNAVAILABLE.
+		if told.Goodbye.GetReason() == pb.Goodbye_REASON_DRAINING {
+			return nil
+		}
 		return fmt.Errorf("goodbye: %v", told.Goodbye.GetReason())
 	}
 	return nil
 }
 
-// check takes a snapshot: the first one as it is; a later one must be what the notices have made of the first.
+// check takes a snapshot. One of the version that we are at must be what the notices have made of the first.
 func (p *player) check(snapshot *pb.Snapshot) error {
+	later := snapshot.GetVersion() > p.version
 	same := p.version == snapshot.GetVersion() && proto.Equal(p.view, snapshot.GetView())
-	if p.view != nil && !same {
+	if p.view != nil && !same && !later {
 		return fmt.Errorf("fold at %d and snapshot at %d differ", p.version, snapshot.GetVersion())
 	}
 	// What happened while we were away: the first deal may have begun before we came.
 	for _, missed := range snapshot.GetMissed() {
 		if missed.GetDealStarted() != nil {
 			p.started++
+		}
+		if missed.GetDealEnded() != nil {
+			p.opened++
 		}
 	}
 	p.view, p.version = snapshot.GetView(), snapshot.GetVersion()

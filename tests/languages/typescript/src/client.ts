@@ -40,15 +40,17 @@ async function openTable(transport: Transport, key: string, game: string): Promi
   return taken;
 }
 
-const baseUrl = `http://${flags.address}`;
-const sessionManager = new Http2SessionManager(baseUrl);
-const transport = createGrpcTransport({ baseUrl, sessionManager });
+// One server, or several of one store.
+const sessions = flags.address.split(",").map((address) => new Http2SessionManager(`http://${address}`));
+const transports = sessions.map((sessionManager) =>
+  createGrpcTransport({ baseUrl: sessionManager.authority, sessionManager }),
+);
 const own = flags.token && { seatToken: flags.token, lastVersion: BigInt(flags["last-version"]) };
-const taken = own ? [own] : await openTable(transport, flags.key, flags.game);
-const seats = createClient(SeatService, transport);
-const players = taken.map((seat) => new Player(seats, bearing(seat.seatToken), seat.lastVersion));
+const taken = own ? [own] : await openTable(transports[0]!, flags.key, flags.game);
+const servers = transports.map((transport) => createClient(SeatService, transport));
+const players = taken.map((seat) => new Player(servers, bearing(seat.seatToken), seat.lastVersion));
 if (flags["gateway-key"]) {
-  const gateways = createClient(GatewayService, transport);
+  const gateways = createClient(GatewayService, transports[0]!);
   await new Gateway(gateways, bearing(flags["gateway-key"]), players, taken).play();
 }
 // A seat whose match is over already opens no stream.
@@ -60,4 +62,4 @@ const { deals, totals } = account!;
 console.log(
   `typescript: seats played ${taken.length}, deals ${deals.length}, totals [${totals.join(" ")}], all checks hold`,
 );
-sessionManager.abort();
+sessions.forEach((session) => session.abort());

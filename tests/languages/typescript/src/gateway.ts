@@ -53,9 +53,10 @@ export class Gateway {
         const command = this.hear(told);
         const player = this.players[told.handle]!;
         if (!command || (player.streams === 1 && player.inTheMiddle)) continue;
-        player.awaiting = randomUUID();
+        const commandId = randomUUID();
+        player.awaiting = { commandId };
         const request = { case: "command", value: { command } } as const;
-        asked.push({ handle: told.handle, commandId: player.awaiting, request });
+        asked.push({ handle: told.handle, commandId, request });
       }
       if (this.over || this.isToDrop) return;
       // What many seats say together is one message.
@@ -68,7 +69,7 @@ export class Gateway {
   private opening(): Asked[] {
     return this.players.map((player, handle) => {
       player.streams += 1;
-      player.awaiting = "";
+      player.awaiting = undefined;
       const open = { seatToken: this.taken[handle]!.seatToken, lastVersion: player.version };
       return { handle, request: { case: "open", value: open } };
     });

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { create, equals, isFieldSet, type MessageInitShape } from "@bufbuild/protobuf";
 import { reflect } from "@bufbuild/protobuf/reflect";
-import type { Client } from "@connectrpc/connect";
+import { type Client, Code, ConnectError } from "@connectrpc/connect";
 import type { TakeSeatResponse } from "./gen/erqiwang/v1/room_service_pb.js";
 import {
   type CommandSchema,
@@ -20,6 +20,9 @@ import { Outbox } from "./outbox.js";
 /** How long a call may take; a stream has no limit. */
 export const DEADLINE_MS = 10_000;
 
+/** How often a lost server is put up with. */
+const MOST_MOVES = 20;
+
 /** What a client needs of a seat that was taken. */
 export type Seat = Pick<TakeSeatResponse, "seatToken" | "lastVersion">;
 
@@ -31,30 +34,44 @@ export type Wish = MessageInitShape<typeof CommandSchema>["command"];
  */
 export class Player {
   private view?: View & { parts: Parts };
-  awaiting = ""; // the id of the command that is not answered yet
+  awaiting?: MessageInitShape<typeof PlayRequestSchema>; // the command that is not answered yet
   streams = 0;
+  private moves = 0; // how often the server was lost
   private started = 0; // deals whose beginning was told
   private opened = 0; // decks that were what their commitments said
 
   constructor(
-    private readonly seats: Client<typeof SeatService>,
+    private readonly servers: Client<typeof SeatService>[],
     private readonly headers: HeadersInit,
     public version: bigint, // the last one seen: at first the one before the seat was taken
   ) {}
 
   /** Plays to the end; what the match came to. */
   async play(): Promise<Account> {
-    while (!this.over) await this.converse();
+    while (!this.over) await this.converse().catch((error) => this.lose(error));
     this.check((await this.seats.getView({}, { headers: this.headers, timeoutMs: DEADLINE_MS })).snapshot!);
     const account = this.view!.parts.account!.account!;
     for (const { scores } of account.deals) {
       if (scores.reduce((sum, score) => sum + score, 0) !== 0) throw new Error(`scores ${scores} do not sum to 0`);
     }
     const { started, opened, streams } = this;
-    if (started !== account.deals.length || opened !== account.deals.length || streams !== 2) {
+    if (started !== account.deals.length || opened !== account.deals.length || streams !== 2 + this.moves) {
       throw new Error(`${started} beginnings told, ${opened} decks opened of ${account.deals.length}, ${streams} streams`);
     }
     return account;
+  }
+
+  /** The server in use: after each loss the next one. */
+  private get seats(): Client<typeof SeatService> {
+    return this.servers[this.moves % this.servers.length]!;
+  }
+
+  /** Goes on to the next server if this one is gone or leaving, and fails if there is no other or it is something else. */
+  private async lose(error: unknown): Promise<void> {
+    const gone = [Code.Unavailable, Code.Canceled].includes(ConnectError.from(error).code);
+    if (!(error instanceof ConnectError) || !gone || this.moves >= MOST_MOVES * (this.servers.length - 1)) throw error;
+    this.moves += 1;
+    await new Promise((resolve) => setTimeout(resolve, 200));
   }
 
   get over(): boolean {
@@ -74,15 +91,16 @@ export class Player {
     const outbox = new Outbox<PlayRequest>();
     const say = (request: MessageInitShape<typeof PlayRequestSchema>) => outbox.put(create(PlayRequestSchema, request));
     say({ request: { case: "attach", value: { lastVersion: this.version } } });
+    if (this.awaiting) say(this.awaiting); // its answer may be lost; under the same id it stands once
     // Leaving the loop early drops the stream.
     for await (const { messages } of this.seats.play(outbox, { headers: this.headers })) {
       messages.forEach((message) => this.hear(message));
       if (this.over) return;
       const command = this.awaiting ? undefined : this.command();
       if (!command) continue;
-      if (this.streams === 1 && this.inTheMiddle) return;
-      this.awaiting = randomUUID();
-      say({ commandId: this.awaiting, request: { case: "command", value: { command } } });
+      if (this.streams === 1 + this.moves && this.inTheMiddle) return;
+      this.awaiting = { commandId: randomUUID(), request: { case: "command", value: { command } } };
+      say(this.awaiting);
     }
     throw new Error("the server has ended the stream");
   }
@@ -95,23 +113,26 @@ export class Player {
       case "notice":
         return this.fold(message.value);
       case "accepted":
-        if (message.value.commandId === this.awaiting) this.awaiting = "";
+        if (message.value.commandId === this.awaiting?.commandId) this.awaiting = undefined;
         return;
       case "refused":
         throw new Error(`refused: ${message.value.refusal?.message}`);
       case "goodbye":
-        // It decides, whatever status follows. After DISPLACED or UNSEATED a client does not come back by itself.
+        // It decides, whatever status follows. After DISPLACED or UNSEATED a client does not come back by itself. A server
+        // that is leaving says DRAINING, and ends the stream with UNAVAILABLE.
+        if (message.value.reason === Goodbye_Reason.DRAINING) return;
         throw new Error(`goodbye: ${Goodbye_Reason[message.value.reason]}`);
     }
   }
 
-  /** Takes a snapshot: the first one as it is; a later one must be what the notices have made of the first. */
+  /** Takes a snapshot. One of the version that we are at must be what the notices have made of the first. */
   private check({ version, view, missed }: Snapshot): void {
     if (!view?.parts) throw new Error("a snapshot without a view");
     const same = !this.view || (version === this.version && equals(ViewSchema, view, this.view));
-    if (!same) throw new Error(`fold at ${this.version} and snapshot at ${version} differ`);
+    if (!same && version <= this.version) throw new Error(`fold at ${this.version} and snapshot at ${version} differ`);
     // What happened while we were away: the first deal may have begun before we came.
     this.started += missed.filter(({ cause }) => cause.case === "dealStarted").length;
+    this.opened += missed.filter(({ cause }) => cause.case === "dealEnded").length;
     this.view = { ...view, parts: view.parts };
     this.version = version;
   }

@@ -34,7 +34,7 @@ public final class Client {
   static final long DEADLINE_SECONDS = 10;
 
   /**
-   * Plays, and prints one line. Flags: --address, --key (platform key: every seat), --token (one seat), --last-version (the
+   * Plays, and prints one line. Flags: --address (one server, or several of one store, with commas), --key (platform key: every seat), --token (one seat), --last-version (the
    * version that came with the token), --game.
    */
   public static void main(String[] arguments) throws Exception {
@@ -45,7 +45,10 @@ public final class Client {
     Map<String, String> environment = System.getenv();
     String address = flags.getOrDefault("--address", environment.getOrDefault("ERQIWANG_ADDRESS", "127.0.0.1:50051"));
     String key = flags.getOrDefault("--key", environment.getOrDefault("ERQIWANG_KEY", ""));
-    ManagedChannel channel = Grpc.newChannelBuilder(address, InsecureChannelCredentials.create()).build();
+    List<ManagedChannel> channels = new ArrayList<>();
+    for (String each : address.split(",")) {
+      channels.add(Grpc.newChannelBuilder(each, InsecureChannelCredentials.create()).build());
+    }
     try {
       List<TakeSeatResponse> seats =
           flags.containsKey("--token")
@@ -54,13 +57,13 @@ public final class Client {
                       .setSeatToken(flags.get("--token"))
                       .setLastVersion(Long.parseLong(flags.getOrDefault("--last-version", "0")))
                       .build())
-              : openTable(channel, key, flags.getOrDefault("--game", "three"));
-      Account account = playAll(channel, seats);
+              : openTable(channels.get(0), key, flags.getOrDefault("--game", "three"));
+      Account account = playAll(channels, seats);
       System.out.printf(
           "java: seats played %d, deals %d, totals %s, all checks hold%n",
           seats.size(), account.getDealsCount(), account.getTotalsList().toString().replace(",", ""));
     } finally {
-      channel.shutdownNow();
+      channels.forEach(ManagedChannel::shutdownNow);
     }
   }
 
@@ -98,12 +101,12 @@ public final class Client {
   }
 
   /** Plays these seats at the same time; the account that they all agree on. */
-  private static Account playAll(Channel channel, List<TakeSeatResponse> seats) throws Exception {
+  private static Account playAll(List<? extends Channel> channels, List<TakeSeatResponse> seats) throws Exception {
     ExecutorService threads = Executors.newFixedThreadPool(seats.size());
     try {
       List<Callable<Account>> players = new ArrayList<>();
       for (TakeSeatResponse seat : seats) {
-        players.add(new Player(channel, new Bearer(seat.getSeatToken()), seat.getLastVersion())::play);
+        players.add(new Player(channels, new Bearer(seat.getSeatToken()), seat.getLastVersion())::play);
       }
       var accounts = new HashSet<Account>();
       for (Future<Account> played : threads.invokeAll(players)) {

@@ -5,6 +5,7 @@ import erqiwang.v1.AdvicePart;
 import erqiwang.v1.Attach;
 import erqiwang.v1.Command;
 import erqiwang.v1.GetViewRequest;
+import erqiwang.v1.Goodbye;
 import erqiwang.v1.HistoryPart;
 import erqiwang.v1.Notice;
 import erqiwang.v1.Parts;
@@ -20,6 +21,7 @@ import erqiwang.v1.Trick;
 import erqiwang.v1.View;
 import io.grpc.CallCredentials;
 import io.grpc.Channel;
+import io.grpc.Status;
 import io.grpc.StatusException;
 import io.grpc.stub.BlockingClientCall;
 import java.security.MessageDigest;
@@ -34,25 +36,36 @@ import java.util.concurrent.TimeUnit;
  * checks what it is told.
  */
 final class Player {
-  private final SeatServiceBlockingV2Stub seats;
+  /** How often a lost server is put up with. */
+  private static final int MOST_MOVES = 20;
+
+  private final List<SeatServiceBlockingV2Stub> servers;
   private View view = View.getDefaultInstance();
   private long version; // the last one seen: at first the one before the seat was taken
-  private String awaiting = ""; // the id of the command that is not answered yet
+  private Optional<PlayRequest> awaiting = Optional.empty(); // the command that is not answered yet
   private int streams = 0;
+  private int moves = 0; // how often the server was lost
   private int started = 0; // deals whose beginning was told
   private int opened = 0; // decks that were what their commitments said
 
-  Player(Channel channel, CallCredentials token, long lastVersion) {
+  Player(List<? extends Channel> channels, CallCredentials token, long lastVersion) {
     version = lastVersion;
-    seats = SeatServiceGrpc.newBlockingV2Stub(channel).withCallCredentials(token);
+    servers =
+        channels.stream()
+            .map(channel -> SeatServiceGrpc.newBlockingV2Stub(channel).withCallCredentials(token))
+            .toList();
   }
 
   /** Plays to the end; what the match came to. */
   Account play() throws Exception {
     while (!isOver()) {
-      converse();
+      try {
+        converse();
+      } catch (StatusException ended) {
+        lose(ended);
+      }
     }
-    var asking = seats.withDeadlineAfter(Client.DEADLINE_SECONDS, TimeUnit.SECONDS);
+    var asking = server().withDeadlineAfter(Client.DEADLINE_SECONDS, TimeUnit.SECONDS);
     check(asking.getView(GetViewRequest.getDefaultInstance()).getSnapshot());
     Account account = view.getParts().getAccount().getAccount();
     for (var deal : account.getDealsList()) {
@@ -60,8 +73,23 @@ final class Player {
     }
     require(started == account.getDealsCount(), started + " of " + account.getDealsCount() + " beginnings told");
     require(opened == account.getDealsCount(), opened + " of " + account.getDealsCount() + " decks opened");
-    require(streams == 2, "two streams, not " + streams);
+    require(streams == 2 + moves, "two streams and one a move, not " + streams);
     return account;
+  }
+
+  /** The server in use: after each loss the next one. */
+  private SeatServiceBlockingV2Stub server() {
+    return servers.get(moves % servers.size());
+  }
+
+  /** Goes on to the next server if this one is gone or leaving; fails if there is no other or it is something else. */
+  private void lose(StatusException ended) throws StatusException, InterruptedException {
+    boolean gone = ended.getStatus().getCode() == Status.Code.UNAVAILABLE;
+    if (!gone || moves >= MOST_MOVES * (servers.size() - 1)) {
+      throw ended;
+    }
+    moves++;
+    Thread.sleep(200);
   }
 
   private boolean isOver() {
@@ -77,10 +105,13 @@ final class Player {
   /** One stream, until the match is over or, in its middle and on our turn, the first connection is dropped. */
   private void converse() throws Exception {
     streams++;
-    BlockingClientCall<PlayRequest, PlayResponse> stream = seats.play();
+    BlockingClientCall<PlayRequest, PlayResponse> stream = server().play();
     try {
       var attach = Attach.newBuilder().setLastVersion(version);
       say(stream, PlayRequest.newBuilder().setAttach(attach).build());
+      if (awaiting.isPresent()) { // its answer may be lost; under the same id it stands once
+        say(stream, awaiting.get());
+      }
       while (true) {
         PlayResponse response = stream.read();
         require(response != null, "the server holds the stream open");
@@ -94,11 +125,12 @@ final class Player {
         if (command.isEmpty()) {
           continue;
         }
-        if (streams == 1 && isInTheMiddle()) {
+        if (streams == 1 + moves && isInTheMiddle()) {
           return;
         }
-        awaiting = UUID.randomUUID().toString();
-        say(stream, PlayRequest.newBuilder().setCommandId(awaiting).setCommand(command.get()).build());
+        String id = UUID.randomUUID().toString();
+        awaiting = Optional.of(PlayRequest.newBuilder().setCommandId(id).setCommand(command.get()).build());
+        say(stream, awaiting.get());
       }
     } finally {
       stream.cancel("dropped", null);
@@ -121,23 +153,29 @@ final class Player {
       case SNAPSHOT -> check(message.getSnapshot());
       case NOTICE -> fold(message.getNotice());
       case ACCEPTED -> {
-        if (message.getAccepted().getCommandId().equals(awaiting)) {
-          awaiting = "";
-        }
+        String answered = message.getAccepted().getCommandId();
+        awaiting = awaiting.filter(request -> !request.getCommandId().equals(answered));
       }
       case REFUSED -> throw new IllegalStateException("refused: " + message.getRefused());
-      // It decides, whatever status follows. After DISPLACED or UNSEATED a client does not come back by itself.
-      case GOODBYE -> throw new IllegalStateException("goodbye: " + message.getGoodbye().getReason());
+      // It decides, whatever status follows. After DISPLACED or UNSEATED a client does not come back by itself. A server
+      // that is leaving says DRAINING, and ends the stream with UNAVAILABLE.
+      case GOODBYE -> {
+        if (message.getGoodbye().getReason() != Goodbye.Reason.REASON_DRAINING) {
+          throw new IllegalStateException("goodbye: " + message.getGoodbye().getReason());
+        }
+      }
       default -> {}
     }
   }
 
-  /** Takes a snapshot: the first one as it is; a later one must be what the notices have made of the first. */
+  /** Takes a snapshot. One of the version that we are at must be what the notices have made of the first. */
   private void check(Snapshot snapshot) {
     boolean same = version == snapshot.getVersion() && view.equals(snapshot.getView());
-    require(!view.hasParts() || same, "fold at " + version + " equals snapshot at " + snapshot.getVersion());
+    boolean later = snapshot.getVersion() > version;
+    require(!view.hasParts() || same || later, "fold at " + version + " equals snapshot at " + snapshot.getVersion());
     // What happened while we were away: the first deal may have begun before we came.
     started += (int) snapshot.getMissedList().stream().filter(Notice::hasDealStarted).count();
+    opened += (int) snapshot.getMissedList().stream().filter(Notice::hasDealEnded).count();
     view = snapshot.getView();
     version = snapshot.getVersion();
   }
