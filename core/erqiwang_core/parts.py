@@ -359,6 +359,11 @@ class View:
     settlement: SettlementPart
     account: AccountPart
 
+    @property
+    def is_to_play(self) -> bool:
+        """Whether the seat must lead or follow now."""
+        return self.progress.phase is Phase.PLAYING and self.turn.seat == self.seat
+
 
 Seen: TypeAlias = View | PublicView
 """The view of any viewer."""
