@@ -45,6 +45,10 @@ class BySeat(Generic[T]):
     def __hash__(self) -> int:
         return hash((self.values,))
 
+    def __reduce__(self) -> "tuple[type[BySeat[T]], tuple[tuple[T, ...]]]":
+        # Pickled and copied by its value, compiled too.
+        return BySeat, (self.values,)
+
     def __repr__(self) -> str:
         return f"BySeat(values={self.values!r})"
 

@@ -13,8 +13,6 @@ from erqiwang_core.players.reading import (
     partners,
     rules_of,
     still_to_play,
-    tables,
-    trick_under_way,
     unseen,
 )
 from erqiwang_core.players.sight import Sight
@@ -51,10 +49,10 @@ def outlook(view: Sight) -> Outlook:
     later = still_to_play(view)
     return Outlook(
         view=view,
-        order=tables(view),
+        order=view.order,
         hand=view.hand.cards,
         unseen=unseen(view),
-        trick=trick_under_way(view),
+        trick=view.trick_under_way,
         partners=partners(view, later),
         foes=opponents(view, later),
         hidden_hands=rules_of(view).seats - 1,

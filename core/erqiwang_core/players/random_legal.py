@@ -13,7 +13,7 @@ from erqiwang_core.kernel.trump import Order
 from erqiwang_core.match import Command, Ready
 from erqiwang_core.naming import NameTrump, Surrender, number
 from erqiwang_core.parts import BuryAdvice, CallAdvice, Choice, FollowAdvice, LeadAdvice, NameAdvice, ReadyAdvice
-from erqiwang_core.players.reading import may_signal, tables, trick_under_way
+from erqiwang_core.players.reading import may_signal
 from erqiwang_core.players.sight import Sight
 from erqiwang_core.playing import Play, Signal, SignalKind
 from erqiwang_core.units import CardSet
@@ -66,14 +66,14 @@ def _choose(choice: Choice, view: Sight, random: Random) -> Command:
 
 
 def _play(view: Sight, random: Random) -> Play:
-    order, hand, trick = tables(view), view.hand.cards, trick_under_way(view)
+    order, hand, trick = view.order, view.hand.cards, view.trick_under_way
     return Play(ids(_lead(order, hand, random) if trick is None else _follow(order, trick.lead, hand, random)))
 
 
 def _lead(order: Order, hand: CardSet, random: Random) -> CardSet:
-    trumps = ids(order.trumps(hand))
-    if len(trumps) > 1 and not random.randrange(_THROW):
-        return cards_of(random.sample(trumps, random.randint(2, len(trumps))))
+    trumps = order.trumps(hand)
+    if count(trumps) > 1 and not random.randrange(_THROW):
+        return cards_of(random.sample(ids(trumps), random.randint(2, count(trumps))))
     return random.choice(all_components(order, hand))
 
 

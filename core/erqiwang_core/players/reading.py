@@ -1,8 +1,7 @@
-"""What a player reads off a view: the trick under way, the cards not seen yet, and who is on which side."""
+"""What a player reads off a view: the cards not seen yet, and who is on which side."""
 
 from erqiwang_core.kernel.hand import cards_of
-from erqiwang_core.kernel.trick import Trick
-from erqiwang_core.kernel.trump import Group, Order, order
+from erqiwang_core.kernel.trump import Group
 from erqiwang_core.parts import Agreed
 from erqiwang_core.players.sight import Sight
 from erqiwang_core.refusals import Phase
@@ -28,19 +27,6 @@ def agreed(view: Sight) -> Agreed:
     return contract
 
 
-def tables(view: Sight) -> Order:
-    """The tables of the trump choice. Trump must have been named."""
-    trump = agreed(view).trump
-    assert trump is not None, "trump has been named"
-    return order(trump)
-
-
-def trick_under_way(view: Sight) -> Trick | None:
-    """The trick in progress; None if the next play is a lead."""
-    trick = view.table.trick
-    return None if trick is None or len(trick.plays) == rules_of(view).seats else trick
-
-
 def is_partner(view: Sight, seat: Seat) -> bool:
     """Whether `seat` is on the same side as the view's seat. A seat is its own partner."""
     declarer = agreed(view).declarer
@@ -59,7 +45,7 @@ def partners(view: Sight, among: tuple[Seat, ...]) -> tuple[Seat, ...]:
 
 def still_to_play(view: Sight) -> tuple[Seat, ...]:
     """The other seats that have not played to the present trick, in order of play."""
-    trick = trick_under_way(view)
+    trick = view.trick_under_way
     played = () if trick is None else tuple(played.seat for played in trick.plays)
     return tuple(seat for seat in seats_after(view.seat, rules_of(view).seats) if seat not in played)
 

@@ -10,7 +10,7 @@ from erqiwang_core.parts import BuryAdvice, CallAdvice, Choice, FollowAdvice, Le
 from erqiwang_core.players.cardplay import DECLARING, DEFENDING, Weights, best_follow, best_lead, best_signal
 from erqiwang_core.players.declaring import best_burial, best_call, best_name
 from erqiwang_core.players.outlook import outlook
-from erqiwang_core.players.reading import agreed, may_signal, tables, trick_under_way
+from erqiwang_core.players.reading import agreed, may_signal
 from erqiwang_core.players.sight import Sight
 from erqiwang_core.playing import Play, Signal
 from erqiwang_core.units import CardSet
@@ -30,7 +30,7 @@ class Sensible:
 
     def signal(self, view: Sight, random: Random) -> Signal | None:  # noqa: ARG002 (as above)
         """The signal to a partner whose turn it is, before this seat has played; None at any other time."""
-        trick = trick_under_way(view)
+        trick = view.trick_under_way
         if trick is None or not may_signal(view):
             return None
         found = best_signal(outlook(view), trick)
@@ -44,7 +44,7 @@ def _choose(choice: Choice, view: Sight) -> Command:
         case NameAdvice():
             return best_name(view, choice)
         case BuryAdvice(size):
-            return Bury(ids(best_burial(tables(view), view.hand.cards, size)))
+            return Bury(ids(best_burial(view.order, view.hand.cards, size)))
         case LeadAdvice() | FollowAdvice():
             return Play(ids(_play(view)))
         case ReadyAdvice():

@@ -3,6 +3,9 @@
 from typing import Final, TypeAlias, final
 
 from erqiwang_core import deal as deals, view as views
+from erqiwang_core.burying import Burying
+from erqiwang_core.kernel.trick import Trick
+from erqiwang_core.kernel.trump import Order
 from erqiwang_core.match import Match, Running
 from erqiwang_core.options import RoomOptions
 from erqiwang_core.parts import (
@@ -63,6 +66,22 @@ class Glance:
         """Whether the seat must lead or follow now."""
         match = self._match
         return isinstance(match, Running) and isinstance(match.deal, Playing) and deals.turn(match.deal) == self.seat
+
+    @property
+    def order(self) -> Order:
+        """The tables of the trump choice. Trump must have been named."""
+        match = self._match
+        assert isinstance(match, Running), "a deal is in progress"
+        assert isinstance(match.deal, Burying | Playing), "trump has been named"
+        return match.deal.order
+
+    @property
+    def trick_under_way(self) -> Trick | None:
+        """The trick to follow; None if the next play is a lead."""
+        match = self._match
+        if not isinstance(match, Running) or not isinstance(match.deal, Playing) or match.deal.to_follow is None:
+            return None
+        return match.deal.trick
 
     @property
     def hand(self) -> Hand:
