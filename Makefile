@@ -161,8 +161,10 @@ store: setup  ## Make the stored example anew that must always open: only with a
 load: setup  ## Load a server with ghz, as docs/load.md says; needs Go
 	$(BIN)/python -m tests.load.run
 
-bench: setup  ## Measure the core; with LEVEL or after `make compiled` the compiled one too
+bench: setup  ## Measure the core, and the compiled one too if `make compiled` has made it
 	$(BIN)/python bench/core_bench.py
+	@if test -e $(COMPILED)/.done; then $(MAKE) --no-print-directory compiled && $(COMPILED)/bin/python bench/core_bench.py; \
+		else echo "\`make compiled bench\` measures the compiled core too"; fi
 
 demo: setup  ## Watch a match over real streams in the terminal
 	$(BIN)/erqiwang demo --seed 13  # five of its six deals are played: some declarers would rather surrender

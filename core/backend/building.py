@@ -36,7 +36,8 @@ from pathlib import Path
 from mypyc.build import mypycify
 from setuptools import setup
 
-sources = sorted(str(path) for path in Path("erqiwang_core").rglob("*.py"))
+# The face of a package is left as it is: it only hands names on, and mypyc would drop what it says of itself.
+sources = sorted(str(path) for path in Path("erqiwang_core").rglob("*.py") if path.name != "__init__.py")
 setup(ext_modules=mypycify(["--config-file=", "--strict", *sources], opt_level="{level}", debug_level="0"))
 """
 

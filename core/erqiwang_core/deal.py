@@ -96,7 +96,7 @@ def evolve(deal: Deal, event: Event) -> Deal:
     match deal:
         # Plays come first, because almost all events are plays.
         case Playing():
-            assert isinstance(event, CardsLed | CardsFollowed | DealSettled), "an event of play"
+            assert isinstance(event, (CardsLed, CardsFollowed, DealSettled)), "an event of play"
             return playing.evolve(deal, event)
         case Bidding():
             assert isinstance(event, BidMade | BidPassed | DeclarerFound), "an event of bidding"

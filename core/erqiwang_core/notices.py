@@ -185,7 +185,7 @@ def notice(before: Match, event: Event, after: Match, viewer: Viewer) -> Notice 
 
 def telling(before: Match, event: Event, after: Match, seats: tuple[Seat, ...]) -> Telling:
     """The notices of `event` for the public and for `seats`. The shared parts are built only once."""
-    if isinstance(event, CardsLed | CardsFollowed):
+    if isinstance(event, (CardsLed, CardsFollowed)):
         return _telling_of_play(before, event, after, seats)
     return Telling(
         shared=_changed_alike(before, after),

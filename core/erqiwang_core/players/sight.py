@@ -72,7 +72,7 @@ class Glance:
         """The tables of the trump choice. Trump must have been named."""
         match = self._match
         assert isinstance(match, Running), "a deal is in progress"
-        assert isinstance(match.deal, Burying | Playing), "trump has been named"
+        assert isinstance(match.deal, (Burying, Playing)), "trump has been named"
         return match.deal.order
 
     @property
