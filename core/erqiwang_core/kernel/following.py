@@ -289,7 +289,7 @@ def follow(order: Order, lead: Lead, hand: CardSet, cost: Cost) -> CardSet:
 
 
 def _cheapest(cards: CardSet, number: int, cost: Cost) -> CardSet:
-    if not number:
+    if not number or not cards:
         return EMPTY
     if number == 1:
         return CardSet(1 << min(ids(cards), key=cost))
