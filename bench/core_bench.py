@@ -1,4 +1,4 @@
-"""How fast the rules core is on positions from random play, in interpreted CPython: the times beside their targets.
+"""How fast the rules core is on positions from random play, interpreted or compiled: the times beside their targets.
 
 python bench/core_bench.py [--matches N] [--seed S] [--json]
 """
@@ -21,7 +21,7 @@ from erqiwang_core.kernel.following import follow, is_legal
 from erqiwang_core.kernel.hand import cards_of
 from erqiwang_core.kernel.shapes import Lead, all_components, classify
 from erqiwang_core.match import Running
-from erqiwang_core.notices import notice
+from erqiwang_core.notices import notice, telling
 from erqiwang_core.options import Deck, FourPlayer, RoomOptions, ThreePlayer
 from erqiwang_core.players import Policy, RandomLegal, Step, contest, shuffles
 from erqiwang_core.playing import Play, Playing
@@ -31,6 +31,8 @@ from erqiwang_core.units import CardId
 from erqiwang_core.valuation import cheapness
 from rich.console import Console
 from rich.table import Column, Table
+
+from erqiwang_grpc.commands.version import core_build
 
 REPEATS: Final = 7
 
@@ -62,11 +64,19 @@ _COLUMNS: Final = ("median", "p90", "target", "÷ target", "positions")
 def main() -> None:
     options = _arguments()
     measures = [measure for game in GAMES for measure in _measures(game, options.matches, options.seed)]
+    decisions = {game: _decisions_a_second(GAMES[game], options.matches, options.seed) for game in GAMES}
     if options.json:
-        json.dump([asdict(measure) for measure in measures], sys.stdout, indent=2)
+        json.dump(
+            {"core": core_build(), "times": [asdict(measure) for measure in measures], "decisions": decisions},
+            sys.stdout,
+            indent=2,
+        )
         print()
-    else:
-        Console(width=120).print(_table(measures))
+        return
+    console = Console(width=120)
+    console.print(_table(measures))
+    for game, number in decisions.items():
+        console.print(f"{game}, {core_build()}: {number:,.0f} random-legal decisions a second of one core's time")
 
 
 def _arguments() -> argparse.Namespace:
@@ -86,6 +96,9 @@ def _measures(game: str, number: int, seed: int) -> Iterator[Measure]:
     yield _measure(game, "legality, full hand, as played", list(_legality_checks(steps)), 5)
     yield _measure(game, "legality, full hand, every pair and tractor led", list(_harder_checks(steps)), 5)
     yield _measure(game, f"a play: decide, evolve, {notices} notices", list(_plays(steps)), 60)
+    yield _measure(game, "of these: decide", list(_parts(steps, _decide)), 15)
+    yield _measure(game, "of these: evolve", list(_parts(steps, _evolve)), 10)
+    yield _measure(game, f"a play told to all {notices} seats, as a room tells it", list(_parts(steps, _tell)), 35)
     yield _deals(game, "a whole random-legal deal, must and may included", options, number, seed)
 
 
@@ -128,7 +141,23 @@ def _harder_checks(steps: list[Step]) -> Iterator[Work]:
 
 def _plays(steps: list[Step]) -> Iterator[Work]:
     """For each play, deciding and telling it. A play that ends a deal is left out: its settlement is more work."""
-    return (partial(_decide_and_tell, step) for step in steps if _in_play(step) is not None and len(step.events) == 1)
+    return _parts(steps, _decide_and_tell)
+
+
+def _parts(steps: list[Step], part: Callable[[Step], object]) -> Iterator[Work]:
+    return (partial(part, step) for step in steps if _in_play(step) is not None and len(step.events) == 1)
+
+
+def _decide(step: Step) -> None:
+    matches.decide(step.before, step.seat, step.command, _no_deal)
+
+
+def _evolve(step: Step) -> None:
+    matches.evolve(step.before, step.events[0])
+
+
+def _tell(step: Step) -> None:
+    telling(step.before, step.events[0], step.after, step.before.chairs.seats())
 
 
 def _decide_and_tell(step: Step) -> None:
@@ -159,6 +188,17 @@ def _deals(game: str, name: str, options: RoomOptions, number: int, seed: int) -
     return Measure(game, name, median(times), quantiles(times, n=10)[-1], number * options.deals, 10_000)
 
 
+def _decisions_a_second(options: RoomOptions, number: int, seed: int) -> float:
+    """Random-legal decisions a second of CPU time: choosing with `must` and `may`, deciding and evolving. A median."""
+
+    def of_match(index: int) -> float:
+        start = process_time_ns()
+        decisions = sum(1 for _ in _match(options, seed + index))
+        return decisions / (process_time_ns() - start) * 1e9
+
+    return median(of_match(index) for index in range(number))
+
+
 def _microseconds(work: Work, clock: Callable[[], int] = perf_counter_ns) -> float:
     """How long the work takes by this clock, which gives nanoseconds."""
     start = clock()
@@ -167,7 +207,9 @@ def _microseconds(work: Work, clock: Callable[[], int] = perf_counter_ns) -> flo
 
 
 def _table(measures: list[Measure]) -> Table:
-    table = Table("times in µs", "", *(Column(name, justify="right", no_wrap=True) for name in _COLUMNS))
+    table = Table(
+        f"times in µs, {core_build()}", "", *(Column(name, justify="right", no_wrap=True) for name in _COLUMNS)
+    )
     for measure in measures:
         table.add_row(
             measure.game,

@@ -21,12 +21,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     import argparse  # noqa: PLC0415  # see above
 
     from erqiwang_grpc.commands import SUBCOMMANDS, ToolsMissing  # noqa: PLC0415  # see above
+    from erqiwang_grpc.commands.version import Version  # noqa: PLC0415  # see above
 
     arguments = sys.argv[1:] if arguments is None else arguments
     # Only options may come before the subcommand. Only the subcommand asked for is loaded.
     asked = next((each for each in arguments if not each.startswith("-")), None)
     parser = argparse.ArgumentParser(
         prog="erqiwang", description="The card game 二七王 (Erqiwang), played and explained."
+    )
+    parser.add_argument(
+        "--version", action=Version, nargs=0, help="say which version this is, and whether its rules run compiled"
     )
     subparsers = parser.add_subparsers(metavar="command", required=True)
     for subcommand in SUBCOMMANDS:

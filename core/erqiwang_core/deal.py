@@ -74,14 +74,15 @@ def decide(deal: Deal, seat: Seat, command: Command) -> tuple[Event, ...] | Refu
     `WrongPhase` if the command belongs to another phase; otherwise what that phase's own `decide` gives.
     """
     match command:
+        # Plays come first, because almost all commands are plays.
+        case Play():
+            return playing.decide(deal, seat, command) if isinstance(deal, Playing) else WrongPhase(phase(deal))
         case Bid() | Pass():
             return bidding.decide(deal, seat, command) if isinstance(deal, Bidding) else WrongPhase(phase(deal))
         case NameTrump() | Surrender():
             return _alone(naming.decide(deal, seat, command)) if isinstance(deal, Naming) else WrongPhase(phase(deal))
         case Bury():
             return _alone(burying.decide(deal, seat, command)) if isinstance(deal, Burying) else WrongPhase(phase(deal))
-        case Play():
-            return playing.decide(deal, seat, command) if isinstance(deal, Playing) else WrongPhase(phase(deal))
 
 
 def _alone(decided: TrumpNamed | DealSettled | CardsBuried | Refusal) -> tuple[Event, ...] | Refusal:
@@ -93,6 +94,10 @@ def _alone(decided: TrumpNamed | DealSettled | CardsBuried | Refusal) -> tuple[E
 def evolve(deal: Deal, event: Event) -> Deal:
     """The deal after `event`. The event must come from this deal's own `decide`."""
     match deal:
+        # Plays come first, because almost all events are plays.
+        case Playing():
+            assert isinstance(event, (CardsLed, CardsFollowed, DealSettled)), "an event of play"
+            return playing.evolve(deal, event)
         case Bidding():
             assert isinstance(event, BidMade | BidPassed | DeclarerFound), "an event of bidding"
             return bidding.evolve(deal, event)
@@ -102,8 +107,5 @@ def evolve(deal: Deal, event: Event) -> Deal:
         case Burying():
             assert isinstance(event, CardsBuried), "an event of burying"
             return burying.evolve(deal, event)
-        case Playing():
-            assert isinstance(event, CardsLed | CardsFollowed | DealSettled), "an event of play"
-            return playing.evolve(deal, event)
         case Settled():
             raise AssertionError("a settled deal brings nothing about")

@@ -435,6 +435,10 @@ def _cut_short(deal: Bidding | Naming | Burying | Playing) -> Settlement:
 def evolve(match: Match, event: Event) -> Match:
     """The match after `event`. The event must come from `decide` or `administer` on this match."""
     match event:
+        # Plays come first, because almost all events are plays.
+        case CardsFollowed() | CardsLed() | BidMade() | BidPassed() | DeclarerFound() | TrumpNamed() | CardsBuried():
+            assert isinstance(match, Running), "a deal of a match that runs"
+            return Running(match.options, match.chairs, deals.evolve(match.deal, event), match.by_deal)
         case SeatTaken(seat, player):
             return _with_chair(match, seat, player)
         case SeatLeft(seat):
@@ -453,9 +457,6 @@ def evolve(match: Match, event: Event) -> Match:
             assert isinstance(match, Running), "a deal of a match that runs"
             deal = deals.evolve(match.deal, event)
             return replace(match, deal=deal, by_deal=(*match.by_deal, settlement.scores))
-        case BidMade() | BidPassed() | DeclarerFound() | TrumpNamed() | CardsBuried() | CardsLed() | CardsFollowed():
-            assert isinstance(match, Running), "a deal of a match that runs"
-            return Running(match.options, match.chairs, deals.evolve(match.deal, event), match.by_deal)
 
 
 def _with_chair(match: Match, seat: Seat, player: Player | None) -> Match:

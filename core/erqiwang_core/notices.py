@@ -185,9 +185,11 @@ def notice(before: Match, event: Event, after: Match, viewer: Viewer) -> Notice 
 
 def telling(before: Match, event: Event, after: Match, seats: tuple[Seat, ...]) -> Telling:
     """The notices of `event` for the public and for `seats`. The shared parts are built only once."""
+    if isinstance(event, (CardsLed, CardsFollowed)):
+        return _telling_of_play(before, event, after, seats)
     return Telling(
-        shared=_changed_alike(before, event, after),
-        own={seat: Notice(cause(before, event, seat), _changed(before, event, after, seat)) for seat in seats},
+        shared=_changed_alike(before, after),
+        own={seat: Notice(cause(before, event, seat), _changed(before, after, seat)) for seat in seats},
         public=cause(before, event, PUBLIC),
     )
 
@@ -250,21 +252,29 @@ OWN: Final[tuple[Callable[[Match, Seat], Own], ...]] = (
 """The functions that build a seat's own parts."""
 
 
-def _changed_alike(before: Match, event: Event, after: Match) -> tuple[Shared, ...]:
-    if isinstance(event, CardsLed | CardsFollowed):
-        return _changed_alike_by_play(before, event, after)
+def _changed_alike(before: Match, after: Match) -> tuple[Shared, ...]:
     return tuple(new for part in SEEN_ALIKE if (new := part(after)) != part(before))
 
 
-def _changed(before: Match, event: Event, after: Match, seat: Seat) -> tuple[Own, ...]:
-    if isinstance(event, CardsLed | CardsFollowed):
-        return _changed_by_play(before, event, after, seat)
+def _changed(before: Match, after: Match, seat: Seat) -> tuple[Own, ...]:
     return tuple(new for part in OWN if (new := part(after, seat)) != part(before, seat))
 
 
-def _changed_alike_by_play(before: Match, event: CardsLed | CardsFollowed, after: Match) -> tuple[Shared, ...]:
-    """The shared parts that a play changes. Comparing all parts is too slow for plays, so the changes are listed."""
+def _telling_of_play(before: Match, event: CardsLed | CardsFollowed, after: Match, seats: tuple[Seat, ...]) -> Telling:
+    """The notices of a play. Comparing all parts is too slow for plays, so what a play changes is listed."""
     was, now = _in_play(before), _in_play(after)
+    public = cause(before, event, PUBLIC)
+    own: dict[Seat, Notice] = {}
+    for seat in seats:
+        # A play is told to all alike, but for the cards of a failed throw, which only the thrower is told.
+        told = cause(before, event, seat) if seat == event.seat else public
+        own[seat] = Notice(told, _changed_by_play(was, event, now, after, seat))
+    return Telling(_changed_alike_by_play(was, event, now, after), own, public)
+
+
+def _changed_alike_by_play(
+    was: Playing, event: CardsLed | CardsFollowed, now: Playing, after: Match
+) -> tuple[Shared, ...]:
     parts: list[Shared] = [views.turn(after), views.table(after)]
     if now.points != was.points:
         parts.append(views.captured(after))
@@ -277,8 +287,9 @@ def _changed_alike_by_play(before: Match, event: CardsLed | CardsFollowed, after
     return tuple(parts)
 
 
-def _changed_by_play(before: Match, event: CardsLed | CardsFollowed, after: Match, seat: Seat) -> tuple[Own, ...]:
-    was, now = _in_play(before), _in_play(after)
+def _changed_by_play(
+    was: Playing, event: CardsLed | CardsFollowed, now: Playing, after: Match, seat: Seat
+) -> tuple[Own, ...]:
     parts: list[Own] = []
     if seat == event.seat:
         parts.append(views.hand(after, seat))

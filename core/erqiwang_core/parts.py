@@ -13,7 +13,7 @@ from erqiwang_core.calls import Called
 from erqiwang_core.disclosure import Disclosure, Statement, TrumpCount
 from erqiwang_core.inference import Proven
 from erqiwang_core.kernel.trick import Trick
-from erqiwang_core.kernel.trump import Trump
+from erqiwang_core.kernel.trump import Order, Trump, order
 from erqiwang_core.match import Account, Player
 from erqiwang_core.options import RoomOptions
 from erqiwang_core.refusals import Phase
@@ -358,6 +358,25 @@ class View:
     advice: Advice
     settlement: SettlementPart
     account: AccountPart
+
+    @property
+    def is_to_play(self) -> bool:
+        """Whether the seat must lead or follow now."""
+        return self.progress.phase is Phase.PLAYING and self.turn.seat == self.seat
+
+    @property
+    def order(self) -> Order:
+        """The tables of the trump choice. Trump must have been named."""
+        agreed = self.contract.agreed
+        assert agreed is not None, "a declarer has been found"
+        assert agreed.trump is not None, "trump has been named"
+        return order(agreed.trump)
+
+    @property
+    def trick_under_way(self) -> Trick | None:
+        """The trick to follow; None if the next play is a lead."""
+        trick = self.table.trick
+        return None if trick is None or len(trick.plays) == len(self.chairs.players) else trick
 
 
 Seen: TypeAlias = View | PublicView

@@ -260,16 +260,17 @@ def lowest(order: Order, cards: CardSet) -> CardSet:
 
 
 def _led(state: Playing, seat: Seat, cards: CardSet, lead: Lead, attempted: CardSet | None) -> CardsLed:
-    hands = state.hands.put(seat, without(state.hands[seat], cards))
-    void, stated = _void_after(state, hands, seat)
+    void, stated = _void_after(state, seat, without(state.hands[seat], cards))
     return CardsLed(seat, cards, lead, attempted, void, stated)
 
 
-def _void_after(state: Playing, hands: BySeat[CardSet], played: Seat) -> tuple[tuple[Seat, ...], tuple[Statement, ...]]:
+def _void_after(state: Playing, played: Seat, left: CardSet) -> tuple[tuple[Seat, ...], tuple[Statement, ...]]:
+    """The seats to announce and the statements to make, once the seat that has `played` has the cards `left`."""
     # Seats that were void before have been announced, so only the seat that has just played can become void.
     # In the last trick its hand is empty, and nothing is announced any more.
-    if not hands[played] or state.order.trumps(hands[played]):
+    if not left or state.order.trumps(left):
         return (), ()
+    hands = state.hands.put(played, left)
     void = newly_void(state.order, hands, state.void)
     return void, statements(state.rules, state.order, hands, state.void, void)
 
@@ -294,8 +295,7 @@ def _followed(state: Playing, seat: Seat, cards: CardSet) -> CardsFollowed:
     if next_seat(seat, len(state.hands)) == trick.leader:
         held = Points(points(trick.cards()) + points(cards))
         taken = TrickTaken(ahead, held, ahead != state.contract.declarer)
-    hands = state.hands.put(seat, without(state.hands[seat], cards))
-    void, stated = _void_after(state, hands, seat)
+    void, stated = _void_after(state, seat, without(state.hands[seat], cards))
     return CardsFollowed(seat, cards, ahead, taken, void, stated)
 
 

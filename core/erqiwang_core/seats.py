@@ -1,9 +1,8 @@
 """The seats of a table: their order, and a tuple that holds one value for each."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache
-from typing import Generic, TypeVar, final
+from typing import Final, Generic, TypeVar, final
 
 from erqiwang_core.units import Seat
 
@@ -28,11 +27,30 @@ def seats_after(seat: Seat, count: int) -> tuple[Seat, ...]:
 
 
 @final
-@dataclass(frozen=True, slots=True)
 class BySeat(Generic[T]):
-    """One value for every seat, seat 0 first."""
+    """One value for every seat, seat 0 first.
 
-    values: tuple[T, ...]
+    It is no dataclass, because mypyc cannot compile a generic one.
+    """
+
+    __slots__ = ("values",)
+    __match_args__ = ("values",)
+
+    def __init__(self, values: tuple[T, ...]) -> None:
+        self.values: Final = values
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, BySeat) and self.values == other.values
+
+    def __hash__(self) -> int:
+        return hash((self.values,))
+
+    def __reduce__(self) -> "tuple[type[BySeat[T]], tuple[tuple[T, ...]]]":
+        # Pickled and copied by its value, compiled too.
+        return BySeat, (self.values,)
+
+    def __repr__(self) -> str:
+        return f"BySeat(values={self.values!r})"
 
     def __getitem__(self, seat: Seat) -> T:
         return self.values[seat]

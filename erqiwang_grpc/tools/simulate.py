@@ -1,14 +1,22 @@
-"""`erqiwang simulate`: plays whole matches between policies, and counts what happened."""
+"""`erqiwang simulate`: plays whole matches between policies, and counts what happened.
+
+The matches are independent of one another, so they are shared among processes. What is counted depends on the seed
+alone, not on the number of processes.
+"""
 
 import json
+import multiprocessing
+import os
+import signal
 import sys
 from argparse import ArgumentParser, Namespace
-from collections import deque
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from random import Random
 from time import perf_counter
-from typing import final
+from typing import Final, final
 
 from erqiwang_core.options import RoomOptions
 from erqiwang_core.players import contest, shuffles
@@ -20,6 +28,9 @@ from rich.table import Column, Table
 from erqiwang_grpc.commands.arguments import BadArguments, at_least
 from erqiwang_grpc.tools.table_arguments import POLICIES, add_room_options, names_by_seat, policy_names, room_options
 from erqiwang_grpc.tools.tally import OUTCOMES, Tally
+
+_SHARE: Final = 8
+"""Matches in a share, the work that a process takes at a time. One share takes as long as starting a process."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -40,6 +51,12 @@ def add_arguments(parser: ArgumentParser) -> None:
         action="store_true",
         help="play each match again with the same decks until every policy has had every seat",
     )
+    parser.add_argument(
+        "--processes",
+        type=at_least(1),
+        default=len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1,
+        help="processes to play in, at most (default: one a core)",
+    )
     parser.add_argument("--json", action="store_true", help="print the figures as JSON, without times")
     add_room_options(parser)
     parser.set_defaults(run=run)
@@ -57,7 +74,10 @@ def run(arguments: Namespace) -> int:
     tally, start = Tally(), perf_counter()
     quiet = arguments.json or not sys.stderr.isatty()
     with Progress(console=Console(stderr=True), transient=True, disable=quiet) as progress:
-        deque(progress.track(play(simulation, tally), total=simulation.matches, description="matches"), maxlen=0)
+        bar = progress.add_task("matches", total=simulation.matches)
+        for matches, counted in played(simulation, arguments.processes):
+            tally.add_all(counted)
+            progress.advance(bar, matches)
     seconds = perf_counter() - start
     if arguments.json:
         print(json.dumps(tally.json(), indent=2))
@@ -101,15 +121,41 @@ class Simulation:
         return Random(f"{self.seed}/{number}/players")
 
 
-def play(simulation: Simulation, tally: Tally) -> Iterator[int]:
-    """Play the matches, one after another, and count into `tally`; gives the number of each match that has ended."""
-    for number in range(simulation.matches):
+def played(simulation: Simulation, processes: int) -> Iterator[tuple[int, Tally]]:
+    """Play the matches in that number of processes at most; gives the number of matches of each share, and its counts."""
+    shares = [range(first, min(first + _SHARE, simulation.matches)) for first in range(0, simulation.matches, _SHARE)]
+    workers = min(processes, len(shares))
+    if workers == 1:
+        for share in shares:
+            yield play(simulation, share)
+        return
+    # Not forked: a fork copies no threads, and some program that calls this may have some.
+    with _without_ctrl_c():
+        pool = multiprocessing.get_context("spawn").Pool(workers)
+    with pool:
+        yield from pool.imap_unordered(partial(play, simulation), shares)
+
+
+@contextmanager
+def _without_ctrl_c() -> Iterator[None]:
+    """Hold Ctrl-C back. Processes that are started meanwhile never see it: this process ends them."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def play(simulation: Simulation, share: range) -> tuple[int, Tally]:
+    """Play the matches with the numbers in `share`; gives how many they are, and what was counted."""
+    tally = Tally()
+    for number in share:
         names = simulation.seating(number)
         policies = names.map(lambda name: POLICIES[name])
         decks = shuffles(simulation.options, simulation.decks(number))
         for step in contest(simulation.options, policies, simulation.luck(number), decks):
             tally.add(step, names.values)
-        yield number
+    return len(share), tally
 
 
 def _print(tally: Tally, seconds: float) -> None:
@@ -117,7 +163,10 @@ def _print(tally: Tally, seconds: float) -> None:
     console.print(_outcomes(tally))
     console.print(_counts(tally))
     console.print(_chips(tally))
-    console.print(f"{tally.deals:,} deals in {seconds:.1f} s: {tally.deals / seconds:,.0f} deals a second")
+    console.print(
+        f"{tally.deals:,} deals in {seconds:.1f} s: {tally.deals / seconds:,.0f} deals "
+        f"and {tally.decisions / seconds:,.0f} decisions a second"
+    )
 
 
 def _outcomes(tally: Tally) -> Table:

@@ -41,6 +41,8 @@ class Tally:
     """The counts. Steps are added one at a time."""
 
     deals: int = 0
+    decisions: int = 0
+    """The commands of all players."""
     tricks: int = 0
     throws: int = 0
     failed_throws: int = 0
@@ -58,6 +60,7 @@ class Tally:
 
     def add(self, step: Step, names: tuple[str, ...]) -> None:
         """Count the events of a step. `names` are the policies of the seats, seat 0 first."""
+        self.decisions += 1
         for event in step.events:
             if isinstance(event, CardsLed):
                 self.throws += isinstance(event.lead.shape, Throw)
@@ -67,6 +70,20 @@ class Tally:
                 self.ruffs += _is_ruff(step, event.cards)
             elif isinstance(event, DealSettled):
                 self._add_settlement(event.settlement, names)
+
+    def add_all(self, other: "Tally") -> None:
+        """Count all that another tally has counted."""
+        self.deals += other.deals
+        self.decisions += other.decisions
+        self.tricks += other.tricks
+        self.throws += other.throws
+        self.failed_throws += other.failed_throws
+        self.ruffs += other.ruffs
+        self.captured += other.captured
+        self.outcomes.update(other.outcomes)
+        self.kitty_captures.update(other.kitty_captures)
+        self.chips.update(other.chips)
+        self.seats.update(other.seats)
 
     def _add_settlement(self, settlement: Settlement, names: tuple[str, ...]) -> None:
         assert settlement.contract is not None, "a deal played out has had a declarer"
@@ -91,6 +108,7 @@ class Tally:
         """The counts as JSON. They depend only on what was played."""
         return {
             "deals": self.deals,
+            "decisions": self.decisions,
             "outcomes": {str(bid): self._by_outcome(bid) for bid in self.bids()},
             "tricks": self.tricks,
             "captured": self.captured,

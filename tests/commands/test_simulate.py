@@ -49,6 +49,15 @@ def test_a_seed_brings_the_same_again(capsys: pytest.CaptureFixture[str], argume
     assert once != other
 
 
+def test_processes_share_the_matches_and_count_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    alone, shared = (
+        said(capsys, "--deals", "120", "--policy", "random", "--json", "--processes", processes)
+        for processes in ("1", "3")
+    )
+    assert json.loads(alone)["decisions"] > 120 * 50
+    assert alone == shared
+
+
 @by_arguments
 def test_chips_sum_to_nothing(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> None:
     assert sum(json.loads(said(capsys, *arguments, "--json"))["chips"].values()) == 0

@@ -41,7 +41,7 @@ def changed(event: Event) -> Iterator[Event]:
         case DealSettled(number, settlement):
             score = settlement.seats.values[0]
             dearer = replace(score, base_chips=Chips(score.base_chips + 1))
-            seats = replace(settlement.seats, values=(dearer, *settlement.seats.values[1:]))
+            seats = settlement.seats.put(Seat(0), dearer)
             yield DealSettled(number, replace(settlement, seats=seats))
             yield DealSettled(number, replace(settlement, stake=Chips(settlement.stake + 1)))
             yield DealSettled(number + 1, settlement)

@@ -185,6 +185,8 @@ def must(order: Order, lead: Lead, hand: CardSet) -> CardSet:
     held = CardSet(hand & order.cards[lead.group])
     if held.bit_count() <= lead.count:
         return hand if hand.bit_count() == lead.count else held
+    if _answered_by_singles(lead.shape, held):
+        return EMPTY
     ladder = order.pair_ladder(lead.group, held)
     called = answer(lead.shape, ladder)
     needed = 0
@@ -200,11 +202,18 @@ def may(order: Order, lead: Lead, hand: CardSet) -> CardSet:
     held = CardSet(hand & order.cards[lead.group])
     if held.bit_count() < lead.count:
         return hand
+    if _answered_by_singles(lead.shape, held):
+        return held
     ladder = order.pair_ladder(lead.group, held)
     called = answer(lead.shape, ladder)
     if held.bit_count() == lead.count or lead.count > 2 * _pairs_called(lead.shape, called):
         return held
     return copies(_pairs_on(order, lead.group, held, _usable(lead.shape, ladder, called)))
+
+
+def _answered_by_singles(shape: Shape, held: CardSet) -> bool:
+    """Whether no pair is called for: most leads are singles, and most hands hold no pair of the led group."""
+    return isinstance(shape, Single) or not pairs(held)
 
 
 def _pairs_called(shape: Shape, called: Answer) -> int:
@@ -270,7 +279,7 @@ def follow(order: Order, lead: Lead, hand: CardSet, cost: Cost) -> CardSet:
     short = lead.count - held.bit_count()
     if short >= 0:
         return CardSet(held | _cheapest(CardSet(hand & ~held), short, cost))
-    chosen = _answering_pairs(order, lead, held, cost)
+    chosen = EMPTY if _answered_by_singles(lead.shape, held) else _answering_pairs(order, lead, held, cost)
     loose = CardSet(held & ~chosen & ~copies(pairs(held)))
     fill = lead.count - chosen.bit_count()
     # Take loose cards first. Break a pair only if there are not enough of them.
@@ -280,8 +289,10 @@ def follow(order: Order, lead: Lead, hand: CardSet, cost: Cost) -> CardSet:
 
 
 def _cheapest(cards: CardSet, number: int, cost: Cost) -> CardSet:
-    if not number:
+    if not number or not cards:
         return EMPTY
+    if number == 1:
+        return CardSet(1 << min(ids(cards), key=cost))
     return CardSet(sum(1 << card for card in sorted(ids(cards), key=cost)[:number]))
 
 

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import TypeAlias, final
 
+from erqiwang_core.kernel.cards import KINDS
 from erqiwang_core.kernel.hand import copies, count, ids, kind_list, kinds, pairs, shared, without
-from erqiwang_core.kernel.trump import BOTTOM_PLANE, EVERY_PLANE, PLANE, Group, Ladder, Order, groups_of
+from erqiwang_core.kernel.trump import BOTTOM_PLANE, EVERY_PLANE, GROUPS, PLANE, Group, Ladder, Order, groups_of
 from erqiwang_core.units import CardSet, KindSet, Level
 
 
@@ -104,10 +105,9 @@ def size(ladder: Ladder) -> int:
 
 def classify(order: Order, cards: CardSet) -> Lead | SeveralGroups | SideSuitThrow:
     """The lead that these cards make, or why they make none (rules §6). At least one card must be given."""
-    groups = groups_of(order, cards)
-    if len(groups) > 1:
-        return SeveralGroups(groups)
-    group = groups[0]
+    group = order.group[(cards.bit_length() - 1) % KINDS]
+    if without(cards, order.cards[group]):
+        return SeveralGroups(groups_of(order, cards))
     number = count(cards)
     shape = component(order, group, cards)
     if shape is not None:
@@ -228,7 +228,7 @@ def capture_multiplier(shape: Shape) -> int:
 def all_components(order: Order, hand: CardSet) -> tuple[CardSet, ...]:
     """The cards of every single, pair and tractor that may be led from `hand`."""
     found = [CardSet(1 << card) for card in ids(hand)]
-    for group in Group:
+    for group in GROUPS:
         found.extend(_pairs_and_tractors(order, group, shared(hand, order.cards[group])))
     return tuple(found)
 

@@ -43,6 +43,9 @@ class Group(IntEnum):
     SPADES = 4
 
 
+GROUPS: Final = tuple(Group)
+"""All groups, trumps first."""
+
 Ladder = NewType("Ladder", int)
 """The pairs of one group: bit `PLANE * i + level` is set if that level has more than `i` pairs."""
 
@@ -140,7 +143,7 @@ class Order:
 
 def groups_of(order: Order, cards: CardSet) -> tuple[Group, ...]:
     """The groups of which `cards` has at least one card."""
-    return tuple(group for group in Group if cards & order.cards[group])
+    return tuple(group for group in GROUPS if cards & order.cards[group])
 
 
 def _levels_above(trump: Trump) -> tuple[tuple[Kind, ...], ...]:

@@ -7,5 +7,6 @@ from erqiwang_core.players.contest import Step, contest, shuffles
 from erqiwang_core.players.policy import Policy
 from erqiwang_core.players.random_legal import RandomLegal
 from erqiwang_core.players.sensible import Sensible
+from erqiwang_core.players.sight import Glance, Sight
 
-__all__ = ["Policy", "RandomLegal", "Sensible", "Step", "contest", "shuffles"]
+__all__ = ["Glance", "Policy", "RandomLegal", "Sensible", "Sight", "Step", "contest", "shuffles"]

@@ -10,10 +10,10 @@ from erqiwang_core.dealing import Shuffled
 from erqiwang_core.match import Command, Event, Match, Over, Player, Shuffle, TakeSeat
 from erqiwang_core.options import RoomOptions
 from erqiwang_core.players.policy import Policy
+from erqiwang_core.players.sight import Glance
 from erqiwang_core.rules import game_rules
 from erqiwang_core.seats import BySeat
 from erqiwang_core.units import Seat
-from erqiwang_core.view import turn, view
 
 
 @final
@@ -58,17 +58,11 @@ def contest(options: RoomOptions, policies: BySeat[Policy], random: Random, shuf
     """
     match = begun(options, shuffle)
     while not isinstance(match, Over):
-        for seat in _asked(match):
-            command = policies[seat].act(view(match, seat), random)
+        for seat in matches.to_act(match):
+            command = policies[seat].act(Glance(match, seat), random)
             assert command is not None, f"seat {seat} has something to do"
             events = matches.decide(match, seat, command, shuffle)
             assert isinstance(events, tuple), f"{command} of seat {seat} was refused: {events}"
             after = evolved(match, events)
             yield Step(match, seat, command, events, after)
             match = after
-
-
-def _asked(match: Match) -> tuple[Seat, ...]:
-    """The seat whose turn it is, or all seats if all must say that they are ready."""
-    acting = turn(match).seat
-    return match.chairs.seats() if acting is None else (acting,)

@@ -7,8 +7,9 @@ from erqiwang_core.kernel.cards import KINDS, POINTS
 from erqiwang_core.kernel.hand import cards_of, count, ids, pairs, shared, union, without
 from erqiwang_core.kernel.trump import ACE_LEVEL, Group, Order, Trump, order
 from erqiwang_core.naming import NameTrump, Surrender, number
-from erqiwang_core.parts import CallAdvice, NameAdvice, View
+from erqiwang_core.parts import CallAdvice, NameAdvice
 from erqiwang_core.players.reading import agreed, rules_of
+from erqiwang_core.players.sight import Sight
 from erqiwang_core.players.strength import AFTER_BURYING, BEFORE_KITTY, forecast, surrendered, weakness, worth
 from erqiwang_core.rules import BidRow
 from erqiwang_core.units import CardId, CardSet, Points
@@ -19,7 +20,7 @@ _TRUMP: Final = 100
 """The extra cost of burying a card of a pair, an A, or a trump, beside its level and its points."""
 
 
-def best_call(view: View, advice: CallAdvice) -> Bid | Pass:
+def best_call(view: Sight, advice: CallAdvice) -> Bid | Pass:
     """The bid of highest expected value, or a pass if none is worth more than 0."""
     rules = rules_of(view)
     weak = min(weakness(order(trump), view.hand.cards) for trump in rules.trumps)
@@ -35,7 +36,7 @@ def _with_surrender(row: BidRow, captured: tuple[Points, ...]) -> int:
     return playing if row.surrender is None else max(playing, surrendered(row.surrender))
 
 
-def best_name(view: View, advice: NameAdvice) -> NameTrump | Surrender:
+def best_name(view: Sight, advice: NameAdvice) -> NameTrump | Surrender:
     """The trump that leaves the strongest hand, or surrender if playing is expected to cost more."""
     rules, bid = rules_of(view), agreed(view).bid
     row = rules.row(bid)

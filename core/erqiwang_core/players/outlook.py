@@ -7,8 +7,15 @@ from erqiwang_core.kernel.hand import copies, count
 from erqiwang_core.kernel.shapes import Component, Pair, Single, Tractor, all_components, component, components, starts
 from erqiwang_core.kernel.trick import Trick
 from erqiwang_core.kernel.trump import BOTTOM_PLANE, Group, Order, groups_of
-from erqiwang_core.parts import View
-from erqiwang_core.players.reading import is_void, opponents, partners, still_to_play, tables, trick_under_way, unseen
+from erqiwang_core.players.reading import (
+    is_void,
+    opponents,
+    partners,
+    rules_of,
+    still_to_play,
+    unseen,
+)
+from erqiwang_core.players.sight import Sight
 from erqiwang_core.units import CardSet, KindSet, Seat
 
 _SINGLE_RUFF: Final = 0.9
@@ -22,7 +29,7 @@ _TRACTOR_RUFF: Final = 0.1
 class Outlook:
     """The position as the player to act sees it."""
 
-    view: View
+    view: Sight
     order: Order
     hand: CardSet
     unseen: CardSet
@@ -37,18 +44,18 @@ class Outlook:
     """The number of other hands that share the unseen cards."""
 
 
-def outlook(view: View) -> Outlook:
+def outlook(view: Sight) -> Outlook:
     """The position of the view's seat, during play."""
     later = still_to_play(view)
     return Outlook(
         view=view,
-        order=tables(view),
+        order=view.order,
         hand=view.hand.cards,
         unseen=unseen(view),
-        trick=trick_under_way(view),
+        trick=view.trick_under_way,
         partners=partners(view, later),
         foes=opponents(view, later),
-        hidden_hands=len(view.chairs.players) - 1,
+        hidden_hands=rules_of(view).seats - 1,
     )
 
 

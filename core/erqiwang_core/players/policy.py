@@ -4,15 +4,15 @@ from random import Random
 from typing import Protocol
 
 from erqiwang_core.match import Command
-from erqiwang_core.parts import View
+from erqiwang_core.players.sight import Sight
 from erqiwang_core.playing import Signal
 
 
 class Policy(Protocol):
-    """A way to play. It knows only the view it is given, and keeps nothing of earlier views."""
+    """A way to play. It knows only the view it is given, whole or in glances, and keeps nothing of earlier views."""
 
-    def act(self, view: View, random: Random) -> Command | None:
+    def act(self, view: Sight, random: Random) -> Command | None:
         """A legal command for the view's seat; None if the seat has nothing to do now."""
 
-    def signal(self, view: View, random: Random) -> Signal | None:
+    def signal(self, view: Sight, random: Random) -> Signal | None:
         """A signal to the other defenders; None to send none. None too if the seat is no defender in play."""

@@ -6,14 +6,15 @@ from typing import Final, final
 from erqiwang_core.bidding import Bid, Pass
 from erqiwang_core.burying import Bury
 from erqiwang_core.kernel.cards import CARDS
-from erqiwang_core.kernel.following import by_price, follow, is_legal
+from erqiwang_core.kernel.following import by_price, follow, is_legal, may, must
 from erqiwang_core.kernel.hand import cards_of, count, ids
-from erqiwang_core.kernel.shapes import all_components
+from erqiwang_core.kernel.shapes import Lead, all_components
 from erqiwang_core.kernel.trump import Order
 from erqiwang_core.match import Command, Ready
 from erqiwang_core.naming import NameTrump, Surrender, number
-from erqiwang_core.parts import BuryAdvice, CallAdvice, Choice, FollowAdvice, LeadAdvice, NameAdvice, ReadyAdvice, View
-from erqiwang_core.players.reading import lead_to_follow, may_signal, tables
+from erqiwang_core.parts import BuryAdvice, CallAdvice, Choice, FollowAdvice, LeadAdvice, NameAdvice, ReadyAdvice
+from erqiwang_core.players.reading import may_signal
+from erqiwang_core.players.sight import Sight
 from erqiwang_core.playing import Play, Signal, SignalKind
 from erqiwang_core.units import CardSet
 
@@ -30,19 +31,22 @@ _SIGNAL: Final = 10
 class RandomLegal:
     """Chooses legal actions at random, so that each kind of action happens often enough for tests."""
 
-    def act(self, view: View, random: Random) -> Command | None:
+    def act(self, view: Sight, random: Random) -> Command | None:
         """A random legal command; None if the seat has nothing to do."""
+        # The advice to a seat that must play holds a suggestion, which takes longer to find than this player's choice.
+        if view.is_to_play:
+            return _play(view, random)
         choice = view.advice.choice
         return None if choice is None else _choose(choice, view, random)
 
-    def signal(self, view: View, random: Random) -> Signal | None:
+    def signal(self, view: Sight, random: Random) -> Signal | None:
         """Now and then a random signal, true or not; None most of the time."""
         if not may_signal(view) or random.randrange(_SIGNAL):
             return None
         return Signal(random.choice(tuple(SignalKind)))
 
 
-def _choose(choice: Choice, view: View, random: Random) -> Command:
+def _choose(choice: Choice, view: Sight, random: Random) -> Command:
     hand = view.hand.cards
     match choice:
         case CallAdvice(bids, may_pass, _):
@@ -55,30 +59,33 @@ def _choose(choice: Choice, view: View, random: Random) -> Command:
             return NameTrump(number(random.choice(trumps)[0]))
         case BuryAdvice(size, _):
             return Bury(tuple(random.sample(ids(hand), size)))
-        case LeadAdvice():
-            return Play(ids(_lead(tables(view), hand, random)))
-        case FollowAdvice():
-            return Play(ids(_follow(tables(view), view, choice, random)))
+        case LeadAdvice() | FollowAdvice():
+            return _play(view, random)
         case ReadyAdvice():
             return Ready()
 
 
+def _play(view: Sight, random: Random) -> Play:
+    order, hand, trick = view.order, view.hand.cards, view.trick_under_way
+    return Play(ids(_lead(order, hand, random) if trick is None else _follow(order, trick.lead, hand, random)))
+
+
 def _lead(order: Order, hand: CardSet, random: Random) -> CardSet:
-    trumps = ids(order.trumps(hand))
-    if len(trumps) > 1 and not random.randrange(_THROW):
-        return cards_of(random.sample(trumps, random.randint(2, len(trumps))))
+    trumps = order.trumps(hand)
+    if count(trumps) > 1 and not random.randrange(_THROW):
+        return cards_of(random.sample(ids(trumps), random.randint(2, count(trumps))))
     return random.choice(all_components(order, hand))
 
 
-def _follow(order: Order, view: View, advice: FollowAdvice, random: Random) -> CardSet:
+def _follow(order: Order, lead: Lead, hand: CardSet, random: Random) -> CardSet:
     """A legal play: random cards from `may` if they happen to be legal, else the cheapest play at random prices.
 
     Random cards break up pairs wherever the rules allow it. The cheapest play breaks up none without need, so alone it
     would leave many legal plays untried.
     """
-    lead = lead_to_follow(view)
-    free = ids(CardSet(advice.may & ~advice.must))
-    tried = CardSet(advice.must | cards_of(random.sample(free, advice.number - count(advice.must))))
-    if is_legal(order, lead, view.hand.cards, tried):
+    needed = must(order, lead, hand)
+    free = ids(CardSet(may(order, lead, hand) & ~needed))
+    tried = CardSet(needed | cards_of(random.sample(free, lead.count - count(needed))))
+    if is_legal(order, lead, hand, tried):
         return tried
-    return follow(order, lead, view.hand.cards, by_price(random.sample(range(CARDS), CARDS)))
+    return follow(order, lead, hand, by_price(random.sample(range(CARDS), CARDS)))

@@ -1,77 +1,56 @@
-"""What a player reads off a view: the lead to follow, the cards not seen yet, and who is on which side."""
+"""What a player reads off a view: the cards not seen yet, and who is on which side."""
 
 from erqiwang_core.kernel.hand import cards_of
-from erqiwang_core.kernel.shapes import Lead
-from erqiwang_core.kernel.trick import Trick
-from erqiwang_core.kernel.trump import Group, Order, order
-from erqiwang_core.parts import Agreed, View
+from erqiwang_core.kernel.trump import Group
+from erqiwang_core.parts import Agreed
+from erqiwang_core.players.sight import Sight
 from erqiwang_core.refusals import Phase
 from erqiwang_core.rules import Rules, game_rules
 from erqiwang_core.seats import seats_after
 from erqiwang_core.units import CardSet, Seat
 
 
-def rules_of(view: View) -> Rules:
+def rules_of(view: Sight) -> Rules:
     """The rules of the match that the view shows."""
     return game_rules(view.options.game, view.options.review)
 
 
-def may_signal(view: View) -> bool:
+def may_signal(view: Sight) -> bool:
     """Whether the seat is a defender and play has begun."""
     return view.progress.phase is Phase.PLAYING and agreed(view).declarer != view.seat
 
 
-def agreed(view: View) -> Agreed:
+def agreed(view: Sight) -> Agreed:
     """The contract. There must be a declarer."""
     contract = view.contract.agreed
     assert contract is not None, "a declarer has been found"
     return contract
 
 
-def tables(view: View) -> Order:
-    """The tables of the trump choice. Trump must have been named."""
-    trump = agreed(view).trump
-    assert trump is not None, "trump has been named"
-    return order(trump)
-
-
-def trick_under_way(view: View) -> Trick | None:
-    """The trick in progress; None if the next play is a lead."""
-    trick = view.table.trick
-    return None if trick is None or len(trick.plays) == len(view.chairs.players) else trick
-
-
-def lead_to_follow(view: View) -> Lead:
-    """The lead to follow. A trick must be in progress."""
-    trick = trick_under_way(view)
-    assert trick is not None, "who follows follows a trick"
-    return trick.lead
-
-
-def is_partner(view: View, seat: Seat) -> bool:
+def is_partner(view: Sight, seat: Seat) -> bool:
     """Whether `seat` is on the same side as the view's seat. A seat is its own partner."""
     declarer = agreed(view).declarer
     return (seat == declarer) == (view.seat == declarer)
 
 
-def opponents(view: View, among: tuple[Seat, ...]) -> tuple[Seat, ...]:
+def opponents(view: Sight, among: tuple[Seat, ...]) -> tuple[Seat, ...]:
     """The seats in `among` on the other side."""
     return tuple(seat for seat in among if not is_partner(view, seat))
 
 
-def partners(view: View, among: tuple[Seat, ...]) -> tuple[Seat, ...]:
+def partners(view: Sight, among: tuple[Seat, ...]) -> tuple[Seat, ...]:
     """The seats in `among` on the same side as the view's seat."""
     return tuple(seat for seat in among if is_partner(view, seat))
 
 
-def still_to_play(view: View) -> tuple[Seat, ...]:
+def still_to_play(view: Sight) -> tuple[Seat, ...]:
     """The other seats that have not played to the present trick, in order of play."""
-    trick = trick_under_way(view)
+    trick = view.trick_under_way
     played = () if trick is None else tuple(played.seat for played in trick.plays)
-    return tuple(seat for seat in seats_after(view.seat, len(view.chairs.players)) if seat not in played)
+    return tuple(seat for seat in seats_after(view.seat, rules_of(view).seats) if seat not in played)
 
 
-def unseen(view: View) -> CardSet:
+def unseen(view: Sight) -> CardSet:
     """The cards that may be in another hand: those that the seat does not hold, has not buried, and cannot see.
 
     A review room shows all past tricks. A no-review room shows only the trick on the table and, to defenders, the
@@ -85,7 +64,7 @@ def unseen(view: View) -> CardSet:
     return CardSet(cards_of(rules_of(view).deck) & ~seen)
 
 
-def is_void(view: View, seat: Seat, group: Group) -> bool:
+def is_void(view: Sight, seat: Seat, group: Group) -> bool:
     """Whether it is known that `seat` holds no card of `group`."""
     if group is Group.TRUMPS and seat in view.trump_void.announced:
         return True
