@@ -14,12 +14,16 @@ from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Node, Room
 from erqiwang_grpc.shuffling import seeded
 from erqiwang_grpc.store import RoomId, TimeNs
-from erqiwang_grpc.store.postgres import Address, PostgresStore, notifications
+from erqiwang_grpc.store.postgres import Address, PostgresStore, house_lock, notifications
 from erqiwang_grpc.testing.cluster import Cluster
 from tests.durability.played import Clock, administer, opened as opened_room
 from tests.service.tables import eventually
 from tests.store.postgres.conftest import opened
-from tests.store.postgres.test_lost import end_all
+from tests.store.postgres.test_lost import name
+
+WAITED_FOR = "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = $1 AND NOT granted)"
+END_HOLDER = """SELECT pg_terminate_backend(pid, 5000) FROM pg_locks
+  WHERE locktype = 'advisory' AND objid = $1 AND granted"""
 
 
 @pytest.fixture
@@ -67,10 +71,18 @@ async def test_a_node_that_loses_its_connection_keeps_house_no_longer_and_one_do
     cluster: Cluster, database: Address, stores: tuple[PostgresStore, PostgresStore]
 ) -> None:
     one, two = stores
-    async with cluster.superuser() as db:
-        await end_all(db, database)
-    await eventually(lambda: not one.keeps_house)
-    await eventually(lambda: one.keeps_house or two.keeps_house)
+    async with cluster.superuser(name(database)) as db:
+        # Whoever waits for the lock gets it when its holder is ended, so that no node can take it again at once.
+        waiting = asyncio.create_task(db.execute("SELECT pg_advisory_lock($1)", house_lock.LOCK))
+        async with cluster.superuser() as other:
+            while not await other.fetchval(WAITED_FOR, house_lock.LOCK):  # noqa: ASYNC110  # the server rings no bell
+                await asyncio.sleep(0.01)
+            await other.execute(END_HOLDER, house_lock.LOCK)
+        await waiting
+        await eventually(lambda: not one.keeps_house)
+        assert not two.keeps_house
+        await db.execute("SELECT pg_advisory_unlock($1)", house_lock.LOCK)
+        await eventually(lambda: one.keeps_house or two.keeps_house)
     assert not (one.keeps_house and two.keeps_house)
 
 
