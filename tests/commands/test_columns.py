@@ -36,6 +36,7 @@ OTHER: Final[dict[str, list[tuple[str, ...]]]] = {
     "bench": [("--rooms", "1", "--seconds", "1", "--deals", "1", "--rate", "0", "--processes", "1")],
     "torture": [("--minutes", "0.02", "--tables", "1")],
     "backup": [("COPY", "--data", "DATA")],
+    "move": [("--from", "DATA", "--to", "COPY")],
     "compact": [("--data", "DATA")],
     "keys": [("rotate-signing", "--data", "DATA"), ("add", "acme", "--data", "DATA")],
     "store": [("new-identity", "--data", "DATA")],

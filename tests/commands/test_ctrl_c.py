@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import socket
 import sqlite3
 from collections.abc import Callable
@@ -33,6 +34,7 @@ INTERRUPTED: Final = {
     "compact": "test_while_the_store_is_held",
     "store": "test_while_the_store_is_held",
     "torture": "test_torture_while_it_plays",
+    "move": "test_while_no_server_answers",
     "rooms": "test_while_no_server_answers",
     "health": "test_while_no_server_answers",
 }
@@ -96,17 +98,26 @@ def test_play_while_it_connects() -> None:
                 interrupted(screen)
 
 
-@pytest.mark.parametrize("given", [("rooms", "list", "--key-file", "KEY"), ("health", "--timeout", "60")], ids=" ".join)
+@pytest.mark.parametrize(
+    "given",
+    [
+        ("rooms", "list", "--key-file", "KEY", "--server", "ADDRESS"),
+        ("health", "--timeout", "60", "--server", "ADDRESS"),
+        ("move", "--from", "FOLDER", "--to", "postgresql://nobody@ADDRESS/rooms?sslmode=disable"),
+    ],
+    ids=lambda given: str(given[0]),
+)
 def test_while_no_server_answers(given: tuple[str, ...], tmp_path: Path) -> None:
+    asyncio.run(stored(tmp_path))
     key = tmp_path / "key"
     key.write_text("a key")
     with socket.socket() as server:
         server.bind(("127.0.0.1", 0))
         server.listen()
         server.settimeout(60)
-        address = f"127.0.0.1:{server.getsockname()[1]}"
-        arguments = [str(key) if each == "KEY" else each for each in given]
-        with terminal(*arguments, "--server", address) as screen:
+        places = {"KEY": str(key), "FOLDER": str(tmp_path), "ADDRESS": f"127.0.0.1:{server.getsockname()[1]}"}
+        arguments = [re.sub("KEY|FOLDER|ADDRESS", lambda found: places[found[0]], each) for each in given]
+        with terminal(*arguments) as screen:
             connection, _ = server.accept()
             with connection:
                 interrupted(screen)

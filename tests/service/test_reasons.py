@@ -321,7 +321,9 @@ def places(called: str) -> list[tuple[str, ast.Call]]:
 
 
 def test_one_line_of_the_source_ends_a_call_and_one_names_a_reason() -> None:
-    assert [file for file, _ in places("abort")] == ["rpc/errors.py"]
+    # The proxy of the tests aborts connections, and no calls.
+    assert {file for file, _ in places("abort")} == {"rpc/errors.py", "testing/proxy.py"}
+    assert [file for file, _ in places("abort")].count("rpc/errors.py") == 1
     assert not [*places("abort_with_status"), *places("set_code"), *places("set_details")]
     naming = [(file, node) for file, node in places("ErrorInfo") if node.keywords]
     ((file, node),) = naming
