@@ -87,7 +87,7 @@ async def test_the_lists_above_leave_no_column_out(cluster: Cluster, filled: Pos
         "batches": {*UNDER_THE_CHECKSUM, *ORDER_ALONE},
         "rooms": {"room", *SEALED},
         "found": set(INDEX),
-        "store": {"schema_version", "identity"},
+        "store": {"schema_version", "identity", "home"},
     }
 
 
