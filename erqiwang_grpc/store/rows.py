@@ -6,7 +6,7 @@ alone, so both engines compute the same links.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol, TypeAlias, final
 
@@ -150,6 +150,21 @@ def head_row(row: tuple[object, ...]) -> HeadRow | None:
 
 def _encoded(row: tuple[object, ...]) -> tuple[object, ...]:
     return tuple(value.encode() if isinstance(value, str) else value for value in row)
+
+
+def decoded(row: Iterable[object], texts: Sequence[int]) -> tuple[object, ...]:
+    """The row with its texts decoded, which stand at those places. One that is not UTF-8 stays bytes: the row is damaged."""
+    return tuple(text(value) if place in texts else value for place, value in enumerate(row))
+
+
+def text(value: object) -> object:
+    """The text that these bytes are in UTF-8; the value itself if they are none."""
+    if not isinstance(value, bytes):
+        return value
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value
 
 
 def found_rows(head: HeadRow) -> list[FoundRow]:

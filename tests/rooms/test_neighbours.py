@@ -11,6 +11,7 @@ from erqiwang_core.options import FourPlayer, RoomOptions
 from erqiwang_core.playing import Playing, Signal, SignalKind, Signalled
 from erqiwang_core.units import Seat
 
+from erqiwang_grpc.rooms import neighbours
 from erqiwang_grpc.rooms.audience import Attachment
 from erqiwang_grpc.rooms.closing import Closing
 from erqiwang_grpc.rooms.command import Accepted, Answered
@@ -233,6 +234,38 @@ async def test_a_node_that_is_silent_for_a_minute_has_nobody(nodes: Nodes) -> No
     await keeping.tick()
     assert shown(north) == (True, False, False)
     assert not one.node.neighbours.has(here.id, EAST), "nothing is kept of it"
+
+
+def roster(room: str, *seats: int) -> Roster:
+    return Roster(NodeId("other"), RoomId(room), tuple(SeatHere(seat, 1, True) for seat in seats))
+
+
+def test_what_was_not_repeated_is_forgotten_and_what_was_is_kept() -> None:
+    known = Neighbours(ProcessSideMessages(), NodeId("this"))
+    known.take(roster("repeated", 1), 0.0)
+    known.take(roster("silent", 1), 10.0)
+    known.take(roster("repeated", 1), 20.0)
+    assert known.forget_silent(70.0) == ()
+    assert known.forget_silent(70.1) == (RoomId("silent"),)
+    assert [known.has(RoomId(room), EAST) for room in ("repeated", "silent")] == [True, False]
+
+
+def test_of_too_many_rosters_the_one_that_was_heard_earliest_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(neighbours, "_MOST_ROSTERS", 2)
+    known = Neighbours(ProcessSideMessages(), NodeId("this"))
+    for now, room in enumerate("abac"):
+        known.take(roster(room, 1), float(now))
+    assert [known.has(RoomId(room), EAST) for room in "abc"] == [True, False, True]
+
+
+def test_a_roster_replaces_what_its_node_has_said_before() -> None:
+    known = Neighbours(ProcessSideMessages(), NodeId("this"))
+    known.take(roster("a", 0, 1), 0.0)
+    known.take(roster("a", 0), 1.0)
+    assert [known.has(RoomId("a"), seat) for seat in (NORTH, EAST)] == [True, False]
+    known.take(roster("a"), 2.0)
+    assert not known.has(RoomId("a"), NORTH)
+    assert known.leave(NodeId("other")) == (), "nothing is kept of it"
 
 
 async def test_a_node_that_stops_says_so(nodes: Nodes) -> None:

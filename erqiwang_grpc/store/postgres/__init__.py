@@ -178,7 +178,15 @@ class PostgresStore:
 
     async def latest(self) -> Cursor | Unavailable:
         """The cursor after everything that `feed` gives by now."""
-        return await self._look(lists.latest)
+        why = _CHANGING
+        for _ in range(_READS):
+            try:
+                return await self._committer.write(lists.latest)
+            except WriteFailed as failed:
+                why = Unavailable(str(failed))
+                if not failed.is_unsure:
+                    break
+        return why
 
     async def summary(self, room: RoomId) -> Listed | Damaged | Unavailable | None:
         """The room's summary, checked against its head. See `StoreReader.summary`."""

@@ -61,8 +61,11 @@ WHERE b.feed = $1 AND (b.xid, b.place) > ($2, $3)
   AND b.xid < pg_snapshot_xmin(pg_current_snapshot())::text::bigint
 ORDER BY b.xid, b.place LIMIT $4
 """
+# It writes something, so that it is answered when everything before it is written down too. Otherwise a server that crashes
+# could give numbers below this one again: those of notifications, which are not written down at once. What is stored under
+# them would stand before the cursor, and no feed would tell it.
 _LATEST: Final = """SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS open,
-  EXISTS (SELECT FROM batches) AS is_anything_stored"""
+  EXISTS (SELECT FROM batches) AS is_anything_stored, pg_logical_emit_message(true, 'erqiwang', '')"""
 
 _ROOM: Final = "r.room, r.version, r.chain, r.terms, r.created_ns, r.ended_ns, r.body, r.seal"
 # The moment is read from the index, which is sorted by it. Otherwise, with damage, pages would not follow each other.
@@ -157,7 +160,7 @@ def _entries(room: bytes, row: Sequence[object]) -> tuple[Entry, ...] | None:
 
 
 async def latest(db: Connection) -> Cursor:
-    """See `StoreReader.latest`."""
+    """See `StoreReader.latest`. The cursor may be given once this write was answered."""
     row = await db.fetchrow(_LATEST)
     assert row is not None, "the statement gives one row"
     return cursors.after((row["open"], 0)) if row["is_anything_stored"] else START

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import logging
 from collections.abc import Awaitable, Callable
 from typing import Final, Protocol, final
@@ -156,3 +157,18 @@ def packed(node: str, parts: list[str]) -> list[str]:
 
 def _payload(node: str, parts: list[str]) -> str:
     return f'["{node}",{",".join(parts)}]'
+
+
+def unpacked(payload: object) -> tuple[str, list[object]]:
+    """The name of the node and the parts of a notification. Anybody may have sent it: without parts if it is none of ours."""
+    if not isinstance(payload, str):
+        return "", []
+    try:
+        told: object = json.loads(payload)
+    except (ValueError, RecursionError):
+        return "", []
+    match told:
+        case [str(node), *parts]:
+            return node, parts
+        case _:
+            return "", []

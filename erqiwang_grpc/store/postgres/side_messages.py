@@ -10,7 +10,7 @@ from typing import Final, final
 
 from erqiwang_grpc.store.port import RoomId, Version
 from erqiwang_grpc.store.postgres.database_clock import DatabaseClock
-from erqiwang_grpc.store.postgres.notifications import packed
+from erqiwang_grpc.store.postgres.notifications import packed, unpacked
 from erqiwang_grpc.store.side_messages import (
     NodeId,
     NodeLeft,
@@ -95,20 +95,11 @@ def _part(message: SideMessage) -> list[object]:
 
 def heard(payload: object) -> Iterator[SideMessage]:
     """The messages in a notification. Anybody may have sent it, so whatever is no message is passed over."""
-    if not isinstance(payload, str):
-        return
-    try:
-        told: object = json.loads(payload)
-    except (ValueError, RecursionError):
-        return
-    match told:
-        case [str(node), *parts]:
-            for part in parts:
-                message = _message(NodeId(node), part)
-                if message is not None:
-                    yield message
-        case _:
-            pass
+    node, parts = unpacked(payload)
+    for part in parts:
+        message = _message(NodeId(node), part)
+        if message is not None:
+            yield message
 
 
 def _message(node: NodeId, part: object) -> SideMessage | None:

@@ -30,6 +30,7 @@ from erqiwang_grpc.store.port import (
 from erqiwang_grpc.store.postgres import standby
 from erqiwang_grpc.store.postgres.connections import Connection
 from erqiwang_grpc.store.postgres.standby import Seen
+from erqiwang_grpc.store.rows import decoded, text
 
 # A group of appends, of one room at most one. What is stored is what `linked` holds: the rooms that are at the expected
 # version. Their rows are locked in the order of their ids, since two nodes that lock in different orders would wait for
@@ -306,7 +307,7 @@ async def summary(db: Connection, room: RoomId) -> Listed | Damaged | None:
     if listed is None:
         return Damaged(room, head.version, pages.BROKEN_SEAL)
     columns = (keys or (), values or (), created or (), ended or ())
-    found = [(_text(key), _text(value), *moments) for key, value, *moments in zip(*columns, strict=True)]
+    found = [(text(key), text(value), *moments) for key, value, *moments in zip(*columns, strict=True)]
     return listed if found == pages.found_by(listed.summary) else Damaged(room, head.version, pages.NOT_FOUND)
 
 
@@ -344,21 +345,11 @@ def texts(row: Iterable[object], *places: int) -> tuple[object, ...]:
 
     The texts stand at `places`; without any, at those of a batch.
     """
-    at = places or _TEXTS
-    return tuple(_text(value) if place in at else value for place, value in enumerate(row))
+    return decoded(row, places or _TEXTS)
 
 
 _TEXTS: Final = (3, 4, 8)
 """Where actor, command and feed stand in the row of a batch."""
-
-
-def _text(value: object) -> object:
-    if not isinstance(value, bytes):
-        return value
-    try:
-        return value.decode()
-    except UnicodeDecodeError:
-        return value
 
 
 def _end(version: int | None, link: bytes | None) -> End | None:

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager
 from typing import Final, final
 
 from erqiwang_grpc.store.port import RoomId, Version
-from erqiwang_grpc.store.postgres.notifications import packed
+from erqiwang_grpc.store.postgres.notifications import packed, unpacked
 from erqiwang_grpc.store.wakeup import ProcessWakeup
 
 CHANNEL: Final = "erqiwang"
@@ -62,19 +62,10 @@ def payloads(node: str, due: dict[RoomId, Version]) -> list[str]:
 
 def heard(node: str, payload: object) -> Iterator[tuple[RoomId, Version]]:
     """The hints of other nodes in a notification. Anybody may have sent it, so whatever is no hint is passed over."""
-    if not isinstance(payload, str):
-        return
-    try:
-        told: object = json.loads(payload)
-    except (ValueError, RecursionError):
-        return
-    match told:
-        case [str(sender), *hints] if sender != node:
-            for hint in hints:
-                match hint:
-                    case [str(room), int(version)]:
-                        yield RoomId(room), Version(version)
-                    case _:
-                        pass
-        case _:
-            pass
+    sender, hints = unpacked(payload)
+    for hint in hints if sender != node else ():
+        match hint:
+            case [str(room), int(version)]:
+                yield RoomId(room), Version(version)
+            case _:
+                pass

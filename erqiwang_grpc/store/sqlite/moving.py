@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final, final
 
 from erqiwang_grpc.store.port import RoomId, StoreId, StoreReader
-from erqiwang_grpc.store.rows import PAGE, BatchRow, Filled, HeadRow, batch_row, found_rows, head_row
+from erqiwang_grpc.store.rows import PAGE, BatchRow, Filled, HeadRow, batch_row, decoded, found_rows, head_row
 from erqiwang_grpc.store.sqlite import OpenRefused, SqliteReader, SqliteStore, open_reader, open_store, opening, schema
 from erqiwang_grpc.store.sqlite.opening import ServerLock
 
@@ -94,12 +94,12 @@ class SqliteTarget:
 
     async def write_batches(self, rows: Sequence[BatchRow]) -> None:
         """See `Target.write_batches`."""
-        await self._write([(_INSERT, [_decoded(row, _TEXTS) for row in rows])])
+        await self._write([(_INSERT, [decoded(row, _TEXTS) for row in rows])])
 
     async def write_heads(self, rows: Sequence[HeadRow]) -> None:
         """See `Target.write_heads`."""
-        found = [_decoded(each, (0, 1, 3)) for row in rows for each in found_rows(row)]
-        await self._write([(_SET_ROOM, [_decoded(row, (0,)) for row in rows]), (_FIND, found)])
+        found = [decoded(each, (0, 1, 3)) for row in rows for each in found_rows(row)]
+        await self._write([(_SET_ROOM, [decoded(row, (0,)) for row in rows]), (_FIND, found)])
 
     async def written(self) -> StoreReader:
         """See `Target.written`."""
@@ -210,17 +210,3 @@ def _unfinished(path: Path) -> Path:
 
 def _beside(path: Path, suffix: str) -> Path:
     return path.with_name(path.name + suffix)
-
-
-def _decoded(row: Sequence[object], texts: Sequence[int]) -> tuple[object, ...]:
-    """The row with texts where SQLite keeps texts. One that is not UTF-8 stays bytes: the row is damaged there too."""
-    return tuple(_text(value) if place in texts else value for place, value in enumerate(row))
-
-
-def _text(value: object) -> object:
-    if not isinstance(value, bytes):
-        return value
-    try:
-        return value.decode()
-    except UnicodeDecodeError:
-        return value

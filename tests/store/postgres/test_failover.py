@@ -12,21 +12,24 @@ from erqiwang_grpc.store import (
     Appended,
     Duplicate,
     Moment,
+    NodeLeft,
     Page,
     RoomId,
     Search,
+    SideMessage,
     Unavailable,
     Unsure,
     Version,
 )
 from erqiwang_grpc.store.postgres import Address, PostgresStore, connections
 from erqiwang_grpc.store.postgres.connections import Connection
+from erqiwang_grpc.store.wakeup import Bell
 from erqiwang_grpc.testing.cluster import Cluster, programs
 from erqiwang_grpc.testing.pair import Pair, paired
 from erqiwang_grpc.testing.proxy import proxied
-from tests.store.contract import EVER, FEED, FINISHED, OTHER, ROOM, batch, bodies, fed, key, summary
+from tests.store.contract import EVER, FEED, FINISHED, ONE, OTHER, ROOM, all_heard, batch, bodies, fed, key, summary
 from tests.store.postgres.conftest import opened
-from tests.store.postgres.test_lost import PATIENCE, is_set, one_that_waits, without_standby
+from tests.store.postgres.test_lost import PATIENCE, burn, is_set, one_that_waits, without_standby
 
 DATABASE = "play"
 LOST = RoomId("lost")
@@ -198,15 +201,6 @@ async def test_a_place_in_a_feed_stays_behind_what_is_written_after_a_failover(
     assert [each.entries[0].body for each in await fed(nodes[1], latest)] == [b"2"]
 
 
-async def burn(db: Connection, count: int) -> None:
-    """Use up numbers of transactions that leave no trace."""
-    for _ in range(count):
-        transaction = db.transaction()
-        await transaction.start()
-        await db.execute("SELECT pg_current_xact_id()")
-        await transaction.rollback()
-
-
 async def next_number(db: Connection) -> int:
     number: int = await db.fetchval("SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint")
     return number
@@ -285,7 +279,7 @@ async def test_while_the_standby_is_away_one_commit_waits_for_it_and_all_others_
             assert await node.read(ROOM, Version(1)) == ()
             await asyncio.sleep(0.1)
         waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND application_name = 'erqiwang'"
-        assert await db.fetchval(waiting) <= 2, "that commit, and a hint to the other node"
+        assert await db.fetchval(waiting) == 1, "that commit"
         pair.link.to_client = True
         pair.link.cut()
         await pair.streaming()
@@ -295,6 +289,27 @@ async def test_while_the_standby_is_away_one_commit_waits_for_it_and_all_others_
     monkeypatch.undo()
     assert await node.append(LOST, NOTHING, sent) == Duplicate(Version(1), Version(1), b"print")
     assert await node.append(OTHER, NOTHING, batch(b"1")) == Appended(Version(1))
+
+
+async def test_hints_and_side_messages_wait_for_no_standby(pair: Pair, nodes: list[PostgresStore]) -> None:
+    one, two = nodes
+    for node in nodes:
+        await node.notifications.is_connected.wait()
+    hints: list[tuple[RoomId, Version]] = []
+    messages: list[SideMessage] = []
+    bell = Bell()
+    async with unanswered(pair), asyncio.timeout(5):
+        with (
+            two.wakeup.listen(lambda *hint: hints.append(hint)),
+            two.wakeup.listen(bell.ring),
+            two.side_messages.listen(messages.append),
+        ):
+            one.wakeup.hint(ROOM, Version(1))
+            while not hints:
+                await bell.wait()
+            one.side_messages.say(NodeLeft(ONE))
+            await all_heard(messages, 1)
+    assert (hints, messages) == ([(ROOM, Version(1))], [NodeLeft(ONE)])
 
 
 async def test_a_write_that_a_lost_server_is_not_at_any_more_holds_nothing_up_for_long(

@@ -11,6 +11,7 @@ from erqiwang_grpc.store import (
     START,
     Appended,
     Conflict,
+    Duplicate,
     Moment,
     RoomId,
     Search,
@@ -21,7 +22,7 @@ from erqiwang_grpc.store import (
 from erqiwang_grpc.store.postgres import Address, PostgresStore
 from erqiwang_grpc.store.postgres.connections import Connection, connect
 from erqiwang_grpc.testing.cluster import Cluster
-from tests.store.contract import EVER, FEED, FINISHED, OTHER, ROOM, batch, bodies, head, key, summary
+from tests.store.contract import EVER, FEED, FINISHED, OTHER, ROOM, batch, bodies, fed, head, key, summary
 from tests.store.postgres.conftest import opened
 
 PATIENCE = 30.0
@@ -260,3 +261,39 @@ async def test_a_full_disk_refuses_appends_and_rooms_can_be_read(cluster: Cluste
     await eventually(lambda: can_be_read(store))
     assert await store.append(ROOM, stored, batch(os.urandom(2**20))) == Appended(Version(stored + 1))
     await store.close()
+
+
+async def test_a_place_in_a_feed_stays_behind_what_is_written_after_a_crash(
+    cluster: Cluster, store: PostgresStore, database: Address
+) -> None:
+    """A server that has crashed gives numbers of transactions again that it had given and not yet written down."""
+    await store.append(ROOM, NOTHING, batch(b"1", feed=FEED))
+    cluster.stop()
+    cluster.start({"wal_writer_delay": "10s"})
+    try:
+        async with cluster.superuser(name(database)) as db:
+            await eventually(lambda: is_back(store))
+            await burn(db, 200)
+            latest = await store.latest()
+            assert not isinstance(latest, Unavailable)
+            cluster.stop(signal.SIGKILL)
+        cluster.start()
+        await eventually(lambda: is_stored(store, OTHER))
+        assert [each.entries[0].body for each in await fed(store, latest)] == [b"1"]
+    finally:
+        cluster.stop()
+        cluster.start()
+
+
+async def is_stored(store: PostgresStore, room: RoomId) -> bool:
+    answer = await store.append(room, NOTHING, batch(b"1", command=key("c"), feed=FEED))
+    return isinstance(answer, Appended | Duplicate)
+
+
+async def burn(db: Connection, count: int) -> None:
+    """Use up numbers of transactions that leave no trace, as notifications do."""
+    for _ in range(count):
+        transaction = db.transaction()
+        await transaction.start()
+        await db.execute("SELECT pg_current_xact_id()")
+        await transaction.rollback()

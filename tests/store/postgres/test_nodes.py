@@ -26,7 +26,7 @@ from erqiwang_grpc.store.postgres.connections import Connection, connect
 from erqiwang_grpc.testing.cluster import Cluster
 from tests.store.contract import FEED, FINISHED, OTHER, ROOM, batch, bodies, ended, fed, head, key, listed, summary
 from tests.store.postgres.conftest import opened
-from tests.store.postgres.test_lost import one_that_waits
+from tests.store.postgres.test_lost import MINE, eventually, locked, name, one_that_waits
 
 
 @asynccontextmanager
@@ -97,7 +97,7 @@ async def test_groups_of_nodes_that_write_the_same_rooms_in_any_order_never_wait
     database: Address,
 ) -> None:
     rooms = [RoomId(f"room {number}") for number in range(12)]
-    async with nodes(database, 3) as all_nodes, connection(database) as db:
+    async with nodes(database, 3) as all_nodes:
 
         async def write(node: PostgresStore, luck: Random) -> int:
             stored = 0
@@ -119,7 +119,46 @@ async def test_groups_of_nodes_that_write_the_same_rooms_in_any_order_never_wait
         heads = [await head(all_nodes[0], room) for room in rooms]
         assert sum(version for version in heads if isinstance(version, int)) == sum(stored)
         assert len(await fed(all_nodes[0], limit=10_000)) == sum(stored)
-        assert await db.fetchval("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()") == 0
+    assert await deadlocks(database) == 0
+
+
+async def test_groups_in_contrary_orders_lock_their_rooms_in_one_order(cluster: Cluster, database: Address) -> None:
+    """Each group would hold a room that the other one wants, while a third writer holds the room between them."""
+    rooms = [RoomId("a"), RoomId("b"), RoomId("c")]
+    async with nodes(database, 2) as (one, two), cluster.superuser() as db:
+        await asyncio.gather(*(one.append(room, NOTHING, batch(b"1")) for room in rooms))
+        writing = []
+        async with locked(cluster, database, rooms[1]):
+            for node, order in ((one, rooms), (two, rooms[::-1])):
+                writing += [asyncio.create_task(node.append(room, Version(1), batch(b"2"))) for room in order]
+            await eventually(lambda: do_so_many_wait(db, database, 2))
+        answers = await asyncio.gather(*writing)
+        assert [type(answer) for answer in answers].count(Appended) == 3
+        assert [type(answer) for answer in answers].count(Conflict) == 3
+    assert await deadlocks(database) == 0
+
+
+async def do_so_many_wait(db: Connection, database: Address, number: int) -> bool:
+    """Whether so many processes of nodes wait for a lock."""
+    waiting = f"SELECT count(*) FROM pg_stat_activity WHERE {MINE} AND wait_event_type = 'Lock'"
+    found: int = await db.fetchval(waiting, name(database))
+    return found == number
+
+
+async def deadlocks(database: Address) -> int:
+    """How many deadlocks there were. All nodes must be closed."""
+    async with connection(database) as db:
+        # A process of the server counts for itself, and tells what it has counted at its end at the latest.
+        await eventually(lambda: is_alone(db))
+        found: int = await db.fetchval("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()")
+        return found
+
+
+async def is_alone(db: Connection) -> bool:
+    """Whether no other process of the server is at this database."""
+    others = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    found: int = await db.fetchval(others)
+    return found == 0
 
 
 async def test_a_summary_made_anew_while_others_write_ends_in_the_right_lists(database: Address) -> None:

@@ -6,11 +6,15 @@ import json
 import pytest
 
 from erqiwang_grpc.store import NodeId, NodeLeft, RoomId, Roster, SeatHere, SideMessage, SignalGiven, Version
-from erqiwang_grpc.store.postgres import Address, PostgresStore
+from erqiwang_grpc.store.postgres import Address, PostgresSideMessages, PostgresStore
+from erqiwang_grpc.store.postgres.database_clock import DatabaseClock
 from erqiwang_grpc.store.postgres.side_messages import CHANNEL, heard, payloads
 from erqiwang_grpc.testing.cluster import Cluster
 from tests.store.contract import ONE, ROOM, SAID, all_heard
 from tests.store.postgres.conftest import opened
+
+_MOST = 10_000
+"""Most messages of a kind that wait."""
 
 
 def test_what_is_told_is_heard() -> None:
@@ -27,6 +31,20 @@ def test_many_messages_are_told_in_notifications_that_fit_and_one_that_fits_in_n
     told = payloads([*rosters, Roster(ONE, RoomId("x" * 9_000), ())])
     assert all(len(payload.encode()) < 8_000 for payload in told)
     assert [message for payload in told for message in heard(payload)] == rosters
+
+
+def test_while_the_database_is_away_the_last_roster_of_a_room_waits_and_not_too_many_of_them() -> None:
+    side = PostgresSideMessages(asyncio.Event(), DatabaseClock())
+    for number in range(_MOST + 5):
+        side.say(Roster(ONE, RoomId(f"{number}"), ()))
+        side.say(SignalGiven(ONE, ROOM, Version(number), 0, 1))
+    last = Roster(ONE, RoomId("7"), (SeatHere(1, 2, True),))
+    side.say(last)
+    told = [message for payload in side.due() for message in heard(payload)]
+    rosters = [message for message in told if isinstance(message, Roster)]
+    assert (len(told), len(rosters)) == (2 * _MOST, _MOST)
+    assert [each for each in rosters if each.room == last.room] == [last]
+    assert side.due() == []
 
 
 @pytest.mark.parametrize(
