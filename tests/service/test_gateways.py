@@ -652,6 +652,29 @@ async def test_a_half_close_ends_the_stream_once_everything_is_answered(tmp_path
         await eventually(lambda: not service.room(table.room_id).audience)
 
 
+async def test_a_seat_that_is_being_opened_at_a_half_close_is_answered_and_displaces_nobody(tmp_path: Path) -> None:
+    store = HoldingStore(MemoryStore(shared=True))
+    async with served(tmp_path, store=store) as service:
+        table = await seated(service.platform)
+        other = RawSeat(service, table.tokens[0])
+        await other.attach()
+        async with gateway_of(service) as gateway:
+            ear = gateway.seat(table.tokens[0])
+            store.holds_reads = True
+            await ear.say(pb.PlayRequest(attach=pb.Attach()))
+            await store.held.wait()
+            (connection,) = service.server.gateways._connections
+            await gateway.call.done_writing()
+            await eventually(lambda: connection._leaving is not None)
+            store.holds_reads = False
+            store.go_on.set()
+            assert (await ear.rest(), ear.ended) == ([], gateway_pb.SeatEnded())
+            await gateway.end()
+            assert await gateway.call.code() == grpc.StatusCode.OK
+        accepted = await step(service, table)
+        assert (await other.hear("notice")).notice.version == accepted.first_version
+
+
 async def test_a_gateway_that_breaks_off_leaves_its_seats(service: Service) -> None:
     table = await seated(service.platform)
     other = RawSeat(service, table.tokens[2])

@@ -304,7 +304,10 @@ class Connection:
     async def _open(self, seat: OpenSeat, asked: pb.OpenSeat) -> None:
         admitted = await self._admitted(asked.seat_token)
         if self._is_over:
-            return  # the goodbye of the stream is for this seat too
+            # Displace nobody for a stream that ends. The goodbye of a leaving server is for this seat too.
+            if self._leaving is Closing.DETACHED:
+                self._finish(seat, Closing.DETACHED, pb.SeatEnded(), None)
+            return
         if not isinstance(admitted, Sitting):
             self._finish(seat, Closing.DETACHED, admitted, None)
             return
