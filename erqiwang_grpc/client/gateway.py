@@ -16,6 +16,7 @@ import grpc
 from erqiwang_grpc.client.calls import Cancellation, Status, bearer
 from erqiwang_grpc.client.commands import Answer, Commands, Ended, Unanswered
 from erqiwang_grpc.client.fold import Folded
+from erqiwang_grpc.client.inbox import Inbox
 from erqiwang_grpc.client.seat import FOR_GOOD
 from erqiwang_grpc.client.servers import Options, Servers
 from erqiwang_grpc.client.timing import BackOff, Heart, Timing
@@ -255,19 +256,18 @@ class Gateway:
         credentials: grpc.ChannelCredentials | None = None,
         options: Options = (),
         timing: Timing | None = None,
-        keep_messages: bool = True,
+        keep_messages: int = 16_384,
     ) -> None:
-        """`keep_messages` keeps each message until `messages` gives it. Without it there are only the seats' views."""
+        """`keep_messages` is how many messages are kept until `messages` gives them. With 0 there are only the seats' views."""
         self._servers = Servers(addresses, credentials, options)
         self._metadata = bearer(key)
         self._timing = Timing() if timing is None else timing
-        self._keep_messages = keep_messages
         self._seats: dict[int, GatewaySeat] = {}
         self._next = 0
         self._outgoing: deque[gateway_pb.SeatRequest] = deque()
         self._ready = asyncio.Event()
         self._is_over = False
-        self._incoming: asyncio.Queue[tuple[int, pb.SeatMessage] | None] = asyncio.Queue()
+        self._inbox = Inbox(keep_messages, self._resync)
         self._call: _Call | None = None
         self._dropping = False
         self._running: asyncio.Task[None] | None = None
@@ -318,11 +318,12 @@ class Gateway:
         """Each message with the number of its seat, until the stream ends. The seat's view includes it already.
 
         Messages of one seat come in order. After a `goodbye` a seat has ended; `GatewaySeat.ended` says how.
+
+        Read without long waits. When `keep_messages` are kept, a seat whose next message has no room falls behind: its
+        messages are dropped, answers and signals too, until you have read what was kept. Then the client asks for a
+        snapshot, which you get in their place. The seats' views and the answers of `act` do not depend on it.
         """
-        while True:
-            heard = await self._incoming.get()
-            if heard is None:
-                return
+        while (heard := await self._inbox.take()) is not None:
             yield heard
 
     def drop(self) -> None:
@@ -405,10 +406,16 @@ class Gateway:
         if seat is None:
             return
         for message in told.messages:
-            if await seat.hear(message) and self._keep_messages:
-                self._incoming.put_nowait((told.handle, message))
+            before = seat.version or None
+            if await seat.hear(message):
+                self._inbox.put(told.handle, message, before)
         if told.HasField("ended") and await seat.end(told.ended):
             del self._seats[told.handle]
+            self._inbox.forget(told.handle)
+
+    def _resync(self, number: int, last_version: int | None) -> None:
+        if number in self._seats:
+            self._seats[number].resync(last_version)
 
     async def _write(self, call: _Call, heart: Heart) -> None:
         """Send what waits, as much as goes into one message at a time; half-close once the gateway is left."""
@@ -447,4 +454,4 @@ class Gateway:
         for seat in self._seats.values():
             await seat.end_for_good(ended)
         self._seats.clear()
-        self._incoming.put_nowait(None)
+        self._inbox.end()

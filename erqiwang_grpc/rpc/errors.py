@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from functools import wraps
@@ -51,6 +52,9 @@ def contained(
     async def call(servicer: S, asked: A, context: grpc.aio.ServicerContext[Q, R]) -> T:
         try:
             return await rpc(servicer, asked, context)
+        except grpc.aio.InternalError:
+            # The client has left during a write, of which gRPC would log an error. It logs none of a call that is cancelled.
+            raise asyncio.CancelledError from None
         except grpc.aio.BaseError:
             # The server or the client has ended the call: this is no error.
             raise

@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -72,6 +73,29 @@ async def test_messages_come_with_the_number_of_their_seat_and_fold_to_its_view(
                 break
         for seat in seats:
             assert (folded[seat.number].view, folded[seat.number].present) == (seat.view, (True, True, True))
+
+
+async def test_whoever_reads_messages_too_slowly_gets_snapshots_in_place_of_what_had_no_room(service: Service) -> None:
+    table = await seated(service.platform)
+    folded: dict[int, Folded] = {}
+    snapshots: Counter[int] = Counter()
+    key = service.gateway_key()
+    async with asyncio.timeout(PATIENCE), Gateway([service.address], key, keep_messages=10) as gateway:
+        seats = opened(gateway, table)
+        await play_all(seats, until=in_phase(view_pb2.PHASE_SETTLED))
+        async for number, message in gateway.messages():
+            snapshots[number] += message.HasField("snapshot")
+            before = folded.setdefault(number, Folded())
+            if message.HasField("notice"):
+                assert message.notice.version == before.version + 1
+            before.take(message)
+            if all(
+                number in folded and folded[number].version == seat.version for number, seat in gateway.seats.items()
+            ):
+                break
+        for seat in seats:
+            assert folded[seat.number].view == seat.view
+        assert set(snapshots.values()) == {2}, "the first, and one in place of what had no room"
 
 
 async def test_a_command_whose_answer_was_lost_is_carried_out_once(service: Service) -> None:

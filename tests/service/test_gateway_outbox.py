@@ -89,6 +89,24 @@ async def test_a_seat_that_has_more_than_a_response_holds_waits_for_another_turn
     assert (len(first[1]), list(second), len(second[1])) == (7, [2, 1], 2), "the other seat's turn comes between"
 
 
+async def test_a_seat_whose_snapshot_fails_ends_once() -> None:
+    """A second end would end whoever has the handle next."""
+    outbox = Outbox(10_000, 1)
+
+    def fails(_: int | None) -> tuple[Packed, ...]:
+        outbox.finish(failing, Closing.FAILED, gateway_pb.SeatEnded(code=13), beat(7))
+        return ()
+
+    failing = SeatBox(1, fails, None)
+    for version in (1, 2):
+        outbox.put(failing, notice(version))
+    (told,) = gateway_pb.ConnectResponse.FromString(await outbox.take()).seats
+    assert (told.handle, told.ended.code, len(told.messages)) == (1, 13, 1)
+    assert outbox.waiting == 0
+    outbox.close(Closing.DETACHED)
+    assert await outbox.take() == b"", "the end was told once"
+
+
 @pytest.mark.parametrize("closing", [Closing.DISPLACED, Closing.UNSEATED])
 async def test_a_seat_that_was_behind_at_its_end_is_told_what_was_true_then_unless_it_was_given_away(
     closing: Closing,

@@ -14,6 +14,7 @@ import pytest
 
 from erqiwang_grpc.client import fold
 from erqiwang_grpc.client.calls import bearer
+from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.store.sqlite import STORE_FILE, SqliteStore, open_store
 from erqiwang_grpc.v1 import bidding_pb2, gateway_service_pb2 as gateway_pb, seat_service_pb2 as pb, view_pb2
 from tests.service.clocks import HandMonotonic
@@ -34,6 +35,7 @@ from tests.service.tables import (
     suggested,
 )
 from tests.service.test_access import another_servers, claims, signed
+from tests.store.holding import HoldingStore
 
 BID: Final = pb.Command(bid=bidding_pb2.Bid(points=70))
 DETACH: Final = pb.PlayRequest(detach=pb.Detach())
@@ -391,6 +393,55 @@ async def flood(call: "grpc.aio.StreamStreamCall[gateway_pb.ConnectRequest, gate
         await asyncio.wait_for(call.write(gateway_pb.ConnectRequest(requests=bad)), 1)
 
 
+@asynccontextmanager
+async def held_up(
+    folder: Path, requests: list[gateway_pb.SeatRequest]
+) -> AsyncIterator[tuple[Service, Table, HoldingStore]]:
+    """A gateway whose first seat waits for the store, and has sent these requests meanwhile, each in its own message."""
+    store = HoldingStore(MemoryStore())
+    async with served(folder, store=store) as service:
+        table = await seated(service.platform)
+        async with gateway_of(service) as gateway:
+            ear = gateway.seat(table.tokens[0], 0)
+            await ear.attach()
+            store.holds_appends = True
+            await ear.say(pb.PlayRequest(command_id="bid", command=BID))
+            await store.held.wait()
+            saying = asyncio.create_task(said_one_by_one(gateway, requests))
+            yield service, table, store
+            store.go_on.set()
+            await asyncio.wait_for(saying, PATIENCE)
+
+
+async def said_one_by_one(gateway: RawGateway, requests: list[gateway_pb.SeatRequest]) -> None:
+    for request in requests:
+        await gateway.say(request)
+
+
+async def test_requests_that_wait_hold_bounded_memory(tmp_path: Path) -> None:
+    """A request that waits holds its whole message, however long its id is."""
+    large = [gateway_pb.SeatRequest(handle=0, command_id="x" * 60_000, command=BID)] * 200
+    async with held_up(tmp_path, large) as (service, table, _):
+        (connection,) = service.server.gateways._connections  # what waits inside is what this is about
+        await eventually(lambda: connection._held >= 4_000_000)
+        for _ in range(50):
+            await seen(service, table, 1)
+        assert connection._underway < 80, "71 of them are 4 MiB, and the bid"
+
+
+async def test_others_get_a_turn_while_what_has_waited_is_carried_out(tmp_path: Path) -> None:
+    wrong = [gateway_pb.SeatRequest(handle=0, command_id="x", command=pb.Command())] * 400
+    async with held_up(tmp_path, wrong) as (service, _, store):
+        (connection,) = service.server.gateways._connections  # what waits inside is what this is about
+        await eventually(lambda: connection._underway == 401)
+        store.go_on.set()
+        turns = 0
+        while connection._underway:
+            turns += 1
+            await asyncio.sleep(0)
+        assert turns > 400 / 16
+
+
 async def deal(service: Service, table: Table, after: Callable[[], None]) -> None:
     """Play a deal by single calls, and call `after` after each."""
     while not in_phase(view_pb2.PHASE_SETTLED)((await seen(service, table, 0)).view):
@@ -567,6 +618,26 @@ async def test_a_leaving_server_answers_what_is_under_way_and_says_goodbye_to_th
                 assert not any(message.HasField("goodbye") for message in await ear.rest()), "the stream's is for all"
 
 
+async def test_a_leaving_server_waits_for_no_allowance(tmp_path: Path) -> None:
+    clock = HandMonotonic()
+    limits = replace(ROOMY, commands_per_gateway=10)
+    async with served(tmp_path, limits=limits, monotonic=clock) as service:
+        table = await seated(service.platform)
+        async with gateway_of(service) as gateway:
+            ear, *_ = await opened(gateway, table)
+            bid = gateway_pb.SeatRequest(handle=ear.handle, command_id="bid", command=BID)
+            await gateway.say(*[gateway_pb.SeatRequest(handle=9, resync=gateway_pb.Resync())] * 17)
+            await gateway.say(*[bid] * 5)
+            await eventually(lambda: clock.is_waited_for(0.5))
+            stopping = asyncio.create_task(service.server.stop(PATIENCE))
+            await gateway.end()
+            assert gateway.refused is not None
+            assert gateway.refused.reason == "DRAINING"
+            clock.forward(0.5)
+            await stopping
+            assert service.room(table.room_id).version == 5, "the bid was read, and is not carried out"
+
+
 async def test_a_half_close_ends_the_stream_once_everything_is_answered(tmp_path: Path) -> None:
     async with on_disk(tmp_path) as service:
         table = await seated(service.platform)
@@ -579,6 +650,29 @@ async def test_a_half_close_ends_the_stream_once_everything_is_answered(tmp_path
             assert await gateway.call.code() == grpc.StatusCode.OK
             await ear.hear("accepted")
         await eventually(lambda: not service.room(table.room_id).audience)
+
+
+async def test_a_seat_that_is_being_opened_at_a_half_close_is_answered_and_displaces_nobody(tmp_path: Path) -> None:
+    store = HoldingStore(MemoryStore(shared=True))
+    async with served(tmp_path, store=store) as service:
+        table = await seated(service.platform)
+        other = RawSeat(service, table.tokens[0])
+        await other.attach()
+        async with gateway_of(service) as gateway:
+            ear = gateway.seat(table.tokens[0])
+            store.holds_reads = True
+            await ear.say(pb.PlayRequest(attach=pb.Attach()))
+            await store.held.wait()
+            (connection,) = service.server.gateways._connections
+            await gateway.call.done_writing()
+            await eventually(lambda: connection._leaving is not None)
+            store.holds_reads = False
+            store.go_on.set()
+            assert (await ear.rest(), ear.ended) == ([], gateway_pb.SeatEnded())
+            await gateway.end()
+            assert await gateway.call.code() == grpc.StatusCode.OK
+        accepted = await step(service, table)
+        assert (await other.hear("notice")).notice.version == accepted.first_version
 
 
 async def test_a_gateway_that_breaks_off_leaves_its_seats(service: Service) -> None:

@@ -10,6 +10,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
+from itertools import count
 from typing import Final, final
 
 import grpc
@@ -41,10 +42,12 @@ log = logging.getLogger(__name__)
 _COSTS: Final = {"open": Work.SNAPSHOT, "command": Work.COMMAND, "resync": Work.SNAPSHOT, "record": Work.RECORD}
 """The cost of each request. Closing a seat costs as much as a heartbeat."""
 _SLICE: Final = 16
-"""Requests that are begun before others get a turn: some milliseconds of work."""
-_WAITING: Final = 4_096
-"""Requests that may wait, for the disk or for each other, before nothing more is read."""
-
+"""Requests that are carried out before others get a turn: some milliseconds of work."""
+_WAITING: Final = 1_024
+"""Requests that may wait, for the disk or for each other, before nothing more is read. What waits for one flush goes on
+all at once, and delays others meanwhile."""
+_HELD: Final = 4 * 1024 * 1024
+"""Bytes of messages that may be held for such requests. A request holds its whole message, whatever else is in it."""
 
 _OWN: Final = (Closing.DETACHED, Closing.FAILED)
 """Reasons to end a seat that are none of its room's: the room still knows the seat then."""
@@ -84,6 +87,8 @@ class Connection:
         self._reading = False
         self._underway = 0
         """Requests that are being carried out, or wait for an earlier one of their seat."""
+        self._held = 0
+        """The bytes of the messages that were read since no request was under way."""
         self._fewer = asyncio.Event()
         self._leaving: Closing | None = None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -155,6 +160,7 @@ class Connection:
             if self._is_over:
                 return
             self.hear()
+            await self._pay(message)
             self._reading = True
             try:
                 await self._take(message)
@@ -167,22 +173,31 @@ class Connection:
     def _is_over(self) -> bool:
         return self._leaving is not None or self.outbox.closing is not None
 
-    async def _take(self, message: pb.ConnectRequest) -> None:
-        """Begin the requests of a message. Nothing more is read while too much waits, or the stream's allowance is used up."""
+    async def _pay(self, message: pb.ConnectRequest) -> None:
+        """Pay for a message from the stream's allowance. If that is used up, wait: nothing is read meanwhile."""
         wait = self._allowance.spend(_cost(message), self._monotonic())
         if wait:
             await self._monotonic.sleep(wait)
+
+    async def _take(self, message: pb.ConnectRequest) -> None:
+        """Begin the requests of a message, unless the stream ends. Returns when there is room for more."""
         for place, request in enumerate(message.requests, 1):
+            if self._is_over:
+                return
             self._begin(request, place)
             if place % _SLICE == 0:
                 await asyncio.sleep(0)
             if self.outbox.crowded:
                 await self.outbox.relief()
-            while self._underway >= _WAITING:
-                self._fewer.clear()
-                await self._fewer.wait()
-            if self._is_over:
-                return
+            await self._less_to_do()
+        if self._underway:
+            self._held += message.ByteSize()
+            await self._less_to_do()
+
+    async def _less_to_do(self) -> None:
+        while self._underway >= _WAITING or self._held >= _HELD:
+            self._fewer.clear()
+            await self._fewer.wait()
 
     # A request
 
@@ -221,19 +236,26 @@ class Connection:
 
     async def _serve(self, seat: OpenSeat, request: pb.SeatRequest, number: int) -> None:
         """Carry out a request of a seat, and those that come meanwhile. An error ends this seat, and no other."""
-        while True:
+        for served in count(1):
             try:
                 await self._carry_out(seat, request, number)
             except Exception:
                 log.exception("seat failed")
                 self._end_seat(seat, Closing.FAILED)
-            self._underway -= 1
-            self._fewer.set()
+            self._finish_one()
             if not seat.pending:
                 break
             request, number = seat.pending.popleft()
+            if served % _SLICE == 0:
+                await asyncio.sleep(0)
         seat.busy = False
         self._close_if_done()
+
+    def _finish_one(self) -> None:
+        self._underway -= 1
+        if self._underway == 0:
+            self._held = 0
+        self._fewer.set()
 
     async def _carry_out(self, seat: OpenSeat, request: pb.SeatRequest, number: int) -> None:
         sitting = seat.sitting
@@ -282,7 +304,10 @@ class Connection:
     async def _open(self, seat: OpenSeat, asked: pb.OpenSeat) -> None:
         admitted = await self._admitted(asked.seat_token)
         if self._is_over:
-            return  # the goodbye of the stream is for this seat too
+            # Displace nobody for a stream that ends. The goodbye of a leaving server is for this seat too.
+            if self._leaving is Closing.DETACHED:
+                self._finish(seat, Closing.DETACHED, pb.SeatEnded(), None)
+            return
         if not isinstance(admitted, Sitting):
             self._finish(seat, Closing.DETACHED, admitted, None)
             return

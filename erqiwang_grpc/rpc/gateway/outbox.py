@@ -147,8 +147,11 @@ class Outbox:
         left = _RESPONSE
         while self._turns and left > 0:
             box = self._turns.popleft()
-            box.in_turn = False
             body = self._taken(box, left)
+            # Only now: what is taken afresh may fail, which ends the seat, and its end is taken with it.
+            box.in_turn = False
+            if box.size:
+                self._queue(box)
             parts += (_SEATS, varint(len(body)), body)
             left -= len(body)
         if not self.crowded:
@@ -171,7 +174,6 @@ class Outbox:
             taken, box.waiting = taken[:fit], taken[fit:]
             end = b""
             self._grow(box, -_size(taken))
-            self._queue(box)
         for message in reversed(taken):
             if message.version:
                 box.last_version = message.version
