@@ -27,7 +27,7 @@ from erqiwang_grpc.auth.files import FIRST_KEY
 from erqiwang_grpc.rpc.wire import encode
 from erqiwang_grpc.tools.bench import processes
 from erqiwang_grpc.tools.bench.figures import percentile
-from erqiwang_grpc.tools.bench.load import Orders, Played
+from erqiwang_grpc.tools.bench.orders import Orders, Played
 from erqiwang_grpc.tools.bench.processes import Subject
 
 MOST_SECONDS = 120
