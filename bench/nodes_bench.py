@@ -52,7 +52,8 @@ async def run(nodes: int, load: Load, folder: Path, url: str, server: psutil.Pro
             for _ in range(nodes)
         ]
         orders = _orders(subjects, load, (folder / FIRST_KEY).read_text().strip(), spread=spread)
-        (loader,) = await running.enter_async_context(processes.loaders([orders]))
+        (loader,) = await running.enter_async_context(processes.loaders(1))
+        await loader.order(orders)
         await loader.reach("seated")
         await loader.go_on()
         await loader.reach("attached")

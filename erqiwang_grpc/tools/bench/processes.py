@@ -7,7 +7,7 @@ import contextlib
 import json
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final, final
@@ -190,10 +190,7 @@ class Loader:
 
 
 @contextlib.asynccontextmanager
-async def loaders(orders: Sequence[Orders]) -> AsyncIterator[list[Loader]]:
-    """Start a load process for each of the orders, and give it the order. Raises what `Loader` raises."""
+async def loaders(number: int) -> AsyncIterator[list[Loader]]:
+    """Start so many load processes, which wait for their orders. Raises what `Loader` raises."""
     async with contextlib.AsyncExitStack() as stack:
-        started = [Loader(await stack.enter_async_context(_child("erqiwang_grpc.tools.bench.load"))) for _ in orders]
-        for loader, order in zip(started, orders, strict=True):
-            await loader.order(order)
-        yield started
+        yield [Loader(await stack.enter_async_context(_child("erqiwang_grpc.tools.bench.load"))) for _ in range(number)]
