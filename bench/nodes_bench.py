@@ -27,7 +27,7 @@ from erqiwang_grpc.auth.files import FIRST_KEY
 from erqiwang_grpc.rpc.wire import encode
 from erqiwang_grpc.tools.bench import processes
 from erqiwang_grpc.tools.bench.figures import percentile
-from erqiwang_grpc.tools.bench.load import Orders, Played
+from erqiwang_grpc.tools.bench.orders import Orders, Played
 from erqiwang_grpc.tools.bench.processes import Subject
 
 MOST_SECONDS = 120
@@ -52,7 +52,8 @@ async def run(nodes: int, load: Load, folder: Path, url: str, server: psutil.Pro
             for _ in range(nodes)
         ]
         orders = _orders(subjects, load, (folder / FIRST_KEY).read_text().strip(), spread=spread)
-        (loader,) = await running.enter_async_context(processes.loaders([orders]))
+        (loader,) = await running.enter_async_context(processes.loaders(1))
+        await loader.order(orders)
         await loader.reach("seated")
         await loader.go_on()
         await loader.reach("attached")

@@ -489,7 +489,7 @@ async def test_more_gateways_than_a_server_or_a_platform_may_have(tmp_path: Path
 
 
 async def test_as_many_seats_as_are_reasonable_here(tmp_path: Path) -> None:
-    """The bench opens 30,000: `python -m bench.gateway_bench --idle`."""
+    """`erqiwang bench --idle-streams 30000 --ways gateway` opens 30,000."""
     async with served(tmp_path, limits=replace(ROOMY, gateway_bytes=1_000_000)) as service:
         tables = await asyncio.gather(*(seated(service.platform) for _ in range(300)))
         async with gateway_of(service) as gateway:

@@ -1,33 +1,57 @@
-"""The figures that a bench has measured, as JSON and as a table."""
+"""The figures that a bench has measured, their medians, and what they are compared with."""
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Final, TypeAlias, final
+from __future__ import annotations
 
-from rich.console import Group, RenderableType
-from rich.table import Column, Table
-from rich.text import Text
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from statistics import median
+from typing import Final, Literal, TypeAlias, final
 
 from erqiwang_grpc.tools.bench.failure import BenchFailed
-
-MOST_RATIO: Final = 1.6
-"""The aim for `Result.ratio`."""
-MOST_P99_MS: Final = 20.0
-"""The aim for the 99th percentile from a command to its answer, in milliseconds, at 500 turns a second."""
+from erqiwang_grpc.tools.bench.orders import Way
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+Served: TypeAlias = Literal["relay", "in memory", "on disk"]
+"""What is measured: the relay, or a server by where it keeps its rooms."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One kind of measurement."""
+
+    served: Served
+    way: Way
+    rate: float | None
+    """The bound on turns a second in all rooms together; None if they play as fast as they can."""
+
+    @property
+    def base(self) -> Case:
+        """What the CPU time is compared with: the relay over streams of seats, at the same rate."""
+        return Case("relay", "streams", self.rate)
+
+    @property
+    def name(self) -> str:
+        """What it is called beside others of the same rate."""
+        return f"relay over {self.way}" if self.served == "relay" else f"{self.way}, {self.served}"
+
+    @property
+    def pace(self) -> str:
+        """What its rate is called."""
+        return "as fast as they can" if self.rate is None else f"at {self.rate:,.0f} turns a second"
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """The figures of one measurement: the relay or the server under one load."""
+    """The figures of one measurement, or their medians over several rounds."""
 
-    name: str
-    turns: int
+    turns: float
     turns_per_second: float
     cpu_us_per_turn: float
     """CPU time of the measured process for each turn, user and system, in microseconds."""
+    core_percent: float
+    """How much of one core the measured process used, per cent. Far below 100, others were what limited it."""
     p50_ms: float
     """The median time from a command to its answer, in milliseconds."""
     p95_ms: float
@@ -35,15 +59,13 @@ class Figures:
     p99_ms: float
     """The 99th percentile of the same times."""
     kib_per_room: float
-    """Resident memory of a room with all seats taken and no stream, in KiB.
+    """Resident memory of a room with all seats taken and none attached, in KiB.
 
-    About 0 for the relay, which knows of a room only when its first stream opens.
+    About 0 for the relay, which knows of a room only when its first seat attaches.
     """
-    kib_per_stream: float
-    """Resident memory of an attached stream before the first command, in KiB."""
-    idle_streams: int
-    """The number of streams that were attached and sent nothing while others played."""
-    failed: int
+    kib_per_seat: float
+    """Resident memory of an attached seat before the first command, in KiB."""
+    failed: float
     """The number of rooms that failed: a stream ended early, a call failed, or a command was refused."""
 
 
@@ -59,69 +81,90 @@ def percentile(ordered: Sequence[int], percent: float) -> float:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Result:
-    """The figures of a whole bench: of the relay, and of the server in memory and perhaps on disk."""
+class Machine:
+    """Where the bench ran, and how busy that was with other work."""
 
-    relay: Figures
-    servers: tuple[Figures, ...]
+    core: str
+    """How the rules ran: `interpreted` or `compiled`."""
+    python: str
+    cores: int
+    load_before: float
+    """The load average of one minute when the bench began."""
+    load_after: float
+    """The same at its end. The bench's own load is in it."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The figures of a whole bench."""
+
+    rounds: Sequence[Mapping[Case, Figures]]
+    """The figures of each round. All rounds have the same cases, in the same order."""
+    machine: Machine
     rooms: int
     """The number of rooms that were played at the same time."""
     seats: int
     """The number of seats in each room."""
-    rate: float | None
-    """The bound on turns a second in all rooms together; None if there was none."""
-    relay_bytes_per_turn: float
-    """The bytes of responses for each turn, on all streams of a room together."""
+    seconds: float
+    """How long each measurement played at most, in seconds."""
+    idle_seats: int
+    """The number of seats that were attached and sent nothing while others played."""
+    bytes_per_turn: float
+    """The bytes of messages for each turn, to all seats of a room together."""
 
-    def ratio(self, server: Figures) -> float:
-        """The server's CPU time per turn divided by the relay's. What exceeds 1 is the cost of the game.
+    @property
+    def cases(self) -> list[Case]:
+        """What was measured, in order."""
+        return list(self.rounds[0])
+
+    @property
+    def failed(self) -> float:
+        """The number of rooms that failed, in all measurements together."""
+        return sum(figures.failed for each in self.rounds for figures in each.values())
+
+    def figures(self, case: Case) -> Figures:
+        """The median of each figure over the rounds; of failed rooms the sum."""
+        found = [each[case] for each in self.rounds]
+        medians = {field.name: median([getattr(one, field.name) for one in found]) for field in fields(Figures)}
+        return Figures(**{**medians, "failed": sum(one.failed for one in found)})
+
+    def ratios(self, case: Case) -> list[float]:
+        """In each round, the CPU time of a turn divided by that of the relay over streams at the same rate; lowest first.
 
         Raises `BenchFailed` if the relay took too little CPU time to be measured.
         """
-        if not self.relay.cpu_us_per_turn:
+        if not all(each[case.base].cpu_us_per_turn for each in self.rounds):
             raise BenchFailed("the relay took too little CPU time to compare with: play longer, or with more rooms")
-        return server.cpu_us_per_turn / self.relay.cpu_us_per_turn
+        return sorted(each[case].cpu_us_per_turn / each[case.base].cpu_us_per_turn for each in self.rounds)
 
     def json(self) -> Json:
-        """All figures as one JSON object. Raises what `ratio` raises."""
+        """All figures as one JSON object. Raises what `ratios` raises."""
         return {
+            **asdict(self.machine),
             "rooms": self.rooms,
             "seats": self.seats,
-            "rate": self.rate,
-            "bytes_per_turn": round(self.relay_bytes_per_turn, 1),
-            "relay": _rounded(self.relay),
-            "servers": [{**_rounded(server), "cpu_ratio": round(self.ratio(server), 3)} for server in self.servers],
+            "rounds": len(self.rounds),
+            "seconds": self.seconds,
+            "idle_seats": self.idle_seats,
+            "bytes_per_turn": round(self.bytes_per_turn, 1),
+            "measurements": [self._json(case) for case in self.cases],
+        }
+
+    def _json(self, case: Case) -> dict[str, Json]:
+        ratios = self.ratios(case)
+        figures = {name: round(value, 3) for name, value in asdict(self.figures(case)).items()}
+        return {
+            **asdict(case),
+            "cpu_ratio": round(median(ratios), 3),
+            "cpu_ratio_lowest": round(ratios[0], 3),
+            "cpu_ratio_highest": round(ratios[-1], 3),
+            **figures,
         }
 
 
-def _rounded(figures: Figures) -> dict[str, Json]:
-    return {name: round(value, 3) if isinstance(value, float) else value for name, value in asdict(figures).items()}
-
-
-_ROWS: Final = {
-    "turns": "{0.turns:,}",
-    "turns a second": "{0.turns_per_second:,.0f}",
-    "CPU per turn, µs": "{0.cpu_us_per_turn:,.0f}",
-    "command → own notice, p50, ms": "{0.p50_ms:.2f}",
-    "command → own notice, p95, ms": "{0.p95_ms:.2f}",
-    "command → own notice, p99, ms": "{0.p99_ms:.2f}",
-    "memory per room, KiB": "{0.kib_per_room:,.1f}",
-    "memory per idle stream, KiB": "{0.kib_per_stream:,.1f}",
-    "idle streams": "{0.idle_streams:,}",
-    "failed rooms": "{0.failed:,}",
+MOST_RATIO: Final[Mapping[Way, Mapping[str, float]]] = {
+    "streams": {"interpreted": 1.8, "compiled": 1.5},
+    "gateway": {"interpreted": 0.9, "compiled": 0.6},
 }
-
-
-def shown(result: Result) -> RenderableType:
-    """All figures as a table with explanations, for a terminal. Raises what `ratio` raises."""
-    columns = (result.relay, *result.servers)
-    table = Table("", *(Column(figures.name, justify="right") for figures in columns))
-    for title, form in _ROWS.items():
-        table.add_row(title, *(form.format(figures) for figures in columns))
-    table.add_section()
-    table.add_row("CPU per turn, relay = 1", "1.00", *(f"{result.ratio(server):.2f}" for server in result.servers))
-    pace = "as fast as they can" if result.rate is None else f"at {result.rate:,.0f} turns a second"
-    load = f"{result.rooms:,} rooms of {result.seats} scripted seats play {pace}; each seat has its own connection."
-    relay = f"The relay sends the same messages, {result.relay_bytes_per_turn:,.0f} bytes per turn, and knows no game."
-    aims = f"Aims: CPU at most {MOST_RATIO} times the relay's; p99 under {MOST_P99_MS:.0f} ms at 500 turns a second."
-    return Group(Text(load), table, Text(relay), Text(aims))
+"""The aims for `Result.ratios` as fast as they can, with rooms in memory, by how the core runs."""

@@ -7,15 +7,25 @@ import contextlib
 import json
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final, final
 
 import psutil
 
+from erqiwang_grpc.auth.files import (
+    FIRST_KEY,
+    FIRST_PLATFORM,
+    PLATFORM_KEYS,
+    SIGNING_KEYS,
+    Opened,
+    add_platform_key,
+    open_key_files,
+)
+from erqiwang_grpc.auth.keys import Scope
 from erqiwang_grpc.tools.bench.failure import BenchFailed
-from erqiwang_grpc.tools.bench.load import Orders, Played
+from erqiwang_grpc.tools.bench.orders import Orders, Played
 
 _START_SECONDS: Final = 30.0
 _LINE_BYTES: Final = 64 * 1024 * 1024
@@ -82,18 +92,46 @@ async def _subject(module: str, *arguments: str) -> AsyncIterator[Subject]:
         yield Subject(line.split()[-1], psutil.Process(process.pid))
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """The key files of a bench, and a key of each scope."""
+
+    folder: Path
+    platform: str
+    gateway: str
+
+
+def make_keys(folder: Path) -> Keys:
+    """Make key files in this folder, which must not exist, so that a user's own data folder gets no keys of a bench."""
+    folder.mkdir()
+    opened = open_key_files(folder, None, None)
+    assert isinstance(opened, Opened), "the folder is new"
+    gateway = add_platform_key(folder / PLATFORM_KEYS, FIRST_PLATFORM, Scope.GATEWAY)
+    assert isinstance(gateway, str), "the key file is new"
+    return Keys(folder, (folder / FIRST_KEY).read_text().strip(), gateway)
+
+
 @contextlib.asynccontextmanager
-async def server(folder: Path, *, in_memory: bool, store: str | None = None) -> AsyncIterator[Subject]:
+async def server(
+    folder: Path, *, in_memory: bool, store: str | None = None, keys: Keys | None = None
+) -> AsyncIterator[Subject]:
     """Start `erqiwang serve` with its rooms in the folder, only in memory, or in the `store` of this URL.
 
-    Its limits are such that no bench reaches them.
-
-    Its key files are in the folder in both cases. Raises `BenchFailed` if the server ends before it serves, or if it
+    Its limits are such that no bench reaches them. Without `keys`, its key files are in the folder in all cases. Raises `BenchFailed` if the server ends before it serves, or if it
     does not serve within 30 seconds.
     """
     where = ("--in-memory",) if in_memory else () if store is None else ("--store", store)
-    limits = ("--commands-per-second", "1000000", "--platform-calls-per-second", "1000000")
-    async with _subject("erqiwang_grpc", "serve", "--port", "0", "--data", str(folder), *where, *limits) as subject:
+    secrets = (
+        ()
+        if keys is None
+        else ("--platform-keys", str(keys.folder / PLATFORM_KEYS), "--signing-keys", str(keys.folder / SIGNING_KEYS))
+    )
+    limits = [
+        f"--{name}=1000000" for name in ("commands-per-second", "platform-calls-per-second", "commands-per-gateway")
+    ]
+    arguments = ("serve", "--port", "0", "--data", str(folder), *where, *secrets, *limits)
+    async with _subject("erqiwang_grpc", *arguments) as subject:
         yield subject
 
 
@@ -123,13 +161,13 @@ class Loader:
         await self._write("")
 
     async def reach(self, step: str) -> None:
-        """Wait until it has reached a step: `seated` or `attached`."""
+        """Wait until it has reached a step: `seated`, `attached` or `led in`."""
         line = await self._line()
         if line != step:
             raise BenchFailed(f"a load process printed {line!r} instead of {step!r}")
 
     async def played(self) -> Played:
-        """Wait until it has played; gives what it has measured."""
+        """Wait until it has played; gives what it has measured. It keeps its seats attached until `go_on` or its end."""
         step, _, value = (await self._line()).partition(" ")
         if step != "played":
             raise BenchFailed(f"a load process printed {step!r} instead of 'played'")
@@ -152,10 +190,7 @@ class Loader:
 
 
 @contextlib.asynccontextmanager
-async def loaders(orders: Sequence[Orders]) -> AsyncIterator[list[Loader]]:
-    """Start a load process for each of the orders, and give it the order. Raises what `Loader` raises."""
+async def loaders(number: int) -> AsyncIterator[list[Loader]]:
+    """Start so many load processes, which wait for their orders. Raises what `Loader` raises."""
     async with contextlib.AsyncExitStack() as stack:
-        started = [Loader(await stack.enter_async_context(_child("erqiwang_grpc.tools.bench.load"))) for _ in orders]
-        for loader, order in zip(started, orders, strict=True):
-            await loader.order(order)
-        yield started
+        yield [Loader(await stack.enter_async_context(_child("erqiwang_grpc.tools.bench.load"))) for _ in range(number)]

@@ -11,7 +11,8 @@ from typing import final
 
 import grpc
 
-from erqiwang_grpc.tools.bench.scripted_seat import Metadata, attach, reply, request
+from erqiwang_grpc.client.calls import bearer
+from erqiwang_grpc.tools.bench.scripted_seat import attach, reply, request
 from erqiwang_grpc.v1 import seat_service_pb2 as pb, seat_service_pb2_grpc as rpc
 
 
@@ -47,8 +48,8 @@ def load(path: Path) -> Script:
 class _Stream:
     """One seat's stream while a match is recorded."""
 
-    def __init__(self, stub: rpc.SeatServiceStub, seat: Metadata) -> None:
-        self._call = stub.Play(metadata=seat)
+    def __init__(self, stub: rpc.SeatServiceStub, token: str) -> None:
+        self._call = stub.Play(metadata=bearer(token))
         self.command: pb.Command | None = None
         """The command that the seat has to send; None while it has to wait."""
 
@@ -78,21 +79,21 @@ class _Stream:
             # Presence belongs to no turn: it may come at any time.
             messages += [message for message in response.messages if not message.HasField("presence")]
         joined = pb.PlayResponse(messages=messages)
-        self.command = reply(joined).command or self.command
+        self.command = reply(joined.messages).command or self.command
         return joined.SerializeToString()
 
     def cancel(self) -> None:
         self._call.cancel()
 
 
-async def record(channel: grpc.aio.Channel, seats: Sequence[Metadata]) -> Script:
+async def record(channel: grpc.aio.Channel, tokens: Sequence[str]) -> Script:
     """Play the match of a room to its end, one command at a time, and record it.
 
-    `seats` has the metadata for the stream of each seat, seat 0 first. Raises `grpc.RpcError` if a call fails, and
+    `tokens` has the token of each seat, seat 0 first. Raises `grpc.RpcError` if a call fails, and
     `ValueError` if a command is refused.
     """
     stub = rpc.SeatServiceStub(channel)
-    streams = [_Stream(stub, seat) for seat in seats]
+    streams = [_Stream(stub, token) for token in tokens]
     try:
         attached = [await stream.attach() for stream in streams]
         turns: list[tuple[bytes, ...]] = []

@@ -2,36 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TypeAlias, final
+from typing import final
 
 from erqiwang_grpc.client.advice import suggestion
 from erqiwang_grpc.v1 import seat_service_pb2 as pb, view_pb2
-
-Metadata: TypeAlias = tuple[tuple[str, str], ...]
-"""The metadata of a stream, which say for which seat it is."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a response means for a scripted seat."""
+    """What messages mean for a scripted seat."""
 
     command: pb.Command | None = None
     """The command to send now; None if the seat has to wait."""
     answered: bool = False
-    """Whether the response has the answer to a command of the seat."""
+    """Whether they have the answer to a command of the seat."""
     settled: bool = False
     """Whether a deal is settled now."""
     over: bool = False
     """Whether the match is over."""
 
 
-def reply(response: pb.PlayResponse) -> Reply:
-    """What a response means for a scripted seat. Raises `ValueError` if it refuses a command of the seat."""
+def reply(messages: Iterable[pb.SeatMessage]) -> Reply:
+    """What messages to a scripted seat mean for it. Raises `ValueError` if it refuses a command of the seat."""
     command: pb.Command | None = None
     answered = settled = over = False
-    for message in response.messages:
+    for message in messages:
         match message.WhichOneof("message"):
             case "notice":
                 parts = message.notice.changed
