@@ -118,7 +118,7 @@ class PostgresStore:
         self._house_lock = HouseLock()
         channels = (self.wakeup, self.side_messages)
         errands = (clock.look, self._house_lock.seek)
-        self.notifications = Notifications(connections.another, rung, channels, errands)
+        self.notifications = Notifications(connections.another, connections.heal, rung, channels, errands)
         """The connection over which both travel."""
         self._identity = identity
         self._connections = connections

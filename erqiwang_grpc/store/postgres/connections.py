@@ -219,7 +219,7 @@ class Connections:
                 try:
                     db = await self.another()
                 except (*failures.ERRORS, AnotherStoreError):
-                    self._heal()
+                    self.heal()
                 else:
                     if generation == self._generation:
                         return self._session(db)
@@ -240,7 +240,7 @@ class Connections:
     def lose(self, session: Session) -> None:
         """Drop a connection that failed, and all that are as old: their host may not be the primary any more."""
         session.db.terminate()
-        self._heal()
+        self.heal()
 
     async def close(self) -> None:
         """Finish the reads that are running, then close all connections."""
@@ -281,7 +281,8 @@ class Connections:
             raise AnotherStoreError
         return db
 
-    def _heal(self) -> None:
+    def heal(self) -> None:
+        """Drop the connections that nobody uses, and see whether the database is there. Until it is, there is an outage."""
         self._generation += 1
         for session in self._idle:
             session.db.terminate()

@@ -49,12 +49,14 @@ class Notifications:
     def __init__(
         self,
         connect: Callable[[], Awaitable[Connection]],
+        failed: Callable[[], None],
         rung: asyncio.Event,
         channels: tuple[Channel, ...],
         errands: tuple[Errand, ...] = (),
     ) -> None:
-        """A channel that has something to tell sets `rung`."""
+        """`failed` is called when `connect` has raised. A channel that has something to tell sets `rung`."""
         self._connect = connect
+        self._failed = failed
         self._rung = rung
         self._channels = channels
         self._errands = errands
@@ -80,7 +82,9 @@ class Notifications:
             try:
                 db = await self._connect()
             except (*failures.ERRORS, AnotherStoreError):
-                # Whether the database is away is told by the connections that read and write.
+                # The connections that read and write tell whether the database is away. A node that is not played on
+                # uses none of them for long.
+                self._failed()
                 await asyncio.sleep(delay)
                 delay = min(2 * delay, _LONGEST_DELAY)
                 continue
