@@ -9,8 +9,9 @@ from typing import Final, final
 
 from erqiwang_grpc.tools.bench.orders import Played
 
-_LAST_SECONDS: Final = 5.0
-"""The longest time to wait for the answers to the last commands."""
+_STALLED_SECONDS: Final = 0.5
+"""The time without an answer after which no more are waited for. The relay answers in the recorded order: of seats that
+get ready at once, one may be answered only when another sends its command, and that one may not begin any more."""
 _UNMEASURED: Final = 0.0
 
 
@@ -29,6 +30,7 @@ class Course:
         self._next = 0.0
         self._opened = 0.0
         self._open = asyncio.Event()
+        self._last_answer = 0.0
         self._under_way = 0
         self._quiet = asyncio.Event()
         """Set while no command waits for its answer."""
@@ -50,9 +52,11 @@ class Course:
         So each command that a server was busy with is also a turn that counts.
         """
         self._open.clear()
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self._quiet.wait(), _LAST_SECONDS)
-        self.played.seconds = perf_counter() - self._opened
+        self._last_answer = perf_counter()
+        while not self._quiet.is_set() and perf_counter() - self._last_answer < _STALLED_SECONDS:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._quiet.wait(), _STALLED_SECONDS)
+        self.played.seconds = self._last_answer - self._opened
 
     async def turn(self) -> None:
         """Wait until the next turn may begin."""
@@ -84,7 +88,8 @@ class Course:
             if not self._under_way:
                 self._quiet.set()
             self.played.turns += 1
-            self.played.latencies.append(int(1_000_000 * (perf_counter() - sent)))
+            self._last_answer = perf_counter()
+            self.played.latencies.append(int(1_000_000 * (self._last_answer - sent)))
 
 
 @final
