@@ -117,7 +117,7 @@ class Commands:
         return waiting
 
     def hear(self, message: pb.SeatMessage) -> None:
-        """Give the answer that the message may be to whoever waits for it."""
+        """If the message is an answer, give it to the caller that waits for it."""
         match message.WhichOneof("message"):
             case "accepted":
                 self._answer(message.accepted.command_id, message.accepted)

@@ -18,7 +18,7 @@ def put(view: view_pb2.View, changed: view_pb2.Parts) -> None:
 
 @final
 class Folded:
-    """What a seat knows from all that it was told, on whatever transport."""
+    """What a seat knows from all that it was told. It is the same on every transport."""
 
     def __init__(self) -> None:
         self.view = view_pb2.View()

@@ -26,7 +26,7 @@ class Inbox:
         self._behind: dict[int, int | None] = {}
         """The seats that are behind, with the last version that was kept."""
         self._asked: dict[int, int | None] = {}
-        """Those of which a snapshot is on its way."""
+        """Those that have asked for a snapshot and not received it yet."""
 
     def put(self, number: int, message: pb.SeatMessage, version: int | None) -> None:
         """Keep a message. `version` is the seat's before it; None if it had none."""

@@ -84,7 +84,7 @@ class Housekeeping:
         await self._watch(self._node.now(), page)
 
     async def watch_due(self, page: int = _PAGE) -> None:
-        """Find the rooms that should have expired by now, whichever node created them."""
+        """Find the rooms that should have expired by now, on all nodes."""
         await self._watch(TimeNs(self._node.now() - self._node.limits.fill_minutes * MINUTE), page)
 
     async def _watch(self, until: TimeNs, page: int) -> None:

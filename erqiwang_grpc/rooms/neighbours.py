@@ -41,7 +41,7 @@ class Neighbours:
     """What one node knows of the others, and tells them.
 
     It keeps their rosters of all rooms, also of those that are not in memory here: a stream that attaches must be newer
-    than every stream of its seat elsewhere, whatever the clocks say.
+    than every stream of its seat elsewhere, even if the clocks are wrong.
     """
 
     def __init__(self, side: SideMessages | None = None, node: NodeId | None = None) -> None:
@@ -110,7 +110,7 @@ class Neighbours:
         return rooms
 
     def forget_silent(self, now: float) -> tuple[RoomId, ...]:
-        """Forget what was not repeated in time. The rooms of which something was forgotten."""
+        """Forget what was not repeated in time; gives the rooms that this concerns."""
         rooms: list[RoomId] = []
         while self._heard:
             node, room = next(iter(self._heard))

@@ -53,7 +53,7 @@ def contained(
         try:
             return await rpc(servicer, asked, context)
         except grpc.aio.InternalError:
-            # The client has left during a write, of which gRPC would log an error. It logs none of a call that is cancelled.
+            # The client has left during a write. gRPC would log an error for that, but logs none for a call that is cancelled.
             raise asyncio.CancelledError from None
         except grpc.aio.BaseError:
             # The server or the client has ended the call: this is no error.

@@ -80,7 +80,7 @@ class MemoryStore:
 
     @property
     def keeps_house(self) -> bool:
-        """True: whatever is done twice for one room is refused the second time."""
+        """True: work that is done twice for one room is refused the second time."""
         return True
 
     async def append(self, room: RoomId, expected: Version, batch: Batch) -> AppendAnswer:

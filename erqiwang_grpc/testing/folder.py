@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-# It waits for the end of its input, which comes when the process ends that started it, in whatever way. Then it ends
+# It waits for the end of its input, which comes when the process that started it ends, in any way. Then it ends
 # every process with the folder's name in its command, one that is stopped too, and removes the folder. SIGQUIT comes
 # first, because a database that is told so ends its own processes.
 _GUARD: Final = """

@@ -26,7 +26,7 @@ _REPLICATION: Final = {
     "wal_receiver_timeout": "0",
     "wal_sender_timeout": "0",
 }
-"""A link that swallows everything is cut by whoever made it do so."""
+"""A link that swallows everything stays so until the test cuts it."""
 
 
 @final
@@ -71,7 +71,7 @@ class Pair:
         await _to_its_end(self.primary.stop, how)
 
     async def kill_primary(self) -> None:
-        """Kill the primary, whatever it is doing."""
+        """Kill the primary in the middle of its work."""
         await self.stop_primary(signal.SIGKILL)
 
     async def make_standby(self) -> None:

@@ -949,7 +949,7 @@ class Refusal(_message.Message):
 
     @_typing.final
     class SeatChangesUsedUp(_message.Message):
-        """The seats of the room were given and freed as often as a room allows. Whoever sits stays seated, and a match goes on. Open
+        """The seats of the room were given and freed as often as a room allows. Players keep their seats, and a match goes on. Open
         another room.
         """
 

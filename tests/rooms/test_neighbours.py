@@ -45,7 +45,7 @@ NORTH, EAST, SOUTH = Seat(0), Seat(1), Seat(2)
 
 
 class Losing:
-    """Side messages, of which all are lost while `loses`."""
+    """Side messages. All of them are lost while `loses`."""
 
     def __init__(self) -> None:
         self._below = ProcessSideMessages()
@@ -349,7 +349,7 @@ async def test_a_signal_between_seats_of_one_node_is_told_to_no_other(nodes: Nod
     assert nodes.side.said == []
 
 
-# Whatever may stand on the channel
+# What may stand on the channel
 
 
 async def test_forged_messages_change_no_version_and_bring_no_signal_to_the_declarer(nodes: Nodes) -> None:

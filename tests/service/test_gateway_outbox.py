@@ -90,7 +90,7 @@ async def test_a_seat_that_has_more_than_a_response_holds_waits_for_another_turn
 
 
 async def test_a_seat_whose_snapshot_fails_ends_once() -> None:
-    """A second end would end whoever has the handle next."""
+    """A second end would end the next seat under the same handle."""
     outbox = Outbox(10_000, 1)
 
     def fails(_: int | None) -> tuple[Packed, ...]:

@@ -371,7 +371,7 @@ async def test_a_gateway_that_does_not_read_costs_bounded_memory_and_delays_no_t
 
 
 async def test_a_gateway_that_asks_and_does_not_read_is_not_read_either(tmp_path: Path) -> None:
-    """Every request is answered, so whoever does not take the answers could fill the memory with them."""
+    """Every request is answered, so a gateway that does not read could fill the memory with answers."""
     limits = replace(ROOMY, gateway_bytes=60_000)
     async with served(tmp_path, limits=limits) as service, unread(service, []) as slow:
         await eventually(lambda: service.server.gateways.streams == 1)

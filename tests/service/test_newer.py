@@ -39,7 +39,7 @@ async def refused(call: Awaitable[object]) -> tuple[grpc.StatusCode, str]:
 
 
 async def is_left_alone(service: Service, table: Table, newer: Newer) -> None:
-    """Whatever is asked of the room, another node should be asked."""
+    """Every request for the room is answered: ask another node."""
     key = bearer(service.key)
     assert await refused(seen(service, table, 0)) == LEFT
     assert await refused(act(service, table, 0, pb.Command(pass_bid=bidding_pb2.PassBid()))) == LEFT

@@ -29,7 +29,7 @@ from erqiwang_core.units import Seat
 
 @final
 class Glance:
-    """A seat's view of a match, of which each part is built when it is looked at.
+    """A seat's view of a match. Each part is built when it is looked at.
 
     A whole view takes longer to build than a decision takes. It has the parts that players look at, and no way to any
     other part of the match.

@@ -1,6 +1,6 @@
 """Moving a database to another store, and another store into a database; and making a copied database a store of its own.
 
-Whoever does one of these has the store to itself: it holds the lock `schema.ALONE`, which a starting server tries, and
+Each of these needs the store for itself alone: it holds the lock `schema.ALONE`, which a starting server tries, and
 nobody else is connected.
 """
 

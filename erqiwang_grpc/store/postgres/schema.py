@@ -19,7 +19,7 @@ SCHEMA: Final = "erqiwang"
 LOCK: Final = 0x45525157
 """The advisory lock of whoever makes or changes the tables: "ERQW"."""
 ALONE: Final = 0x4552515741
-"""The advisory lock of whoever must have the store to itself: "ERQWA"."""
+"""The advisory lock of a command that needs the store for itself alone: "ERQWA"."""
 
 # One row is one batch, so half a batch cannot be stored. Feeds are in the order of (xid, place): the number of the
 # transaction that wrote the batch, and the batch's place in it.

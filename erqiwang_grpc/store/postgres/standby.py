@@ -92,7 +92,7 @@ class Standby:
         return seen.timeline == self._known.timeline and seen.below <= self._known.below
 
     async def _confirm(self, before: asyncio.Task[Confirmed] | None) -> Confirmed:
-        """Write once the write before this one has ended. Whoever comes meanwhile waits for this one."""
+        """Write once the write before this one has ended. Callers that come meanwhile wait for this one."""
         if before is not None:
             await asyncio.wait((before,))
         self._writing, self._next = self._next, None

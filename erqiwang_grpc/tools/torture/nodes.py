@@ -47,7 +47,7 @@ class Node:
         self.port = self._server.port
 
     async def kill(self) -> None:
-        """Kill the server now, whatever it is doing."""
+        """Kill the server now, in the middle of its work."""
         await self._running().kill()
 
     async def stop(self) -> int:

@@ -144,7 +144,7 @@ async def test_what_only_a_lost_primary_had_was_told_by_no_node(
         lists = [asking.create_task(node.summaries(search, 10)) for node in nodes]
         await asyncio.sleep(0.5)
         assert not any(each.done() for each in (*reads, *firsts, *feeds, *latest, *lists))
-        # A room of which nothing is new is told all the same.
+        # A room without news is told all the same.
         assert await two.read(ROOM, Version(1)) == ()
         await failed_over(pair)
         await pair.make_standby()

@@ -72,7 +72,7 @@ async def test_a_node_that_loses_its_connection_keeps_house_no_longer_and_one_do
 ) -> None:
     one, two = stores
     async with cluster.superuser(name(database)) as db:
-        # Whoever waits for the lock gets it when its holder is ended, so that no node can take it again at once.
+        # A session that waits for the lock gets it when its holder ends. So no node can take it again at once.
         waiting = asyncio.create_task(db.execute("SELECT pg_advisory_lock($1)", house_lock.LOCK))
         async with cluster.superuser() as other:
             while not await other.fetchval(WAITED_FOR, house_lock.LOCK):  # noqa: ASYNC110  # the server rings no bell

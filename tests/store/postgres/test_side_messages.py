@@ -1,4 +1,4 @@
-"""Side messages over the database: as few notifications as hold them, and whatever else stands on the channel is passed over."""
+"""Side messages over the database: in as few notifications as possible. Anything else on the channel is ignored."""
 
 import asyncio
 import json
