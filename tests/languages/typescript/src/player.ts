@@ -68,7 +68,8 @@ export class Player {
 
   /** Goes on to the next server if this one is gone or leaving, and fails if there is no other or it is something else. */
   private async lose(error: unknown): Promise<void> {
-    const gone = [Code.Unavailable, Code.Canceled].includes(ConnectError.from(error).code);
+    // A connection that is reset, as by a server that was killed, is ABORTED or CANCELED to this library.
+    const gone = [Code.Unavailable, Code.Canceled, Code.Aborted].includes(ConnectError.from(error).code);
     if (!(error instanceof ConnectError) || !gone || this.moves >= MOST_MOVES * (this.servers.length - 1)) throw error;
     this.moves += 1;
     await new Promise((resolve) => setTimeout(resolve, 200));
