@@ -52,7 +52,7 @@ def _methods(of: ast.ClassDef) -> list[str]:
         "",
         f"    def __init__(self{arguments}) -> None:",
         # The class is frozen for everybody else: this is where its fields get their values.
-        *(f"        self.{name} = {name}  # type: ignore[misc]" for name, _, _ in fields),
+        *(f"        self.{name} = {name}  # type: ignore[misc]  # frozen for all others" for name, _, _ in fields),
         *([] if fields else ["        pass"]),
         "",
         "    def __eq__(self, other: object) -> bool:",

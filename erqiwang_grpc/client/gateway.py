@@ -140,7 +140,7 @@ class GatewaySeat:
     # What the gateway does with it
 
     def open(self) -> None:
-        """Ask the server to open the seat, on a new stream or anew."""
+        """Ask the server to open the seat, for the first time or again."""
         last_version = self.version or self._last_version
         asked = gateway_pb.OpenSeat(seat_token=self._token, last_version=last_version)
         self._send(gateway_pb.SeatRequest(handle=self.number, open=asked))

@@ -27,7 +27,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="give the store a new identity, and print it",
         epilog="Do so once with each copy that was not made by `erqiwang backup`, before it is served. The server then "
         "refuses older cursors and page tokens, so that platforms begin again. The server must be stopped, and all nodes of a "
-        "database. Where a database was restored into another cluster, its events are also numbered anew.",
+        "database. Where a database was restored into another cluster, its events get new numbers, too.",
     )
     rebuilt = actions.add_parser(
         "rebuild",

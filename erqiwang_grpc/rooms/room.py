@@ -332,7 +332,7 @@ class Room:
     async def pass_on(self, seat: Seat, signal: int, version: Version) -> None:
         """Pass on a signal that was given on another node when the room was at `version`.
 
-        The rules say anew whether it stands and whom it reaches: a message between nodes may be forged.
+        The rules are asked again whether it stands and whom it reaches: a message between nodes may be forged.
         """
         if self.version < version:
             await self._catch_up()

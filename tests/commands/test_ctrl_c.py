@@ -17,9 +17,9 @@ import pytest
 from erqiwang_grpc.auth.files import FIRST_KEY, PLATFORM_KEYS, SIGNING_KEYS
 from erqiwang_grpc.commands import SUBCOMMANDS
 from erqiwang_grpc.store.sqlite import STORE_FILE
-from erqiwang_grpc.testing.cluster import programs
 from tests.commands.stores import stored
 from tests.commands.terminals import CTRL_C, PATIENCE_SECONDS, Terminal, terminal
+from tests.store.postgres.programs import needed
 
 INTERRUPTED: Final = {
     "play": "test_while_it_runs",
@@ -197,8 +197,7 @@ def test_torture_while_it_plays(tmp_path: Path) -> None:
 
 
 def test_torture_of_nodes_while_they_play(tmp_path: Path) -> None:
-    if programs() is None:
-        pytest.skip("PostgreSQL is not installed: apt-get install postgresql")
+    needed()
     given = ("torture", "--store", "postgresql", "--minutes", "5", "--tables", "2", "--keep", str(tmp_path))
     with terminal(*given) as screen:
         logs = [tmp_path / f"node{number}.log" for number in range(3)]

@@ -11,7 +11,7 @@ import grpc
 from erqiwang_grpc.client import CallRefused
 from erqiwang_grpc.client.calls import bearer
 from erqiwang_grpc.v1 import gateway_service_pb2 as gateway_pb, seat_service_pb2 as pb
-from tests.service.tables import PATIENCE, RawSeat, SeatEar, Served, Service, refused
+from tests.service.tables import PATIENCE, RawSeat, SeatEar, Served, Service, Table, refused
 
 SeatOf: TypeAlias = Callable[[str], SeatEar]
 """Gives an ear for the seat of a token, on some transport."""
@@ -148,3 +148,11 @@ async def by_gateway(service: Service) -> AsyncIterator[SeatOf]:
 Transport: TypeAlias = Callable[[Service], AbstractAsyncContextManager[SeatOf]]
 TRANSPORTS: Final[dict[str, Transport]] = {"Play": by_stream, "Connect": by_gateway}
 """The ways to a seat, by the rpc that carries it."""
+
+
+async def opened(gateway: RawGateway, table: Table) -> list[GatewayEar]:
+    """Every seat of the table, open."""
+    ears = [gateway.seat(token) for token in table.tokens]
+    for ear in ears:
+        await ear.attach()
+    return ears

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import final
 
 from erqiwang_grpc.store import SideMessage
-from tests.simulation.loop import Process
+from tests.simulation.listeners import Listeners
 from tests.simulation.scene import Scene
 
 
@@ -17,32 +16,19 @@ class Side:
 
     def __init__(self, scene: Scene) -> None:
         self._scene = scene
-        self._hearing: list[tuple[Process, Callable[[SideMessage], None]]] = []
+        self._listeners: Listeners[SideMessage] = Listeners(scene)
+        self.listen = self._listeners.listen
+        self.forget = self._listeners.forget
 
     def say(self, message: SideMessage) -> None:
         """Send the message to everybody who listens; each copy has a fate of its own."""
         scene, chances = self._scene, self._scene.chances
-        for process, hear in self._hearing:
+        for process, hear in self._listeners:
             if scene.happens(chances.lost_hint):
                 scene.trace.note(f"{type(message).__name__} lost for {process.name}")
                 continue
             for _ in range(1 + scene.happens(chances.doubled_hint)):
                 scene.loop.later(process, scene.delay(chances.late_hint), hear, message)
-
-    @contextmanager
-    def listen(self, hear: Callable[[SideMessage], None]) -> Iterator[None]:
-        """Call `hear` for the messages that arrive, while in the context."""
-        listener = (self._scene.loop.running(), hear)
-        self._hearing.append(listener)
-        try:
-            yield
-        finally:
-            if listener in self._hearing:
-                self._hearing.remove(listener)
-
-    def forget(self, process: Process) -> None:
-        """A process has died, and hears nothing more."""
-        self._hearing = [listener for listener in self._hearing if listener[0] is not process]
 
 
 @final

@@ -98,7 +98,7 @@ class FailingAtCommit(sqlite3.Connection):
             raise error
         return self._below.execute(statement, tuple(values))
 
-    def executemany(self, statement: str, values: Iterable[Sequence[object]]) -> sqlite3.Cursor:  # type: ignore[override]  # likewise
+    def executemany(self, statement: str, values: Iterable[Sequence[object]]) -> sqlite3.Cursor:  # type: ignore[override]  # narrower than sqlite3's
         return self._below.executemany(statement, values)
 
 

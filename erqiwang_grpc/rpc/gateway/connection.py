@@ -47,7 +47,7 @@ _WAITING: Final = 1_024
 """Requests that may wait, for the disk or for each other, before nothing more is read. What waits for one flush goes on
 all at once, and delays others meanwhile."""
 _HELD: Final = 4 * 1024 * 1024
-"""Bytes of messages that may be held for such requests. A request holds its whole message, whatever else is in it."""
+"""Bytes of messages that may be held for such requests. A request holds its whole message, with all other requests in it."""
 
 _OWN: Final = (Closing.DETACHED, Closing.FAILED)
 """Reasons to end a seat that are none of its room's: the room still knows the seat then."""

@@ -35,7 +35,7 @@ def _rest(work: Coroutine[object, object, None], awaited: object) -> Generator[o
     while True:
         try:
             sent = yield awaited
-        except BaseException as error:  # noqa: BLE001  # whatever is thrown in, such as a cancellation, is for the work
+        except BaseException as error:  # noqa: BLE001  # the work must see all that is thrown in, a cancellation too
             thrown, sent = error, None
         try:
             awaited = work.send(sent) if thrown is None else work.throw(thrown)

@@ -7,9 +7,9 @@ nobody else is connected.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Final, final
+from typing import Final, TypeVar, final
 
 import asyncpg
 
@@ -38,6 +38,8 @@ from erqiwang_grpc.store.postgres.opening import (
 )
 from erqiwang_grpc.store.rows import PAGE, BatchRow, Filled, HeadRow, MoveFailed, found_rows
 
+Row = TypeVar("Row")
+
 _COLUMNS: Final = (
     "room",
     "first_version",
@@ -62,7 +64,7 @@ _OTHERS: Final = """SELECT count(*) FROM pg_stat_activity
 EARLIER: Final = (1, 2)
 """Numbers of transactions below those that a cluster gives: of all batches that were not written in this cluster.
 
-Batches that have one of them are numbered anew with the other: the same number would be given twice for a moment.
+Batches that have one of them get the other one instead: the same number would be given twice for a moment.
 """
 _NUMBERED_ANEW: Final = """
 UPDATE batches b SET xid = $1, place = n.number
@@ -94,20 +96,21 @@ class PostgresOrigin:
 
     async def batches(self) -> AsyncIterator[list[BatchRow | None]]:
         """See `Origin.batches`."""
-        async for rows in self._pages(_BATCHES):
-            yield [BatchRow(*row) for row in rows]
+        async for rows in self._pages(_BATCHES, BatchRow):
+            yield [*rows]
 
     async def heads(self) -> AsyncIterator[list[HeadRow | None]]:
         """See `Origin.heads`."""
-        async for rows in self._pages(_HEADS):
-            yield [HeadRow(*row) for row in rows]
+        async for rows in self._pages(_HEADS, HeadRow):
+            yield [*rows]
 
-    async def _pages(self, statement: str) -> AsyncIterator[list[tuple[Any, ...]]]:
+    async def _pages(self, statement: str, made: Callable[..., Row]) -> AsyncIterator[list[Row]]:
+        """The rows of a statement, a page at a time. `made` makes each of its columns."""
         with _told(self._address):
             async with self._db.transaction(readonly=True):
                 cursor = await self._db.cursor(statement)
                 while rows := await cursor.fetch(PAGE):
-                    yield [tuple(row) for row in rows]
+                    yield [made(*row) for row in rows]
 
     async def feeds(self) -> tuple[str, ...]:
         """See `Origin.feeds`."""
@@ -203,7 +206,7 @@ async def target(address: Address) -> PostgresTarget | Filled | OpenRefused:
 async def new_identity(address: Address) -> StoreId | OpenRefused:
     """Make the database a store of its own, all or nothing: all earlier cursors are refused then.
 
-    Where it was copied from another cluster, its batches are numbered anew, in the order they have. Otherwise feeds
+    Where it was copied from another cluster, its batches get new numbers in the same order. Otherwise feeds
     would tell them among those that are written from now on.
     """
     db = await _alone(address)

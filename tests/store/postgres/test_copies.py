@@ -11,26 +11,23 @@ from erqiwang_grpc.__main__ import main
 from erqiwang_grpc.store import NOTHING, START, Appended, Fed, RoomId, Version
 from erqiwang_grpc.store.postgres import Address, Copied, PostgresStore, Taken, advice, open_store, schema
 from erqiwang_grpc.store.postgres.connections import connect
-from erqiwang_grpc.testing.cluster import Cluster, programs, running
+from erqiwang_grpc.testing.cluster import Cluster, running
 from tests.store.contract import FEED, batch, fed
 from tests.store.postgres.conftest import opened
+from tests.store.postgres.programs import needed
 
 ROOM = RoomId("room")
 
 
 @pytest.fixture
-def elsewhere(cluster: Cluster) -> Iterator[Cluster]:
+def elsewhere() -> Iterator[Cluster]:
     """Another cluster, which has given few numbers to transactions yet."""
-    found = programs()
-    assert found is not None, f"{cluster.folder} is served by them"
-    with running(found) as other:
+    with running(needed()) as other:
         yield other
 
 
 def tool(name: str, *arguments: str) -> None:
-    found = programs()
-    assert found is not None
-    subprocess.run([str(found / name), *arguments], check=True, capture_output=True)
+    subprocess.run([str(needed() / name), *arguments], check=True, capture_output=True)
 
 
 async def grow(database: Address, number: int, feed: str = FEED) -> tuple[Fed, ...]:

@@ -24,11 +24,12 @@ from erqiwang_grpc.store import (
 from erqiwang_grpc.store.postgres import Address, PostgresStore, connections
 from erqiwang_grpc.store.postgres.connections import Connection
 from erqiwang_grpc.store.wakeup import Bell
-from erqiwang_grpc.testing.cluster import Cluster, programs
+from erqiwang_grpc.testing.cluster import Cluster
 from erqiwang_grpc.testing.pair import Pair, paired
 from erqiwang_grpc.testing.proxy import proxied
 from tests.store.contract import EVER, FEED, FINISHED, ONE, OTHER, ROOM, all_heard, batch, bodies, fed, key, summary
 from tests.store.postgres.conftest import opened
+from tests.store.postgres.programs import needed
 from tests.store.postgres.test_lost import PATIENCE, burn, is_set, one_that_waits, without_standby
 
 DATABASE = "play"
@@ -36,10 +37,8 @@ LOST = RoomId("lost")
 
 
 @pytest.fixture
-async def pair(cluster: Cluster) -> AsyncIterator[Pair]:  # noqa: ARG001 - it skips where PostgreSQL is missing
-    found = programs()
-    assert found is not None
-    async with paired(found) as made:
+async def pair() -> AsyncIterator[Pair]:
+    async with paired(needed()) as made:
         async with made.primary.superuser() as db:
             await db.execute(f"CREATE DATABASE {DATABASE}")
         yield made

@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Final
@@ -26,7 +27,7 @@ FOUR: Final = room_pb2.RoomOptions(four_player=room_pb2.FourPlayerGame())
 async def until(seats: list[SeatClient], condition: Callable[[SeatClient], bool]) -> None:
     """Wait until a condition holds for every one of the seats."""
     async with asyncio.timeout(PATIENCE):
-        await asyncio.gather(*(seat.until(lambda seat=seat: condition(seat)) for seat in seats))  # type: ignore[misc]  # mypy cannot see the type of a default
+        await asyncio.gather(*(seat.until(partial(condition, seat)) for seat in seats))
     assert [seat.ended for seat in seats] == [None] * len(seats)
 
 
