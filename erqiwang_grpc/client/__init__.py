@@ -3,7 +3,8 @@
 from erqiwang_grpc.client.advice import suggested
 from erqiwang_grpc.client.calls import CallRefused, refusal_of
 from erqiwang_grpc.client.commands import Ended, Unanswered
-from erqiwang_grpc.client.gateway import Gateway, GatewaySeat
+from erqiwang_grpc.client.gateway import Gateway
+from erqiwang_grpc.client.gateway_seat import GatewaySeat
 from erqiwang_grpc.client.platform import Created, FreshToken, Platform, Seated
 from erqiwang_grpc.client.seat import NotAttached, SeatClient
 from erqiwang_grpc.client.timing import Timing
