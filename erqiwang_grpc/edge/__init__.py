@@ -1,0 +1,1 @@
+"""The edge: what stands between players' own transports and the service."""
