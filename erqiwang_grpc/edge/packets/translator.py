@@ -6,7 +6,7 @@ Messages that have no packet (who is present, heartbeats, acceptances) give none
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeAlias, final
+from typing import Final, TypeAlias, final
 
 from erqiwang_grpc.client.fold import Folded
 from erqiwang_grpc.edge.packets.commands import command
@@ -36,7 +36,7 @@ from erqiwang_grpc.edge.packets.to_seat import (
 )
 from erqiwang_grpc.edge.packets.who import NOBODY, Who
 from erqiwang_grpc.edge.packets.writing import Name, Named, named
-from erqiwang_grpc.v1 import bidding_pb2, playing_pb2, seat_service_pb2 as pb, view_pb2
+from erqiwang_grpc.v1 import bidding_pb2, playing_pb2, refusal_pb2, seat_service_pb2 as pb, view_pb2
 
 
 @final
@@ -313,7 +313,7 @@ class Translator:
     def _refused(self, refused: pb.Refused) -> Iterator[Named]:
         name = self._asked.pop(refused.command_id, None)
         if name is not None:
-            yield Named(name, Shibai(refused.refusal.code))
+            yield Named(name, Shibai(_errcode(refused.refusal)))
 
     def _trumps(self, shown: playing_pb2.TrumpsShown) -> Mingpai:
         oldest = next((key for key, name in self._asked.items() if name.rpc == Mingpai.rpc), "")
@@ -335,3 +335,12 @@ class Translator:
     def _baozhu(self) -> int:
         """Whether a seat is announced void of trump. In a no-review room it stays 0."""
         return int(bool(self.view.parts.trump_void.void_seats) and not self.view.options.no_review)
+
+
+_NO_TABLE: Final = (view_pb2.PHASE_OPEN, view_pb2.PHASE_OVER)
+"""Phases without a table: where the server says that the phase is wrong, the protocol says that there is no table."""
+
+
+def _errcode(refusal: refusal_pb2.Refusal) -> int:
+    no_table = refusal.HasField("wrong_phase") and refusal.wrong_phase.phase in _NO_TABLE
+    return Errcode.NODESK if no_table else refusal.code

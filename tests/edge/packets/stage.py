@@ -41,7 +41,7 @@ def known(seat: int) -> Who:
     return Who(AGENT, 100_001 + seat, GAME_ID, ROOM_CODE)
 
 
-def packet(seat: int, rpc: str, **asked: object) -> dict[str, object]:
+def packet(seat: int, rpc: str, /, **asked: object) -> dict[str, object]:
     """A packet of the game from a seat."""
     return {"app": "youle", "route": "erqiwang", "rpc": rpc, "data": {**sender(seat), **asked}}
 
