@@ -130,11 +130,11 @@ class PlayTalk:
 
     # What the socket asks
 
-    def frame(self, chunks: Sequence[bytes]) -> bytes:
+    def frames(self, chunks: Sequence[bytes]) -> Sequence[bytes]:
         """One response with all that waits."""
         if self._seat is not None:
             self._seen = self._seat.version
-        return self._frames.response(chunks)
+        return [self._frames.response(chunks)]
 
     def caught_up(self) -> None:
         """Ask for the snapshot in place of what was dropped."""
