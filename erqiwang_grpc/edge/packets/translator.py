@@ -51,9 +51,8 @@ class Act:
 @final
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """A signal for the server. It has no answer unless it is refused, and then under this id."""
+    """A signal for the server, to be sent without an id. It has no answer unless it is refused."""
 
-    command_id: str
     signal: playing_pb2.Signal
 
 
@@ -77,7 +76,9 @@ class Translator:
         self._number = 0
         self._folded = Folded()
         self._asked: dict[str, Name] = {}
-        """The packets that have no answer yet, by their command ids. Of signals the last one is kept, for good."""
+        """The packets that have no answer yet, by their command ids."""
+        self._signalled: Name | None = None
+        """The last signal, which may still be refused."""
         self._call = (0, 0)
         """The last call of the bidding: who made it, and the points, 0 for a pass."""
 
@@ -107,13 +108,21 @@ class Translator:
     def _sent(self, name: Name, read: Asked) -> Act | Signal:
         asking = command(read)
         if isinstance(read, TishiAsked):
-            command_id = f"{self._ids}-{name.rpc}"
-            self._asked[command_id] = name
-            return Signal(command_id, asking.signal)
+            self._signalled = name
+            return Signal(asking.signal)
         self._number += 1
         command_id = f"{self._ids}-{self._number}"
+        if len(self._asked) == _MOST_ASKED:
+            del self._asked[next(iter(self._asked))]
         self._asked[command_id] = name
         return Act(command_id, asking)
+
+    def enter_again(self, name: Name, who: Who) -> bool:
+        """The packet that enters has come once more, and a snapshot is asked for; gives whether it is of this player."""
+        if not self._who.agrees(who):
+            return False
+        self.enter = name
+        return True
 
     # To the seat
 
@@ -121,6 +130,8 @@ class Translator:
         """The packets that tell the seat's next message."""
         is_first = not self._folded.version
         self._folded.take(message)
+        if not self.is_three_player and not message.HasField("snapshot"):
+            return ()
         match message.WhichOneof("message"):
             case "snapshot":
                 return tuple(self._entered(message.snapshot, is_first=is_first))
@@ -139,6 +150,9 @@ class Translator:
                 return ()
 
     def _entered(self, snapshot: pb.Snapshot, *, is_first: bool) -> Iterator[Named]:
+        if not self.is_three_player:
+            yield Named(self.enter, Shibai(Errcode.RULE))
+            return
         if is_first and self._has_just_begun(snapshot):
             yield Named(self.enter, Entered(deskinfo=None))
             yield named(self._dealt())
@@ -311,7 +325,7 @@ class Translator:
             yield Zhunbei(seat=self.view.seat)
 
     def _refused(self, refused: pb.Refused) -> Iterator[Named]:
-        name = self._asked.pop(refused.command_id, None)
+        name = self._asked.pop(refused.command_id, None) if refused.command_id else self._signalled
         if name is not None:
             yield Named(name, Shibai(_errcode(refused.refusal)))
 
@@ -337,6 +351,8 @@ class Translator:
         return int(bool(self.view.parts.trump_void.void_seats) and not self.view.options.no_review)
 
 
+_MOST_ASKED: Final = 64
+"""Packets of one seat that wait for an answer. If the socket was slow, answers may have been dropped, and never come."""
 _NO_TABLE: Final = (view_pb2.PHASE_OPEN, view_pb2.PHASE_OVER)
 """Phases without a table: where the server says that the phase is wrong, the protocol says that there is no table."""
 

@@ -25,9 +25,19 @@ class Who:
             self.roomcode if self.roomcode is not None else sender.roomcode,
         )
 
+    def agrees(self, other: "Who") -> bool:
+        """Whether the other may be the same player: nothing that is said of both differs."""
+        pairs = (
+            (self.agentid, other.agentid),
+            (self.playerid, other.playerid),
+            (self.gameid, other.gameid),
+            (self.roomcode, other.roomcode),
+        )
+        return all(one is None or another is None or one == another for one, another in pairs)
+
     def fault(self, sender: Sender, seat: int) -> Errcode | None:
         """Why the sender of a packet is not this player on this seat; None if it is."""
-        if self.learn(sender) != Who(sender.agentid, sender.playerid, sender.gameid, sender.roomcode):
+        if not self.agrees(Who(sender.agentid, sender.playerid, sender.gameid, sender.roomcode)):
             return Errcode.PLAYER
         return None if sender.seat == seat else Errcode.SEAT
 

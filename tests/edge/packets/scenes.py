@@ -153,10 +153,10 @@ def disbanded(moment: str) -> Play:
 SCENES: Final = {
     "review": Scene("A review room; the bidding goes down to 50.", "00000", Manner(lowest=50), 11, to_the_end),
     "no_review": Scene(
-        "A no-review room: no seatlist, no liangpai, no pushlist, and baozhu stays 0.", "00001", Manner(65, 50), 12, to_the_end
+        "A no-review room: no seatlist, no liangpai, no pushlist, and baozhu stays 0.", "00001", Manner(65, 50), 110, to_the_end
     ),
     "joker_bonus": Scene("With bangwang; the kitty is shown at 70.", "00100", Manner(), 13, to_the_end),
-    "climb": Scene("With climb; a bid of 5 ends the bidding at once.", "00010", Manner(20, 5), 14, to_the_end),
+    "climb": Scene("With climb; a bid of 5 ends the bidding at once.", "00010", Manner(20, 5), 110, to_the_end),
     "twelve_deals": Scene("Twelve deals, each pays; throws that stand and that fail.", "11000", Manner(45, 45, throws=1), 15, to_the_end),
     "everything": Scene("Every option at once.", "11111", Manner(40, 30), 16, to_the_end),
     "surrender": Scene("Six surrenders.", "00000", SURRENDER, 17, to_the_end),

@@ -102,8 +102,8 @@ class Sitting:
         match outcome:
             case Named():
                 return outcome
-            case Signal(command_id, signal):
-                await self.stream.say(pb.PlayRequest(command_id=command_id, command=pb.Command(signal=signal)))
+            case Signal(signal):
+                await self.stream.say(pb.PlayRequest(command=pb.Command(signal=signal)))
                 return None
             case Act(command_id, command):
                 await self.stream.say(pb.PlayRequest(command_id=command_id, command=command))
