@@ -14,7 +14,7 @@ from erqiwang_grpc.edge import closes
 from erqiwang_grpc.edge.closes import Close
 from erqiwang_grpc.edge.edge import Edge
 from erqiwang_grpc.edge.packets.from_seat import Errcode, Frame, Garbage, integer, read
-from erqiwang_grpc.edge.packets.players import Place, Unavailable
+from erqiwang_grpc.edge.packets.players import Asked, Place, Unavailable
 from erqiwang_grpc.edge.packets.to_seat import Shibai
 from erqiwang_grpc.edge.packets.translator import Act, Signal, Translator
 from erqiwang_grpc.edge.packets.who import NOBODY, Who
@@ -122,7 +122,7 @@ class PacketTalk:
         if who is None:
             return self._refuse(frame.name, Errcode.PLAYER)
         try:
-            place = _token(frame.data or {}) or await self._looked_up(who)
+            place = _token(frame.data or {}) or await self._looked_up(who, frame.data or {})
         except Unavailable as why:
             log.warning("the players cannot be looked up", extra={"why": str(why)})
             return self._close(NO_PLAYERS)
@@ -132,12 +132,12 @@ class PacketTalk:
         self._open(frame.name, place, Who(who.agentid, who.playerid, gameid, who.roomcode))
         return True
 
-    async def _looked_up(self, who: Who) -> Place | None:
+    async def _looked_up(self, who: Who, data: Mapping[str, object]) -> Place | None:
         """The place of a player that names itself without a token, if the platform has told whom to ask."""
         players = self._edge.settings.players
         if players is None or who.agentid is None or who.playerid is None or who.roomcode is None:
             return None
-        return await players.place(who.agentid, who.playerid, who.roomcode)
+        return await players.place(Asked(who.agentid, who.playerid, who.roomcode, data))
 
     def _open(self, name: Name, place: Place, who: Who) -> None:
         self._translator = Translator(name, uuid4().hex, who)

@@ -35,10 +35,22 @@ class Unavailable(Exception):
     """Nobody can say now where the player sits. The text says why, for the log."""
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a client says of itself as it enters without a token."""
+
+    agentid: str
+    playerid: int
+    roomcode: int
+    data: Mapping[str, object]
+    """All data of its packet, these three included, and whatever the platform has its clients put there, such as a ticket."""
+
+
 class Players(Protocol):
     """Finds the seats of players."""
 
-    async def place(self, agentid: str, playerid: int, roomcode: int) -> Place | None:
+    async def place(self, asked: Asked) -> Place | None:
         """The seat of a player in a room; None if it has none there. Raises `Unavailable`."""
 
 
@@ -54,11 +66,11 @@ class PlayerFile:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    async def place(self, agentid: str, playerid: int, roomcode: int) -> Place | None:
+    async def place(self, asked: Asked) -> Place | None:
         """The first place in the file that fits."""
         rows = await asyncio.to_thread(self._rows)
-        asked = {"agentid": agentid, "playerid": playerid, "roomcode": roomcode}
-        found = next((row for row in rows if {key: row.get(key) for key in asked} == asked), None)
+        named = {"agentid": asked.agentid, "playerid": asked.playerid, "roomcode": asked.roomcode}
+        found = next((row for row in rows if {key: row.get(key) for key in named} == named), None)
         return None if found is None else _place(found, str(self._path))
 
     def _rows(self) -> list[dict[str, object]]:
@@ -73,19 +85,18 @@ class PlayerFile:
 
 @final
 class Callback:
-    """A service of the platform. It is sent the three as JSON by POST, and answers with the place, or with 404."""
+    """A service of the platform. It is sent the data of the packet by POST, and answers with the place, or with 404."""
 
     def __init__(self, url: str) -> None:
         self._url = url
 
-    async def place(self, agentid: str, playerid: int, roomcode: int) -> Place | None:
+    async def place(self, asked: Asked) -> Place | None:
         """What the service answers."""
-        asked = {"agentid": agentid, "playerid": playerid, "roomcode": roomcode}
         try:
             # A player enters rarely, so each question has a connection of its own.
             async with (
                 ClientSession(timeout=ClientTimeout(total=_SECONDS)) as session,
-                session.post(self._url, json=asked, allow_redirects=False) as answer,
+                session.post(self._url, json=dict(asked.data), allow_redirects=False) as answer,
             ):
                 if answer.status == 404:
                     return None

@@ -2,12 +2,15 @@
 
 import asyncio
 import json
+import os
+import sys
+from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import AsyncIterator
 from pathlib import Path
 from random import Random
 
 import pytest
-from aiohttp import ClientWebSocketResponse, web
+from aiohttp import ClientSession, ClientWebSocketResponse, web
 
 from erqiwang_grpc.edge.packets.players import Callback, PlayerFile, Players
 from erqiwang_grpc.edge.settings import Limits, Settings
@@ -220,6 +223,8 @@ async def players(
 
     async def answer(asking: web.Request) -> web.Response:
         asked = await asking.json()
+        if asked.get("ticket") != "good":
+            return web.json_response({}, status=404)
         found = [row for row in rows if all(row[key] == asked[key] for key in ("agentid", "playerid", "roomcode"))]
         return web.json_response(found[0]) if found else web.json_response({}, status=404)
 
@@ -239,9 +244,12 @@ async def test_the_platform_says_who_it_is(service: Service, players: tuple[Play
     settings = Settings([service.address], service.gateway_key(), limits=ROOMY, players=known)
     async with edge_of(service, settings=settings) as edge, edge.session.ws_connect(url(edge)) as socket:
         for wrong in ({"playerid": 5}, {"agentid": "x"}, {"roomcode": 1}, {"gameid": "other"}):
-            await say(socket, enter(2, **wrong))
+            await say(socket, enter(2, ticket="good", **wrong))
             assert await hear(socket) == failure("enter_room", 1, "room"), wrong
-        await say(socket, enter(2))
+        if isinstance(known, Callback):
+            await say(socket, enter(2, ticket="bad"))
+            assert await hear(socket) == failure("enter_room", 1, "room")
+        await say(socket, enter(2, ticket="good"))
         told = await hear(socket)
         assert told is not None
         # This seat filled the room: it is told of the deal as the others were.
@@ -261,3 +269,29 @@ async def test_players_that_cannot_be_looked_up_close_the_socket(service: Servic
             await say(socket, enter(0))
             assert await hear(socket) is None
             assert socket.close_code == 4014
+
+
+async def test_the_command_takes_the_players(service: Service, tmp_path: Path) -> None:
+    table = await seated(service.platform)
+    path = tmp_path / "players.json"
+    path.write_text(
+        json.dumps([{"agentid": AGENT, "playerid": 100_001, "roomcode": ROOM_CODE, "seat_token": table.tokens[0]}])
+    )
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "erqiwang_grpc", "edge", "--server", service.address, "--port", "0", "--status-port", "0",
+        "--packet-players", str(path),
+        env=os.environ | {"ERQIWANG_GATEWAY_KEY": service.gateway_key()}, stdout=PIPE, stderr=DEVNULL,
+    )  # fmt: skip
+    try:
+        assert process.stdout is not None
+        line = await asyncio.wait_for(process.stdout.readline(), PATIENCE)
+        async with ClientSession() as session:
+            port = int(line.rpartition(b":")[2])
+            async with session.ws_connect(f"ws://127.0.0.1:{port}/v1/packets") as socket:
+                await say(socket, enter(0))
+                told = await hear(socket)
+                assert told is not None
+                assert "deskinfo" in group(told["data"])
+    finally:
+        process.kill()
+        await process.wait()

@@ -1,11 +1,15 @@
 """The two packets that a platform keeps, made of the records of matches that were played."""
 
+import re
+from collections.abc import Awaitable, Callable
 from datetime import timedelta, timezone
 from itertools import accumulate
 
-from erqiwang_grpc.edge.packets.records import Member, gameinfo1, gameinfo2
+from erqiwang_grpc.client import Platform
+from erqiwang_grpc.edge.packets.records import Gameinfo1, Gameinfo2, Member, gameinfo1, gameinfo2
 from erqiwang_grpc.edge.packets.writing import members
 from erqiwang_grpc.testing import seeded
+from tests.documents import REPOSITORY
 from tests.edge.packets.old_client import Manner
 from tests.edge.packets.stage import ROOM_CODE, stage
 from tests.service.tables import served
@@ -66,3 +70,14 @@ async def test_a_deal_that_was_cut_short_has_no_result_and_a_number_is_a_player(
     record.summary.players[0] = "100007"
     assert gameinfo1(record, ROOM_CODE).asetcount == 0
     assert gameinfo1(record, ROOM_CODE).players[0].playerid == 100_007
+
+
+async def test_the_program_of_the_page_runs() -> None:
+    page = (REPOSITORY / "docs" / "packets.md").read_text("utf-8")
+    (program,) = re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    defined: dict[str, Callable[[Platform, str, int], Awaitable[tuple[Gameinfo1, tuple[Gameinfo2, ...]]]]] = {}
+    exec(program, defined)  # it is our own page
+    async with served(shuffle=seeded(2)) as service, stage(service, "00000", Manner()) as on_stage:
+        match, deals = await defined["kept"](on_stage.platform, on_stage.table.room_id, 7)
+    assert (match.roomcode, deals) == (7, ())
+    assert [player.name for player in match.players] == ["Alice", "", ""]
