@@ -13,13 +13,13 @@ import pytest
 from aiohttp import ClientSession, ClientWebSocketResponse, web
 
 from erqiwang_grpc.edge.packets.players import Callback, PlayerFile, Players
-from erqiwang_grpc.edge.settings import Limits, Settings
+from erqiwang_grpc.edge.settings import Limits
 from erqiwang_grpc.testing import seeded
 from erqiwang_grpc.v1 import room_pb2
 from tests.edge.packets.old_client import Manner, OldPlayer, OldTable, group
 from tests.edge.packets.old_socket import OldSocket, enter, hear, say, url
 from tests.edge.packets.stage import AGENT, GAME_ID, ROOM_CODE, packet
-from tests.edge.sockets import ROOMY, ServedEdge, edge_of
+from tests.edge.sockets import ServedEdge, edge_of
 from tests.service.tables import PATIENCE, Service, Table, seated, served
 
 MATCHES = [
@@ -241,8 +241,7 @@ async def players(
 
 async def test_the_platform_says_who_it_is(service: Service, players: tuple[Players, Table]) -> None:
     known, _ = players
-    settings = Settings([service.address], service.gateway_key(), limits=ROOMY, players=known)
-    async with edge_of(service, settings=settings) as edge, edge.session.ws_connect(url(edge)) as socket:
+    async with edge_of(service, players=known) as edge, edge.session.ws_connect(url(edge)) as socket:
         for wrong in ({"playerid": 5}, {"agentid": "x"}, {"roomcode": 1}, {"gameid": "other"}):
             await say(socket, enter(2, ticket="good", **wrong))
             assert await hear(socket) == failure("enter_room", 1, "room"), wrong
@@ -264,8 +263,7 @@ async def test_the_platform_says_who_it_is(service: Service, players: tuple[Play
 async def test_players_that_cannot_be_looked_up_close_the_socket(service: Service, tmp_path: Path) -> None:
     broken: list[Players] = [PlayerFile(tmp_path / "missing.json"), Callback("http://127.0.0.1:1/")]
     for players_ in broken:
-        settings = Settings([service.address], service.gateway_key(), limits=ROOMY, players=players_)
-        async with edge_of(service, settings=settings) as edge, edge.session.ws_connect(url(edge)) as socket:
+        async with edge_of(service, players=players_) as edge, edge.session.ws_connect(url(edge)) as socket:
             await say(socket, enter(0))
             assert await hear(socket) is None
             assert socket.close_code == 4014
