@@ -90,7 +90,7 @@ class Translator:
     @property
     def is_three_player(self) -> bool:
         """Whether the packet protocol knows the game of the room."""
-        return not self.view.options.HasField("four_player")
+        return self.view.options.HasField("three_player")
 
     # From the seat
 
