@@ -36,6 +36,8 @@ class Limits:
     """Messages that wait for a socket that does not read. Beyond that they are dropped, and a snapshot follows later."""
     outbox_bytes: int = 256 * 1024
     """The bytes of these messages, likewise."""
+    system_bytes: int = 64 * 1024
+    """Bytes that the system keeps for a socket that does not read. By itself it would keep megabytes."""
     closing_seconds: float = 2.0
     """How long a socket has to take its last messages and answer its close."""
     request_seconds: float = 15.0
