@@ -126,6 +126,8 @@ class PacketTalk:
         except Unavailable as why:
             log.warning("the players cannot be looked up", extra={"why": str(why)})
             return self._close(NO_PLAYERS)
+        if self._socket.outbox.closing is not None:
+            return False  # it took too long: do not displace another socket of the player
         if place is None or not _agrees(who.gameid, place.gameid):
             return self._refuse(frame.name, Errcode.PLAYER)
         gameid = who.gameid if place.gameid is None else place.gameid

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Protocol, final
+from typing import Final, Protocol, TypeAlias, final
 
 from aiohttp import ClientError, ClientSession, ClientTimeout
 
@@ -24,7 +24,7 @@ _MOST_BYTES: Final = 16 * 1024
 class Place:
     """The seat of a player."""
 
-    seat_token: str
+    seat_token: str = field(repr=False)
     last_version: int | None = None
     """As it came with the token. With it the player who fills a room is told of the first deal as the others are."""
     gameid: str | None = None
@@ -59,28 +59,49 @@ def players_of(source: str) -> Players:
     return Callback(source) if source.startswith(("http://", "https://")) else PlayerFile(Path(source))
 
 
+_Key: TypeAlias = tuple[str, int, int]
+"""Agent, player and room."""
+
+
 @final
 class PlayerFile:
-    """A JSON list of players, each with `agentid`, `playerid`, `roomcode` and its place. It is read again at each question."""
+    """A JSON list of players, each with `agentid`, `playerid`, `roomcode` and its place. It is read again when it has changed."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._read = (0, 0)
+        """When the file that was read last was written, and its size."""
+        self._places: Mapping[_Key, Place] = {}
 
     async def place(self, asked: Asked) -> Place | None:
-        """The first place in the file that fits."""
-        rows = await asyncio.to_thread(self._rows)
-        named = {"agentid": asked.agentid, "playerid": asked.playerid, "roomcode": asked.roomcode}
-        found = next((row for row in rows if {key: row.get(key) for key in named} == named), None)
-        return None if found is None else _place(found, str(self._path))
-
-    def _rows(self) -> list[dict[str, object]]:
+        """The place in the file that fits. Of several the last one counts."""
         try:
-            rows: object = json.loads(self._path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise Unavailable(f"{self._path}: {type(error).__name__}") from error
-        if not isinstance(rows, list):
-            raise Unavailable(f"{self._path}: not a list")
-        return [row for row in rows if isinstance(row, dict)]
+            about = await asyncio.to_thread(self._path.stat)
+            if (about.st_mtime_ns, about.st_size) != self._read:
+                self._places = _places(await asyncio.to_thread(self._path.read_bytes), str(self._path))
+                self._read = about.st_mtime_ns, about.st_size
+        except OSError as error:
+            raise Unavailable(f"{self._path}: {error.strerror}") from error
+        return self._places.get((asked.agentid, asked.playerid, asked.roomcode))
+
+
+def _places(content: bytes, source: str) -> Mapping[_Key, Place]:
+    try:
+        rows: object = json.loads(content)
+    except ValueError as error:
+        raise Unavailable(f"{source}: not JSON") from error
+    if not isinstance(rows, list):
+        raise Unavailable(f"{source}: not a list")
+    places: dict[_Key, Place] = {}
+    for number, row in enumerate(rows, start=1):
+        where = f"{source}, entry {number}"
+        if not isinstance(row, dict):
+            raise Unavailable(f"{where}: not an object")
+        agentid, playerid, roomcode = row.get("agentid"), integer(row.get("playerid")), integer(row.get("roomcode"))
+        if not isinstance(agentid, str) or playerid is None or roomcode is None:
+            raise Unavailable(f"{where}: agentid, playerid and roomcode are needed")
+        places[agentid, playerid, roomcode] = _place(row, where)
+    return places
 
 
 @final

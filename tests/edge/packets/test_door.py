@@ -12,7 +12,7 @@ from random import Random
 import pytest
 from aiohttp import ClientSession, ClientWebSocketResponse, web
 
-from erqiwang_grpc.edge.packets.players import Callback, PlayerFile, Players
+from erqiwang_grpc.edge.packets.players import Asked, Callback, Place, PlayerFile, Players, Unavailable
 from erqiwang_grpc.edge.settings import Limits
 from erqiwang_grpc.testing import seeded
 from erqiwang_grpc.v1 import room_pb2
@@ -20,7 +20,7 @@ from tests.edge.packets.old_client import Manner, OldPlayer, OldTable, group
 from tests.edge.packets.old_socket import OldSocket, enter, hear, say, url
 from tests.edge.packets.stage import AGENT, GAME_ID, ROOM_CODE, packet
 from tests.edge.sockets import ServedEdge, edge_of
-from tests.service.tables import PATIENCE, Service, Table, seated, served
+from tests.service.tables import PATIENCE, Service, Table, eventually, seated, served
 
 MATCHES = [
     pytest.param("00000", Manner(opening=70, lowest=50), 31, id="review"),
@@ -200,6 +200,66 @@ async def test_what_has_no_room_in_the_outbox_is_told_as_the_table() -> None:
         assert edge.edge.counters.resyncs >= 5, "one for each deal but the first"
         record = await service.platform.record(table.room_id)
         assert all(client.table.scores == list(record.summary.totals) for client in clients)
+
+
+async def test_the_table_is_told_again_after_the_server_was_lost(edge: ServedEdge, service: Service) -> None:
+    table = await seated(service.platform)
+    async with edge.session.ws_connect(url(edge)) as socket:
+        first = await entered(socket, table)
+        edge.edge.stream.drop()
+        # A packet that is sent meanwhile waits for the server.
+        await say(socket, packet(0, "jiaofen", call=70))
+        again = [await hear(socket), await hear(socket)]
+        assert again[0] == first
+        assert again[1] is not None
+        assert group(again[1]["data"])["currcall"] == 70
+
+
+async def test_nobody_enters_after_it_was_too_late(service: Service) -> None:
+    """A callback that answers when the socket is closed already does not displace another socket of the player."""
+    table = await seated(service.platform)
+
+    asking, answering = asyncio.Event(), asyncio.Event()
+
+    class Slow:
+        async def place(self, asked: Asked) -> Place | None:
+            asking.set()
+            await answering.wait()
+            return Place(table.tokens[asked.playerid - 100_001])
+
+    limits = Limits(token_seconds=0.2, messages_per_second=1000)
+    async with (
+        edge_of(service, limits=limits, players=Slow()) as edge,
+        edge.session.ws_connect(url(edge)) as playing,
+        edge.session.ws_connect(url(edge)) as late,
+    ):
+        await entered(playing, table)
+        await say(late, enter(0))
+        await asking.wait()
+        assert await hear(late) is None
+        assert late.close_code == 4003
+        answering.set()
+        await eventually(lambda: len(edge.edge.sockets) == 1)
+        await say(playing, packet(0, "nothing"))
+        assert await hear(playing) == failure("nothing", 5)
+
+
+@pytest.mark.parametrize(
+    "content", ["", "{}", "[1]", '[{"agentid": "a"}]', '[{"agentid": "a", "playerid": 1, "roomcode": 1}]']
+)
+async def test_a_file_of_players_that_is_wrong_is_of_no_use(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "players.json"
+    path.write_text(content)
+    known = PlayerFile(path)
+    asked = Asked("a", 1, 1, {})
+    with pytest.raises(Unavailable):
+        await known.place(asked)
+    path.write_text(json.dumps([{"agentid": "a", "playerid": 1, "roomcode": 1, "seat_token": "secret"}]))
+    place = await known.place(asked)
+    assert place is not None
+    assert place.seat_token == "secret"
+    assert "secret" not in repr(place)
+    assert await known.place(Asked("a", 2, 1, {})) is None
 
 
 @pytest.fixture(params=["file", "callback"])

@@ -1,5 +1,6 @@
 """The packets' classes have the fields that docs/packets.md has rows for: all of them, in its order, and no others."""
 
+import types
 import typing
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
@@ -98,3 +99,54 @@ def test_every_packet_to_a_seat_has_the_name_that_the_page_gives_it() -> None:
 def test_the_values_of_the_page_are_those_of_the_code() -> None:
     assert [str(int(code)) for code in Errcode] == VALUES["Every packet"]["errcode"].split()
     assert sorted(map(str, set(STEPS.values()))) == VALUES["deskinfo"]["step"].split()
+
+
+TYPES = {
+    "fapai": "int int list int int",
+    "jiaofen, from a seat": "text int text int int int",
+    "jiaofen, to a seat": "int int int int int int",
+    "shangzhuang": "int int int int int list int list int int int",
+    "touxiang, from a seat": "text int text int int",
+    "xuanzhu, from a seat": "text int text int int int",
+    "xuanzhu, to a seat": "int int int list",
+    "maipai, from a seat": "text int text int int list",
+    "maipai, to a seat": "list list int int json",
+    "chupai, from a seat": "text int text int int list",
+    "chupai1": "int list int list int int int json int int int list int list",
+    "chupai2": "int list list int int int list list",
+    "chupai3": "int list list int int int list int int int",
+    "mingpai, from a seat": "text int text int int",
+    "mingpai, to a seat": "int list",
+    "tishi, from a seat": "text int text int int int",
+    "tishi, to a seat": "int int",
+    "jiesuan": "json json json list",
+    "zhunbei, from a seat": "text int text int int",
+    "zhunbei, to a seat": "int",
+    "deskinfo": "int int list int list json json json json json",
+    "gameinfo1": "int int text text list",
+    "gameinfo2": "text text list list int int int int list",
+}
+"""The types of the fields of each packet in its order, as the protocol has them (整数, 数组, json, 字符)."""
+
+
+def kind(hint: object) -> str:
+    """The protocol's type of a field that may be left out or not."""
+    (held,) = (
+        [each for each in typing.get_args(hint) or (hint,) if each is not type(None)] if is_optional(hint) else [hint]
+    )
+    if held is int:
+        return "int"
+    if held is str:
+        return "text"
+    return "list" if typing.get_origin(held) is tuple else "json"
+
+
+def is_optional(hint: object) -> bool:
+    return typing.get_origin(hint) in (typing.Union, types.UnionType)
+
+
+@pytest.mark.parametrize("packet", CLASSES)
+def test_a_class_has_the_types_of_its_packet(packet: str) -> None:
+    model = CLASSES[packet]
+    hints = typing.get_type_hints(model)
+    assert " ".join(kind(hints[each.name]) for each in fields(model)) == TYPES[packet]
