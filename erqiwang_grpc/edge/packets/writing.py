@@ -61,7 +61,7 @@ def text(told: Named) -> str:
 
 def members(value: object) -> dict[str, Json]:
     """The fields of a model in their order. A field that is None is left out, unless the protocol writes null there."""
-    assert is_dataclass(value), value
+    assert is_dataclass(value), "a field is a number, a text, a list, or a model"
     found: dict[str, Json] = {}
     for each in fields(value):
         held: object = getattr(value, each.name)

@@ -15,12 +15,12 @@ from aiohttp import ClientSession, ClientWebSocketResponse, web
 from erqiwang_grpc.edge.packets.players import Asked, Callback, Place, PlayerFile, Players, Unavailable
 from erqiwang_grpc.edge.settings import Limits
 from erqiwang_grpc.testing import seeded
-from erqiwang_grpc.v1 import room_pb2
+from erqiwang_grpc.v1 import gateway_service_pb2 as gateway_pb, room_pb2, seat_service_pb2 as pb, view_pb2
 from tests.edge.packets.old_client import Manner, OldPlayer, OldTable, group
 from tests.edge.packets.old_socket import OldSocket, enter, hear, say, url
 from tests.edge.packets.stage import AGENT, GAME_ID, ROOM_CODE, packet
 from tests.edge.sockets import ServedEdge, edge_of
-from tests.service.tables import PATIENCE, Service, Table, eventually, seated, served
+from tests.service.tables import PATIENCE, Service, Table, eventually, seated, seen, served
 
 MATCHES = [
     pytest.param("00000", Manner(opening=70, lowest=50), 31, id="review"),
@@ -242,6 +242,27 @@ async def test_nobody_enters_after_it_was_too_late(service: Service) -> None:
         await eventually(lambda: len(edge.edge.sockets) == 1)
         await say(playing, packet(0, "nothing"))
         assert await hear(playing) == failure("nothing", 5)
+
+
+async def test_an_error_in_one_conversation_closes_its_socket_alone(
+    edge: ServedEdge, service: Service, caplog: pytest.LogCaptureFixture
+) -> None:
+    table = await seated(service.platform)
+    async with edge.session.ws_connect(url(edge)) as broken, edge.session.ws_connect(url(edge)) as whole:
+        await entered(broken, table, 0)
+        await entered(whole, table, 1)
+        first, _ = edge.edge.seats._seats.values()
+        snapshot = await seen(service, table, 0)
+        snapshot.view.parts.progress.phase = view_pb2.PHASE_UNSPECIFIED
+        response = gateway_pb.ConnectResponse(
+            seats=[gateway_pb.SeatMessages(handle=first.handle, messages=[pb.SeatMessage(snapshot=snapshot)])]
+        )
+        await edge.edge.seats.hear(response)
+        assert await hear(broken) is None
+        assert broken.close_code == 4013
+        assert "packets failed" in caplog.messages
+        await say(whole, packet(1, "nothing"))
+        assert await hear(whole) == failure("nothing", 5)
 
 
 @pytest.mark.parametrize(
