@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Protocol, TypeAlias, final
 
-from aiohttp import ClientError, ClientSession, ClientTimeout
+from aiohttp import ClientError, ClientResponse, ClientSession, ClientTimeout
 
 from erqiwang_grpc.edge.packets.from_seat import integer
 
@@ -123,12 +123,21 @@ class Callback:
                     return None
                 if answer.status != 200:
                     raise Unavailable(f"the callback answered {answer.status}")
-                told: object = json.loads(await answer.content.read(_MOST_BYTES))
-        except (ClientError, TimeoutError, ValueError) as error:
+                told: object = json.loads(await _body(answer))
+        except (ClientError, TimeoutError, ValueError, RecursionError) as error:
             raise Unavailable(f"the callback failed: {type(error).__name__}") from error
         if not isinstance(told, dict):
             raise Unavailable("the callback answered no JSON object")
         return _place(told, "the callback")
+
+
+async def _body(answer: ClientResponse) -> bytes:
+    body = b""
+    async for chunk in answer.content.iter_any():
+        body += chunk
+        if len(body) > _MOST_BYTES:
+            raise Unavailable("the callback answered too much")
+    return body
 
 
 def _place(told: Mapping[str, object], source: str) -> Place:

@@ -185,9 +185,21 @@ class OldTable:
             last = group(data["chupai"])
             self.plays[number(last["seat"])] = numbers(last["cards"])
             self._end_trick(number(last["maxseat"]), number(last["grade"]))
+            kitty = number(group(data["bottom"]).get("grade2", 0))
+            assert group(data["aset"])["grade"] == self.grade + kitty, "the points that were told, play by play"
+        before = self.scores
         self._show_aset(data)
+        assert self.scores == [one + other for one, other in zip(before, self._grades(data), strict=True)]
         self.is_over = "account" in data
         self.account = data.get("account")
+
+    def _grades(self, data: Data) -> list[int]:
+        """The scores of a deal, which sum to 0."""
+        seats = group(data["aset"])["seatlist"]
+        assert isinstance(seats, list)
+        grades = [number(group(seat)["grade"]) for seat in seats]
+        assert sum(grades) == 0
+        return grades
 
     def _show_aset(self, data: Data) -> None:
         self.step, self.turn, self.hand, self.mustcard, self.aset = 6, -1, [], None, data["aset"]

@@ -5,7 +5,8 @@ import json
 import os
 import sys
 from asyncio.subprocess import DEVNULL, PIPE
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from random import Random
 
@@ -283,6 +284,20 @@ async def test_a_file_of_players_that_is_wrong_is_of_no_use(tmp_path: Path, cont
     assert await known.place(Asked("a", 2, 1, {})) is None
 
 
+@asynccontextmanager
+async def posted(answer: Callable[[web.Request], Awaitable[web.StreamResponse]]) -> AsyncIterator[str]:
+    """A service that answers like this; gives its address."""
+    app = web.Application()
+    app.router.add_post("/seat", answer)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    try:
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}/seat"
+    finally:
+        await runner.cleanup()
+
+
 @pytest.fixture(params=["file", "callback"])
 async def players(
     request: pytest.FixtureRequest, service: Service, tmp_path: Path
@@ -309,15 +324,8 @@ async def players(
         found = [row for row in rows if all(row[key] == asked[key] for key in ("agentid", "playerid", "roomcode"))]
         return web.json_response(found[0]) if found else web.json_response({}, status=404)
 
-    app = web.Application()
-    app.router.add_post("/seat", answer)
-    runner = web.AppRunner(app)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    try:
-        yield Callback(f"http://127.0.0.1:{runner.addresses[0][1]}/seat"), table
-    finally:
-        await runner.cleanup()
+    async with posted(answer) as address:
+        yield Callback(address), table
 
 
 async def test_the_platform_says_who_it_is(service: Service, players: tuple[Players, Table]) -> None:
@@ -339,6 +347,39 @@ async def test_the_platform_says_who_it_is(service: Service, players: tuple[Play
         assert dealt["rpc"] == "fapai"
         await say(socket, packet(2, "jiaofen", call=70, gameid="other"))
         assert await hear(socket) == failure("jiaofen", 1)
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "why"),
+    [
+        (500, b"{}", "answered 500"),
+        (302, b"{}", "answered 302"),
+        (200, b"{", "failed"),
+        (200, b"[]", "no JSON object"),
+        (200, b"{}", "no seat_token"),
+        (200, b" " * 20_000, "too much"),
+        (200, b"[" * 15_000, "failed"),
+    ],
+)
+async def test_a_callback_that_answers_nonsense_is_of_no_use(status: int, body: bytes, why: str) -> None:
+    async def answer(_: web.Request) -> web.Response:
+        return web.Response(status=status, body=body, headers={"Location": "/other"})
+
+    async with posted(answer) as address:
+        with pytest.raises(Unavailable, match=why):
+            await Callback(address).place(Asked("a", 1, 1, {"agentid": "a"}))
+
+
+async def test_an_answer_in_pieces_is_read_whole() -> None:
+    async def answer(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse()
+        await response.prepare(request)
+        for piece in (b'{"seat_to', b'ken": "a token"', b', "last_version": 3}'):
+            await response.write(piece)
+        return response
+
+    async with posted(answer) as address:
+        assert await Callback(address).place(Asked("a", 1, 1, {})) == Place("a token", 3)
 
 
 async def test_players_that_cannot_be_looked_up_close_the_socket(service: Service, tmp_path: Path) -> None:
