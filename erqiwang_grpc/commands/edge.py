@@ -17,6 +17,7 @@ import uvloop
 from erqiwang_grpc.commands import interrupts, open_files
 from erqiwang_grpc.commands.arguments import PORT, BadArguments, at_least, between, not_negative, port
 from erqiwang_grpc.commands.server_arguments import credentials
+from erqiwang_grpc.edge.packets.players import players_of
 from erqiwang_grpc.edge.serving import CannotListen, Running, running
 from erqiwang_grpc.edge.settings import Limits, Network, Settings
 from erqiwang_grpc.logs import write_to_standard_error
@@ -75,6 +76,12 @@ def add_arguments(parser: ArgumentParser) -> None:
         type=not_negative,
         default=5.0,
         help="time over which the closing of the sockets is spread at a stop (default: 5)",
+    )
+    parser.add_argument(
+        "--packet-players",
+        type=players_of,
+        metavar="FILE or URL",
+        help="who sits where, for old clients without a token, as docs/packets.md says (default: each needs a token)",
     )
     _add_limits(parser)
     parser.set_defaults(run=run)
@@ -137,6 +144,7 @@ def _settings(arguments: Namespace) -> Settings:
         origins=frozenset(arguments.origin),
         trusted_proxies=tuple(arguments.trusted_proxy),
         limits=Limits(**{name: getattr(arguments, name) for name in _LIMIT_FLAGS}),
+        players=arguments.packet_players,
     )
 
 

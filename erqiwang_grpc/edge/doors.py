@@ -7,10 +7,11 @@ from aiohttp import web
 
 from erqiwang_grpc.edge import play
 from erqiwang_grpc.edge.edge import Edge
+from erqiwang_grpc.edge.packets import door as packets
 
 Door: TypeAlias = Callable[[web.UrlDispatcher, Edge], None]
 
-DOORS: Final[tuple[Door, ...]] = (play.add_routes,)
+DOORS: Final[tuple[Door, ...]] = (play.add_routes, packets.add_routes)
 """All doors. A new one is added here, and nowhere else."""
 
 

@@ -100,7 +100,7 @@ class PlayTalk:
             return True
         if kind != "attach":
             return self._close(closes.NOT_ATTACHED)
-        token = request.attach.seat_token or _bearer(authorization)
+        token = request.attach.seat_token or bearer(authorization)
         if token is None:
             return self._close(closes.BAD_TOKEN if authorization else closes.NO_TOKEN)
         self._seen = request.attach.last_version if request.attach.HasField("last_version") else None
@@ -130,11 +130,11 @@ class PlayTalk:
 
     # What the socket asks
 
-    def frame(self, chunks: Sequence[bytes]) -> bytes:
+    def frames(self, chunks: Sequence[bytes]) -> Sequence[bytes]:
         """One response with all that waits."""
         if self._seat is not None:
             self._seen = self._seat.version
-        return self._frames.response(chunks)
+        return [self._frames.response(chunks)]
 
     def caught_up(self) -> None:
         """Ask for the snapshot in place of what was dropped."""
@@ -157,7 +157,7 @@ class PlayTalk:
         self.hear([pb.SeatMessage(goodbye=goodbye)])
 
 
-def _bearer(authorization: str | None) -> str | None:
+def bearer(authorization: str | None) -> str | None:
     """The token of an `Authorization` header; None if it holds none."""
     kind, _, token = (authorization or "").partition(" ")
     return token if kind.lower() == "bearer" and token.isascii() and token.isprintable() and token else None

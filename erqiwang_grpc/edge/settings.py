@@ -8,6 +8,8 @@ from typing import TypeAlias, final
 
 import grpc
 
+from erqiwang_grpc.edge.packets.players import Players
+
 Network: TypeAlias = IPv4Network | IPv6Network
 
 
@@ -64,3 +66,5 @@ class Settings:
     trusted_proxies: tuple[Network, ...] = ()
     """Proxies whose `X-Forwarded-For` is believed."""
     limits: Limits = field(default_factory=Limits)
+    players: Players | None = None
+    """Finds the seats of old clients that have no token (`/v1/packets`). With None each must have one."""

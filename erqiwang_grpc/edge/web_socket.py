@@ -25,8 +25,8 @@ class Talk(Protocol):
     is_text: bool
     """Whether it speaks in text frames."""
 
-    def frame(self, chunks: Sequence[bytes]) -> bytes:
-        """One frame with all these chunks of the outbox, which is written now."""
+    def frames(self, chunks: Sequence[bytes]) -> Sequence[bytes]:
+        """The frames with all these chunks of the outbox, which are written now."""
 
     def caught_up(self) -> None:
         """The socket takes messages again, after some were dropped for it."""
@@ -162,8 +162,9 @@ class Socket:
                 chunks = await self.outbox.take()
                 if chunks:
                     self.written = monotonic()
-                    self._counters.frames_out += 1
-                    await self._response.send_frame(talk.frame(chunks), opcode)
+                    for frame in talk.frames(chunks):
+                        self._counters.frames_out += 1
+                        await self._response.send_frame(frame, opcode)
                 elif self.outbox.closing is not None:
                     await self._close(self.outbox.closing)
                     return

@@ -15,6 +15,7 @@ from google.protobuf import json_format
 from erqiwang_grpc.client import suggested
 from erqiwang_grpc.client.fold import Folded
 from erqiwang_grpc.edge.edge import Edge
+from erqiwang_grpc.edge.packets.players import Players
 from erqiwang_grpc.edge.serving import running
 from erqiwang_grpc.edge.settings import Limits, Settings
 from erqiwang_grpc.v1 import seat_service_pb2 as pb
@@ -64,6 +65,7 @@ async def edge_of(
     gateway_key: str | None = None,
     origins: Collection[str] = (),
     trusted_proxies: Sequence[str] = (),
+    players: Players | None = None,
 ) -> AsyncIterator[ServedEdge]:
     """An edge beside this server, until the context is left. It has reached the server."""
     settings = Settings(
@@ -72,6 +74,7 @@ async def edge_of(
         limits=limits,
         origins=frozenset(origins),
         trusted_proxies=tuple(map(ip_network, trusted_proxies)),
+        players=players,
     )
     async with running(settings) as served, ClientSession() as session:
         await eventually(lambda: served.edge.is_ready)

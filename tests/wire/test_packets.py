@@ -1,4 +1,4 @@
-"""`docs/packets.md` has a row for every field of every packet, and every name in it stands in the schema."""
+"""`docs/packets.md` has a row for every field of every packet, and every name in it stands in the schema; so has its Chinese twin."""
 
 import re
 from collections.abc import Iterator
@@ -30,6 +30,7 @@ from erqiwang_grpc.v1 import (
 )
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "packets.md"
+TWIN: Final = PAGE.with_name("packets.zh.md")
 
 SENDER: Final = "agentid playerid gameid roomcode seat"
 """What every packet from a seat begins with."""
@@ -150,13 +151,19 @@ class Row:
     told: str
 
 
-def rows() -> Iterator[Row]:
-    """Every row of the page, by the heading that it stands under."""
+CHINESE: Final = {"（客户端→服务器）": ", from a seat", "（服务器→客户端）": ", to a seat", "所有包": "Every packet"}
+"""How the Chinese page says what is in the names of packets."""
+
+
+def rows(page: Path) -> Iterator[Row]:
+    """Every row of a page, by the heading that it stands under."""
     packet = ""
-    for line in PAGE.read_text(encoding="utf-8").splitlines():
+    for line in page.read_text(encoding="utf-8").splitlines():
         if line.startswith("## "):
             packet = line.removeprefix("## ")
-        elif line.startswith("| ") and not line.startswith(("| ---", "| packet field")):
+            for chinese, english in CHINESE.items():
+                packet = packet.replace(chinese, english)
+        elif line.startswith("| ") and not line.startswith(("| ---", "| packet field", "| 包里的字段")):
             left, here, told = (cell.strip() for cell in line.strip("|").split("|"))
             yield Row(packet, named(left), re.sub(r"`[^`]*`,? ?", "", left), named(here), told)
 
@@ -165,7 +172,20 @@ def named(text: str) -> tuple[str, ...]:
     return tuple(re.findall(r"`([^`]+)`", text))
 
 
-ROWS: Final = tuple(rows())
+ROWS: Final = tuple(rows(PAGE))
+
+
+def test_the_chinese_page_has_the_same_rows() -> None:
+    told = [(row.packet, row.fields, row.here, bool(row.told)) for row in rows(TWIN)]
+    assert told == [(row.packet, row.fields, row.here, bool(row.told)) for row in ROWS]
+
+
+def test_the_chinese_page_has_the_same_programs_commands_and_examples() -> None:
+    def fenced(page: Path) -> list[str]:
+        return re.findall(r"^ *```\w+\n.*?^ *```$", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+
+    assert fenced(TWIN) == fenced(PAGE)
+    assert EXAMPLE.findall(TWIN.read_text(encoding="utf-8")) == EXAMPLE.findall(PAGE.read_text(encoding="utf-8"))
 
 
 def test_the_page_speaks_of_these_packets() -> None:

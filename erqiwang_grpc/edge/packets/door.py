@@ -1,0 +1,268 @@
+"""The door `/v1/packets`: one seat on a WebSocket, in the packets of the old protocol, one packet a text frame."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Final, final
+from uuid import uuid4
+
+from aiohttp import web
+
+from erqiwang_grpc.edge import closes
+from erqiwang_grpc.edge.closes import Close
+from erqiwang_grpc.edge.edge import Edge
+from erqiwang_grpc.edge.packets.from_seat import Errcode, Frame, Garbage, integer, read
+from erqiwang_grpc.edge.packets.players import Asked, Place, Unavailable
+from erqiwang_grpc.edge.packets.to_seat import Shibai
+from erqiwang_grpc.edge.packets.translator import Act, Signal, Translator
+from erqiwang_grpc.edge.packets.who import NOBODY, Who
+from erqiwang_grpc.edge.packets.writing import ENTER, Name, Named, text
+from erqiwang_grpc.edge.play import bearer
+from erqiwang_grpc.edge.seats import EdgeSeat
+from erqiwang_grpc.edge.web_socket import Socket
+from erqiwang_grpc.v1 import seat_service_pb2 as pb
+
+log = logging.getLogger(__name__)
+
+PATH: Final = "/v1/packets"
+_STRANGERS_BYTES: Final = 4 * 1024
+"""The largest frame of a socket that has no seat yet."""
+_ACT, _SIGNAL, _ENTER = 1, 2, 3
+"""What a request was: its number on the seat, which comes back with its answer."""
+
+THREE_PLAYERS_ONLY: Final = Close(4009, "THREE_PLAYERS_ONLY")
+"""The room has a game that the old protocol does not know."""
+NO_PLAYERS: Final = Close(4014, "NO_PLAYERS")
+"""The file or callback that knows the players cannot be asked now."""
+
+
+def add_routes(router: web.UrlDispatcher, edge: Edge) -> None:
+    """Add `/v1/packets`."""
+    router.add_get(PATH, _handler(edge))
+
+
+def _handler(edge: Edge) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
+    async def packets(request: web.Request) -> web.StreamResponse:
+        async with edge.socket(request, ()) as (response, socket):
+            talk = PacketTalk(edge, socket)
+            async with socket.talking(request, talk):
+                await talk.listen(request.headers.get("Authorization"))
+            return response
+
+    return packets
+
+
+@final
+class PacketTalk:
+    """The conversation of one old client. A socket enters its seat first; then its packets go to the server."""
+
+    is_text = True
+
+    def __init__(self, edge: Edge, socket: Socket) -> None:
+        self._edge = edge
+        self._socket = socket
+        self._seat: EdgeSeat | None = None
+        self._translator: Translator | None = None
+        self._settled = asyncio.Event()
+        """Set once the seat is entered, or the socket is to be closed."""
+
+    # What the client says
+
+    async def listen(self, authorization: str | None) -> None:
+        """Hear the client out, until it leaves or the socket is closed."""
+        too_late = asyncio.get_running_loop().call_later(self._edge.settings.limits.token_seconds, self._give_up)
+        try:
+            if authorization is not None and not self._open_with_header(authorization):
+                return
+            while (frame := await self._socket.receive()) is not None:
+                if not await self._take(frame):
+                    break
+        finally:
+            too_late.cancel()
+            if self._seat is not None:
+                self._edge.seats.leave(self._seat)
+
+    def _open_with_header(self, authorization: str) -> bool:
+        token = bearer(authorization)
+        if token is None:
+            return self._close(closes.BAD_TOKEN)
+        self._open(ENTER, Place(token), NOBODY)
+        return True
+
+    @property
+    def _is_entered(self) -> bool:
+        return self._seat is not None and self._seat.was_attached
+
+    def _give_up(self) -> None:
+        """Close the socket if it has no seat yet."""
+        if not self._is_entered:
+            self._close(closes.NOT_ATTACHED if self._edge.seats.is_open else closes.NO_SERVER)
+
+    async def _take(self, data: str | bytes) -> bool:
+        """Take a frame of the client; gives whether to go on."""
+        if not self._is_entered and len(data) > _STRANGERS_BYTES:
+            return self._close(closes.TOO_BIG)
+        if isinstance(data, bytes):
+            return self._close(closes.WRONG_KIND)
+        frame = read(data)
+        if isinstance(frame, Garbage):
+            return self._close(Close(closes.UNREADABLE.code, frame.why))
+        is_entering = (frame.name.app, frame.name.route, frame.name.rpc) == (ENTER.app, ENTER.route, ENTER.rpc)
+        if self._translator is None:
+            return await self._enter(frame) if is_entering else self._refuse(frame.name, Errcode.PLAYER)
+        await self._settled.wait()
+        if is_entering:
+            return self._enter_again(frame)
+        return self._carry_out(self._translator.ask(frame))
+
+    async def _enter(self, frame: Frame) -> bool:
+        who = _said(frame.data or {})
+        if who is None:
+            return self._refuse(frame.name, Errcode.PLAYER)
+        try:
+            place = _token(frame.data or {}) or await self._looked_up(who, frame.data or {})
+        except Unavailable as why:
+            log.warning("the players cannot be looked up", extra={"why": str(why)})
+            return self._close(NO_PLAYERS)
+        if self._socket.outbox.closing is not None:
+            return False  # it took too long: do not displace another socket of the player
+        if place is None or not _agrees(who.gameid, place.gameid):
+            return self._refuse(frame.name, Errcode.PLAYER)
+        gameid = who.gameid if place.gameid is None else place.gameid
+        self._open(frame.name, place, Who(who.agentid, who.playerid, gameid, who.roomcode))
+        return True
+
+    async def _looked_up(self, who: Who, data: Mapping[str, object]) -> Place | None:
+        """The place of a player that names itself without a token, if the platform has told whom to ask."""
+        players = self._edge.settings.players
+        if players is None or who.agentid is None or who.playerid is None or who.roomcode is None:
+            return None
+        return await players.place(Asked(who.agentid, who.playerid, who.roomcode, data))
+
+    def _open(self, name: Name, place: Place, who: Who) -> None:
+        self._translator = Translator(name, uuid4().hex, who)
+        self._seat = self._edge.seats.open(place.seat_token, place.last_version, self)
+
+    def _enter_again(self, frame: Frame) -> bool:
+        """Tell the table once more."""
+        assert self._translator is not None, "the seat is entered"
+        who = _said(frame.data or {})
+        if who is None or not self._translator.enter_again(frame.name, who):
+            return self._refuse(frame.name, Errcode.PLAYER)
+        self._ask(_ENTER, pb.PlayRequest(attach=pb.Attach()))
+        return True
+
+    def _carry_out(self, outcome: Act | Signal | Named) -> bool:
+        match outcome:
+            case Named():
+                self._put(outcome)
+            case Act(command_id, command):
+                self._ask(_ACT, pb.PlayRequest(command_id=command_id, command=command))
+            case Signal(signal=signal):
+                # Without an id, so that it is not sent again on another stream: by then it would be out of date.
+                self._ask(_SIGNAL, pb.PlayRequest(command=pb.Command(signal=signal)))
+        return True
+
+    def _ask(self, number: int, request: pb.PlayRequest) -> None:
+        if self._seat is not None:
+            self._seat.ask(number, request)
+
+    def _refuse(self, name: Name, why: Errcode) -> bool:
+        self._put(Named(name, Shibai(why)))
+        return True
+
+    def _close(self, why: Close) -> bool:
+        self._socket.outbox.close(why)
+        self._settled.set()
+        return False
+
+    # What the seat is told
+
+    def hear(self, messages: Sequence[pb.SeatMessage]) -> None:
+        """Write the packets of messages. If the socket has no room for them, the table follows later in their place.
+
+        An error closes this socket alone: all seats of the edge are heard by one task.
+        """
+        try:
+            self._hear(messages)
+        except Exception:
+            log.exception("packets failed")
+            self._close(closes.FAILED)
+
+    def _hear(self, messages: Sequence[pb.SeatMessage]) -> None:
+        for message in messages:
+            if not all(self._put(packet) for packet in self._packets(message)):
+                assert self._seat is not None, "it is what is heard"
+                self._edge.counters.resyncs += 1
+                self._seat.fall_behind(self._seat.version)
+                return
+
+    def _packets(self, message: pb.SeatMessage) -> Sequence[Named]:
+        assert self._translator is not None, "it is there before the seat is opened"
+        if message.HasField("refused") and message.refused.request not in (_ACT, _SIGNAL):
+            # A table that was asked for here comes later; one that the client has asked for does not.
+            is_asked = message.refused.request == _ENTER
+            return [Named(self._translator.enter, Shibai(message.refused.refusal.code))] if is_asked else []
+        told = self._translator.hear(message)
+        if message.HasField("snapshot"):
+            if not self._translator.is_three_player:
+                for packet in told:
+                    self._put(packet)
+                self._close(THREE_PLAYERS_ONLY)
+            self._settled.set()
+        return told
+
+    def _put(self, packet: Named) -> bool:
+        """Write a packet; gives whether there was room."""
+        return self._socket.outbox.put(text(packet).encode())
+
+    def end(self, why: Close) -> None:
+        """The seat has ended, and with it the socket. One that was never entered is told so first, as the protocol asks."""
+        if not self._is_entered and self._translator is not None and why.code in _NO_SUCH_PLAYER:
+            self._put(Named(self._translator.enter, Shibai(Errcode.PLAYER)))
+        self._close(why)
+
+    # What the socket asks
+
+    def frames(self, chunks: Sequence[bytes]) -> Sequence[bytes]:
+        """One frame for each packet."""
+        return chunks
+
+    def caught_up(self) -> None:
+        """Ask for the table in place of what was dropped."""
+        if self._seat is not None:
+            self._seat.catch_up()
+
+    def beat(self) -> None:
+        """Nothing: the old protocol has no sign of life, and the socket's own pings keep it open."""
+
+    def drain(self) -> None:
+        """Nothing: the old protocol has no goodbye, and the close code says why."""
+        self._settled.set()
+
+
+_NO_SUCH_PLAYER: Final = (4005, 4016)
+"""Close codes of a token that is not good, or not any more."""
+
+
+def _said(data: Mapping[str, object]) -> Who | None:
+    """What the packet that enters says of its player, who may leave fields out; None if a field is of a wrong type."""
+    agentid, gameid = data.get("agentid"), data.get("gameid")
+    playerid, roomcode = integer(data.get("playerid")), integer(data.get("roomcode"))
+    if not isinstance(agentid, str | None) or not isinstance(gameid, str | None):
+        return None
+    if (playerid is None) != ("playerid" not in data) or (roomcode is None) != ("roomcode" not in data):
+        return None
+    return Who(agentid, playerid, gameid, roomcode)
+
+
+def _token(data: Mapping[str, object]) -> Place | None:
+    """The place that the packet names itself."""
+    token = data.get("seat_token")
+    return Place(token, integer(data.get("last_version"))) if isinstance(token, str) and token else None
+
+
+def _agrees(said: str | None, known: str | None) -> bool:
+    return said is None or known is None or said == known

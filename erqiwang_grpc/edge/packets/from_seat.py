@@ -1,0 +1,198 @@
+"""Packets from a seat: one class for each kind, and how they are read from JSON, strictly.
+
+The five fields of the sender must have their types, or the packet is refused here. What a packet asks for is checked by
+the server, in the order that the rules give: phase, turn, parameters, rules. So a parameter of a wrong type is kept as None
+and becomes a command that the server refuses for its parameter, when its turn in that order comes.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Final, TypeAlias, final
+
+from erqiwang_grpc.edge.packets.writing import Name
+
+MOST_CARDS: Final = 108
+"""More cards than any packet may name: there are no more."""
+_MOST: Final = 2**32 - 1
+
+
+class Errcode(IntEnum):
+    """Why a packet does not stand (`errcode`)."""
+
+    PLAYER = 1
+    NODESK = 2
+    STEP = 3
+    SEAT = 4
+    PARAM = 5
+    RULE = 6
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Garbage:
+    """A frame that is no packet at all, and why."""
+
+    why: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A packet that is not read further yet: its name, and its data; None if that is no JSON object."""
+
+    name: Name
+    data: Mapping[str, object] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """What every packet from a seat begins with."""
+
+    agentid: str
+    playerid: int
+    gameid: str
+    roomcode: int
+    seat: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class JiaofenAsked(Sender):
+    """Bid, or with 0 pass."""
+
+    call: int | None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TouxiangAsked(Sender):
+    """Surrender."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class XuanzhuAsked(Sender):
+    """Name trump."""
+
+    flower: int | None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class MaipaiAsked(Sender):
+    """Bury these cards."""
+
+    cards: tuple[int, ...] | None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ChupaiAsked(Sender):
+    """Play these cards."""
+
+    cards: tuple[int, ...] | None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class MingpaiAsked(Sender):
+    """See the other seats' trumps."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TishiAsked(Sender):
+    """Signal the other defender."""
+
+    tip: int | None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ZhunbeiAsked(Sender):
+    """Ready for the next deal."""
+
+
+Asked: TypeAlias = (
+    JiaofenAsked | TouxiangAsked | XuanzhuAsked | MaipaiAsked | ChupaiAsked | MingpaiAsked | TishiAsked | ZhunbeiAsked
+)
+
+
+def read(frame: str | bytes) -> Frame | Garbage:
+    """The packet in a frame: a JSON object with the texts `app`, `route` and `rpc`, and its `data`.
+
+    What else stands in it is passed over, but for `conmode` and `fromid`, which an answer repeats.
+    """
+    try:
+        whole: object = json.loads(frame, object_pairs_hook=_once, parse_constant=_no_number)
+    except (ValueError, RecursionError):
+        return Garbage("not JSON")
+    if not isinstance(whole, dict):
+        return Garbage("not a JSON object")
+    app, route, rpc = (whole.get(key) for key in ("app", "route", "rpc"))
+    if not (isinstance(app, str) and isinstance(route, str) and isinstance(rpc, str)):
+        return Garbage("no packet: app, route and rpc must be texts")
+    beside = tuple((key, whole[key]) for key in ("conmode", "fromid") if isinstance(whole.get(key), int | str))
+    data = whole.get("data")
+    return Frame(Name(app, route, rpc, beside), data if isinstance(data, dict) else None)
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key stands twice")
+    return found
+
+
+def _no_number(constant: str) -> object:
+    raise ValueError(f"{constant} is no JSON")
+
+
+def asked(rpc: str, data: Mapping[str, object] | None) -> Asked | Errcode:
+    """The packet of the game that a seat has sent, or why it is none."""
+    if rpc not in _READERS or data is None:
+        return Errcode.PARAM
+    sender = _sender(data)
+    return sender if isinstance(sender, Errcode) else _READERS[rpc](sender, data)
+
+
+def _sender(data: Mapping[str, object]) -> tuple[str, int, str, int, int] | Errcode:
+    agentid, gameid = data.get("agentid"), data.get("gameid")
+    playerid, roomcode, seat = (integer(data.get(key)) for key in ("playerid", "roomcode", "seat"))
+    if not isinstance(agentid, str) or not isinstance(gameid, str) or playerid is None or roomcode is None:
+        return Errcode.PLAYER
+    return Errcode.SEAT if seat is None else (agentid, playerid, gameid, roomcode, seat)
+
+
+def integer(value: object) -> int | None:
+    """The value, if it is an integer that is no truth value; None otherwise."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _number(value: object) -> int | None:
+    """An integer that a command can hold."""
+    number = integer(value)
+    return number if number is not None and 0 <= number <= _MOST else None
+
+
+def _cards(value: object) -> tuple[int, ...] | None:
+    if not isinstance(value, list) or len(value) > MOST_CARDS:
+        return None
+    numbers = [_number(each) for each in value]
+    cards = tuple(number for number in numbers if number is not None)
+    return cards if len(cards) == len(numbers) else None
+
+
+_Reader: TypeAlias = Callable[[tuple[str, int, str, int, int], Mapping[str, object]], Asked]
+_READERS: Final[Mapping[str, _Reader]] = {
+    "jiaofen": lambda sender, data: JiaofenAsked(*sender, call=_number(data.get("call"))),
+    "touxiang": lambda sender, _: TouxiangAsked(*sender),
+    "xuanzhu": lambda sender, data: XuanzhuAsked(*sender, flower=_number(data.get("flower"))),
+    "maipai": lambda sender, data: MaipaiAsked(*sender, cards=_cards(data.get("cards"))),
+    "chupai": lambda sender, data: ChupaiAsked(*sender, cards=_cards(data.get("cards"))),
+    "mingpai": lambda sender, _: MingpaiAsked(*sender),
+    "tishi": lambda sender, data: TishiAsked(*sender, tip=_number(data.get("tip"))),
+    "zhunbei": lambda sender, _: ZhunbeiAsked(*sender),
+}
