@@ -29,7 +29,7 @@ from erqiwang_grpc.archive.feed import Place
 from erqiwang_grpc.archive.matches import Archive, ListedRooms, Recorded
 from erqiwang_grpc.auth.files import KeyFiles
 from erqiwang_grpc.auth.keys import PlatformId
-from erqiwang_grpc.auth.tokens import Epoch, UnixSeconds, claims_for
+from erqiwang_grpc.auth.tokens import Epoch, UnixSeconds, WatchClaims, claims_for
 from erqiwang_grpc.clocks import within
 from erqiwang_grpc.events.actor import PLATFORM
 from erqiwang_grpc.reasons import Reason
@@ -224,6 +224,28 @@ class RoomServicer(rpc.RoomServiceServicer):
         now = UnixSeconds(self._node.now() // SECOND)
         claims = claims_for(platform, room.id, seat, player, Epoch(chair.epoch), now)
         return self._keys.current.tokens.issue(claims), timestamp(TimeNs(claims.expires * SECOND))
+
+    @contained
+    async def CreateWatchToken(
+        self,
+        request: pb.CreateWatchTokenRequest,
+        context: grpc.aio.ServicerContext[pb.CreateWatchTokenRequest, pb.CreateWatchTokenResponse],
+    ) -> pb.CreateWatchTokenResponse:
+        """A token to watch the room, as late as asked. The room is not opened for it."""
+        platform = await self._caller(context)
+        refused = await self._access.owns(RoomId(request.room_id), platform)
+        if refused is not None:
+            await refuse(context, refused)
+        lateness, lifetime = decode.lateness(request), decode.watch_lifetime(request)
+        if isinstance(lateness, InvalidField):
+            await refuse(context, lateness)
+        if isinstance(lifetime, InvalidField):
+            await refuse(context, lifetime)
+        expires = UnixSeconds(self._node.now() // SECOND + lifetime)
+        claims = WatchClaims(platform, RoomId(request.room_id), lateness, expires)
+        return pb.CreateWatchTokenResponse(
+            watch_token=self._keys.current.tokens.issue(claims), token_expire_time=timestamp(TimeNs(expires * SECOND))
+        )
 
     @contained
     async def LeaveSeat(
