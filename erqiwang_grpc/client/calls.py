@@ -80,7 +80,7 @@ def _cancellations() -> int:
 
 
 def bearer(credential: str) -> tuple[tuple[str, str], ...]:
-    """The metadata that carries a platform key or a seat token."""
+    """The metadata that carries a platform's key or a token."""
     return (("authorization", f"Bearer {credential}"),)
 
 
@@ -124,7 +124,7 @@ class Status:
     has arrived, that one is lost. grpcio calls back each time, so this keeps the server's status and ignores INTERNAL.
     """
 
-    def __init__(self, call: grpc.aio.StreamStreamCall[Q, R]) -> None:
+    def __init__(self, call: grpc.aio.StreamStreamCall[Q, R] | grpc.aio.UnaryStreamCall[Q, R]) -> None:
         self._heard: asyncio.Future[Ending] = asyncio.get_running_loop().create_future()
         call.add_done_callback(lambda _: self._look(call))
 
@@ -136,7 +136,7 @@ class Status:
         except TimeoutError:
             return Ending(grpc.StatusCode.INTERNAL, _IN_PLACE_OF_THE_STATUS, None)
 
-    def _look(self, call: grpc.aio.StreamStreamCall[Q, R]) -> None:
+    def _look(self, call: grpc.aio.StreamStreamCall[Q, R] | grpc.aio.UnaryStreamCall[Q, R]) -> None:
         code, details = _at_once(call.code()), _at_once(call.details())
         made_up = code is grpc.StatusCode.INTERNAL and details == _IN_PLACE_OF_THE_STATUS
         if made_up or self._heard.done():
