@@ -16,7 +16,7 @@ Network: TypeAlias = IPv4Network | IPv6Network
 class Limits:
     """What one edge takes. The defaults are for the open internet."""
 
-    connections: int = 20_000
+    connections: int = 10_000
     """TCP connections at once."""
     connections_per_address: int = 200
     """Open sockets of one address; of IPv6, of one /64 network. Many players may share an address of a mobile network."""
