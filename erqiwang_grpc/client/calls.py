@@ -56,6 +56,8 @@ class Ending:
     why: str
     retry_delay: float | None
     """Seconds that the server asks the client to wait before it tries again."""
+    reason: str = ""
+    """The reason in upper case, as in `ErrorInfo`; empty if it is not from the server itself."""
 
 
 @final
@@ -109,6 +111,11 @@ def refusal_of(error: grpc.aio.AioRpcError, command_id: str = "") -> CallRefused
     return CallRefused(error.code(), info.reason, status.message, told, command_id, _delay(status))
 
 
+def _reason(status: status_pb2.Status) -> str:
+    info = error_details_pb2.ErrorInfo()
+    return info.reason if any(detail.Unpack(info) for detail in status.details) else ""
+
+
 def _delay(status: status_pb2.Status) -> float | None:
     retry = error_details_pb2.RetryInfo()
     if any(detail.Unpack(retry) for detail in status.details):
@@ -142,7 +149,7 @@ class Status:
         if made_up or self._heard.done():
             return
         status = _status(details or "", _at_once(call.trailing_metadata()))
-        self._heard.set_result(Ending(code, status.message or code.name, _delay(status)))
+        self._heard.set_result(Ending(code, status.message or code.name, _delay(status), _reason(status)))
 
 
 def _at_once(answer: Coroutine[object, None, T]) -> T:

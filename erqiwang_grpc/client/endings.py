@@ -54,7 +54,7 @@ def parted(goodbye: pb.Goodbye) -> Ended | Lost:
 
 def _ended(why: Reason) -> Ended:
     row = why.value
-    return Ended(grpc.StatusCode[row.status.name], f"{row.when} {row.then}")
+    return Ended(grpc.StatusCode[row.status.name], f"{row.when} {row.then}", reason=why.name)
 
 
 def _asked_delay(goodbye: pb.Goodbye) -> float | None:

@@ -278,7 +278,7 @@ class SeatClient:
             pass
         how = await status.ending()
         if self._leaving or how.code in FOR_GOOD:
-            return Ended(how.code, how.why)
+            return Ended(how.code, how.why, reason=how.reason)
         return Lost(elsewhere=False, retry_delay=how.retry_delay)
 
     async def _write(self, call: _Call, heart: Heart) -> None:

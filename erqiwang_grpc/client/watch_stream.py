@@ -115,5 +115,5 @@ async def _outcome(status: Status, goodbye: pb.Goodbye | None) -> Ended | Lost:
         return parted(goodbye)
     how = await status.ending()
     if how.code is grpc.StatusCode.OK or how.code in FOR_GOOD:
-        return Ended(how.code, how.why)
+        return Ended(how.code, how.why, reason=how.reason)
     return Lost(elsewhere=False, retry_delay=how.retry_delay)

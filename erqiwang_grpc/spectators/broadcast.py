@@ -107,6 +107,9 @@ class Broadcast:
         if self._state is not None:
             admission.spectator.begin(self._entrance(self._state, last_version))
             self._end_if_over(self._state)
+        else:
+            # It waits for the opening of the room. Show it that its token was taken.
+            admission.spectator.beat(Heartbeat(NOTHING, self._server_time()))
         if self._going_on is None:
             self._going_on = asyncio.create_task(self._go_on())
 

@@ -195,7 +195,7 @@ async def test_a_room_younger_than_the_delay_begins_once_its_opening_is_old_enou
     assert not ear.entrances
     await scene.forward(30 * SECOND)
     scene.broadcasts.look_after()
-    assert [beat.version for _, beat in ear.heartbeats] == [0]
+    assert [beat.version for _, beat in ear.heartbeats] == [0, 0]
     await scene.forward(30 * SECOND)
     assert ear.version == room.version
     scene.broadcasts.close()
