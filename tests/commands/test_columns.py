@@ -45,6 +45,7 @@ OTHER: Final[dict[str, list[tuple[str, ...]]]] = {
 WATCHED: Final = {"demo": "a match is watched below", "play": "a deal is played below"}
 LEFT_OUT: Final = {
     "serve": "its log is for programs: a line of JSON for each event",
+    "edge": "its log is for programs: a line of JSON for each event",
     "rooms": "`folding` prints its lines, and a test of its own reads them",
     "health": "it prints one or two words",
     "export": "its output is for programs: a line of JSON for each record",
