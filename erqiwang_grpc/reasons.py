@@ -263,7 +263,7 @@ class Reason(Enum):
     )
     CREDENTIAL_MALFORMED = Row(
         GrpcStatus.UNAUTHENTICATED,
-        "`authorization` holds no platform key, no gateway key or no seat token, whichever the rpc takes.",
+        "`authorization` holds no platform key, no gateway key, no seat token or no watch token, whichever the rpc takes.",
         "Look at what is sent: it is cut short, or of another kind.",
     )
     CREDENTIAL_WRONG = Row(
@@ -272,7 +272,9 @@ class Reason(Enum):
         "Get a new one.",
     )
     CREDENTIAL_EXPIRED = Row(
-        GrpcStatus.UNAUTHENTICATED, "The seat token has come to its end.", "Ask the platform for a fresh one."
+        GrpcStatus.UNAUTHENTICATED,
+        "The seat token or watch token has come to its end.",
+        "Ask the platform for a fresh one.",
     )
     UNSEATED = Row(
         GrpcStatus.UNAUTHENTICATED,
@@ -297,7 +299,7 @@ class Reason(Enum):
     MALFORMED = Row(GrpcStatus.INVALID_ARGUMENT, "What was sent on the stream is no message of this protocol.", _MEND)
     TOO_MANY_STREAMS = Row(
         GrpcStatus.RESOURCE_EXHAUSTED,
-        "The server holds as many streams of this kind as it takes, of all clients or of this seat.",
+        "The server holds as many streams of this kind as it takes, of all clients, of this seat or of this room.",
         "Reconnect after the delay.",
         retry=_CROWDED,
     )

@@ -20,7 +20,7 @@ _POLL_SECONDS: Final = 5.0
 """Seconds between two reads of a waiting feed, because a wakeup may be lost."""
 _BREATH_SECONDS: Final = 0.05
 """Seconds between a wakeup and the read. Every turn of every room wakes all watchers, and few have public events."""
-_QUIET_SECONDS: Final = 20.0
+QUIET_SECONDS: Final = 20.0
 """Seconds of silence after which an empty message shows that the server is alive."""
 
 
@@ -54,10 +54,11 @@ async def feed(
     monotonic: Monotonic,
     pay: Callable[[int], Awaitable[None]],
     page: int = _PAGE,
+    has_more: Callable[[], bool] = lambda: False,
 ) -> AsyncGenerator[tuple[Happened, ...] | InvalidCursor | StoreUnavailable | WrittenByNewer, None]:
     """The public events after `place`, and then new ones as they happen, until `is_leaving` gives true.
 
-    A tuple is empty if nothing happened for a while. A refusal ends the feed: `InvalidCursor`, `StoreUnavailable`, and
+    A tuple is empty if nothing happened for a while, or if `has_more` gives true: the caller has something else to tell. A refusal ends the feed: `InvalidCursor`, `StoreUnavailable`, and
     `WrittenByNewer` before a batch with an event that this version does not know: it may be a public one.
     `bell` wakes the feed; ring it when `is_leaving` becomes true. `pay` is called with the number of events that were read,
     and returns when they may be told.
@@ -92,8 +93,10 @@ async def feed(
             with contextlib.suppress(TimeoutError):
                 await within(monotonic, _POLL_SECONDS, bell.wait())
                 await asyncio.sleep(_BREATH_SECONDS)
-            if monotonic() - spoke >= _QUIET_SECONDS:
+            is_quiet = monotonic() - spoke >= QUIET_SECONDS
+            if is_quiet or has_more():
                 yield ()
+            if is_quiet:
                 spoke = monotonic()
 
 

@@ -32,7 +32,7 @@ from erqiwang_grpc.auth.keys import (
     SigningKey,
     SigningKeys,
 )
-from erqiwang_grpc.auth.tokens import SeatTokens
+from erqiwang_grpc.auth.tokens import Tokens
 
 T = TypeVar("T")
 
@@ -68,7 +68,7 @@ class Keys:
     """The content of the two files at one moment."""
 
     platforms: PlatformKeys
-    tokens: SeatTokens
+    tokens: Tokens
 
 
 @final
@@ -215,7 +215,7 @@ def _read(paths: KeyPaths) -> Keys | KeyFileRefused:
     signing = read_signing_keys(paths.signing)
     if isinstance(signing, KeyFileRefused):
         return signing
-    return Keys(platforms, SeatTokens(signing))
+    return Keys(platforms, Tokens(signing))
 
 
 def _json(path: Path) -> object:

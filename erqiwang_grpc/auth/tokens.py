@@ -1,4 +1,6 @@
-"""Seat tokens: each lets its bearer play one seat of one room, until it expires or the seat is taken again.
+"""Tokens: a seat token lets its bearer play one seat of one room, a watch token lets its bearer watch one.
+
+A seat token is valid until it expires or the seat is taken again. A watch token is valid until it expires.
 
 They are JWTs with HS256. Only the nodes of one service make and check them, and all of them read the same key file. So
 no public key is needed, and an HMAC costs a tenth of a signature.
@@ -16,7 +18,7 @@ import json
 import re
 from dataclasses import dataclass
 from enum import Enum
-from typing import Final, NewType, final
+from typing import Final, NewType, TypeAlias, final
 
 from erqiwang_core.match import Player
 from erqiwang_core.units import Seat
@@ -29,12 +31,21 @@ Epoch = NewType("Epoch", int)
 UnixSeconds = NewType("UnixSeconds", int)
 """Seconds since 1970-01-01 UTC."""
 Seconds = NewType("Seconds", int)
+Milliseconds = NewType("Milliseconds", int)
 
 LIFETIME: Final = Seconds(24 * 60 * 60)
+"""How long a seat token is valid, and a watch token if its platform names no time."""
+LONGEST_WATCH: Final = Seconds(7 * 24 * 60 * 60)
+"""The longest time that a watch token may be valid."""
+LONGEST_DELAY: Final = Seconds(24 * 60 * 60)
+"""The longest delay of a watch token."""
 LONGEST: Final = 4_096
 """Most characters of a token that is made or checked."""
 
-_ISSUER: Final = "erqiwang/seat"
+_SEAT: Final = "erqiwang/seat"
+_WATCH: Final = "erqiwang/watch"
+"""The issuers of the two kinds. They are signed with the same keys, so each kind is taken only where its issuer is named."""
+_SETTLED: Final = "settled"
 _FORM: Final = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]{43}")
 
 
@@ -51,10 +62,39 @@ class SeatClaims:
     expires: UnixSeconds
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class Delayed:
+    """The public view of so long ago."""
+
+    milliseconds: Milliseconds
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SettledDeals:
+    """The public view up to the last settled deal."""
+
+
+Lateness: TypeAlias = Delayed | SettledDeals
+"""How late a spectator is told what happens."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class WatchClaims:
+    """The claims of a watch token."""
+
+    platform: PlatformId
+    room: RoomId
+    lateness: Lateness
+    expires: UnixSeconds
+
+
 class Fault(Enum):
     """Why a token is refused."""
 
-    MALFORMED = "it is no seat token"
+    MALFORMED = "it is no token of the kind that this call takes"
     UNKNOWN_KEY = "it was not signed with a key that is in use"
     FORGED = "its signature is not ours"
     EXPIRED = "it has expired: ask the platform for a fresh one"
@@ -69,14 +109,14 @@ class TokenRefused:
 
 
 @final
-class SeatTokens:
-    """Makes and checks seat tokens with one set of keys."""
+class Tokens:
+    """Makes and checks tokens with one set of keys."""
 
     def __init__(self, keys: SigningKeys) -> None:
         self._newest = keys.newest
         self._by_header = {_header(key): key for key in keys.verifying}
 
-    def issue(self, claims: SeatClaims) -> str:
+    def issue(self, claims: SeatClaims | WatchClaims) -> str:
         """A token with these claims. Raises `ValueError` if it would be longer than a token may be."""
         said = f"{_header(self._newest)}.{_base64(_payload(claims))}"
         token = f"{said}.{_signature(self._newest, said)}"
@@ -85,7 +125,12 @@ class SeatTokens:
         return token
 
     def verify(self, token: str, now: UnixSeconds) -> SeatClaims | TokenRefused:
-        """The claims of the token, if one of the keys signed it and it has not expired at `now`."""
+        """The claims of a seat token, if one of the keys signed it and it has not expired at `now`."""
+        claims = self.verify_either(token, now)
+        return TokenRefused(Fault.MALFORMED) if isinstance(claims, WatchClaims) else claims
+
+    def verify_either(self, token: str, now: UnixSeconds) -> SeatClaims | WatchClaims | TokenRefused:
+        """The claims of a token of either kind, if one of the keys signed it and it has not expired at `now`."""
         if len(token) > LONGEST or not _FORM.fullmatch(token):
             return TokenRefused(Fault.MALFORMED)
         said, _, signature = token.rpartition(".")
@@ -126,9 +171,14 @@ def _decoded(text: str) -> bytes:
     return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
 
 
-def _payload(claims: SeatClaims) -> bytes:
-    said = {
-        "iss": _ISSUER,
+def _payload(claims: SeatClaims | WatchClaims) -> bytes:
+    said = _seat_payload(claims) if isinstance(claims, SeatClaims) else _watch_payload(claims)
+    return json.dumps(said, separators=(",", ":")).encode()
+
+
+def _seat_payload(claims: SeatClaims) -> dict[str, object]:
+    return {
+        "iss": _SEAT,
         "sub": claims.player,
         "platform": claims.platform,
         "room": claims.room,
@@ -136,18 +186,37 @@ def _payload(claims: SeatClaims) -> bytes:
         "epoch": claims.epoch,
         "exp": claims.expires,
     }
-    return json.dumps(said, separators=(",", ":")).encode()
 
 
-def _claims(payload: bytes) -> SeatClaims | None:
-    """The claims in a signed payload; None if it is no seat token, since a key may one day sign other things."""
+def _watch_payload(claims: WatchClaims) -> dict[str, object]:
+    late = claims.lateness.milliseconds if isinstance(claims.lateness, Delayed) else _SETTLED
+    return {
+        "iss": _WATCH,
+        "platform": claims.platform,
+        "room": claims.room,
+        "late": late,
+        "exp": claims.expires,
+    }
+
+
+def _claims(payload: bytes) -> SeatClaims | WatchClaims | None:
+    """The claims in a signed payload; None if it is no token of ours, since a key may one day sign other things."""
     try:
         said: object = json.loads(payload)
     except ValueError:
         return None
     match said:
+        case {"iss": str(issuer), **others} if issuer == _SEAT:
+            return _seat_claims(others)
+        case {"iss": str(issuer), **others} if issuer == _WATCH:
+            return _watch_claims(others)
+        case _:
+            return None
+
+
+def _seat_claims(said: dict[object, object]) -> SeatClaims | None:
+    match said:
         case {
-            "iss": str(issuer),
             "sub": str(player),
             "platform": str(platform),
             "room": str(room),
@@ -155,12 +224,35 @@ def _claims(payload: bytes) -> SeatClaims | None:
             "epoch": int(epoch),
             "exp": int(expires),
             **others,
-        } if issuer == _ISSUER and not others and _are_counts(seat, epoch, expires):
+        } if not others and _are_counts(seat, epoch, expires):
             return SeatClaims(
                 PlatformId(platform), RoomId(room), Seat(seat), Player(player), Epoch(epoch), UnixSeconds(expires)
             )
         case _:
             return None
+
+
+def _watch_claims(said: dict[object, object]) -> WatchClaims | None:
+    match said:
+        case {
+            "platform": str(platform),
+            "room": str(room),
+            "late": late,
+            "exp": int(expires),
+            **others,
+        } if not others and _are_counts(expires):
+            lateness = _lateness(late)
+            if lateness is None:
+                return None
+            return WatchClaims(PlatformId(platform), RoomId(room), lateness, UnixSeconds(expires))
+        case _:
+            return None
+
+
+def _lateness(late: object) -> Lateness | None:
+    if late == _SETTLED:
+        return SettledDeals()
+    return Delayed(Milliseconds(late)) if isinstance(late, int) and _are_counts(late) else None
 
 
 def _are_counts(*numbers: int) -> bool:

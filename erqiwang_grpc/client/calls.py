@@ -56,6 +56,8 @@ class Ending:
     why: str
     retry_delay: float | None
     """Seconds that the server asks the client to wait before it tries again."""
+    reason: str = ""
+    """The reason in upper case, as in `ErrorInfo`; empty if it is not from the server itself."""
 
 
 @final
@@ -80,7 +82,7 @@ def _cancellations() -> int:
 
 
 def bearer(credential: str) -> tuple[tuple[str, str], ...]:
-    """The metadata that carries a platform key or a seat token."""
+    """The metadata that carries a platform's key or a token."""
     return (("authorization", f"Bearer {credential}"),)
 
 
@@ -109,6 +111,11 @@ def refusal_of(error: grpc.aio.AioRpcError, command_id: str = "") -> CallRefused
     return CallRefused(error.code(), info.reason, status.message, told, command_id, _delay(status))
 
 
+def _reason(status: status_pb2.Status) -> str:
+    info = error_details_pb2.ErrorInfo()
+    return info.reason if any(detail.Unpack(info) for detail in status.details) else ""
+
+
 def _delay(status: status_pb2.Status) -> float | None:
     retry = error_details_pb2.RetryInfo()
     if any(detail.Unpack(retry) for detail in status.details):
@@ -124,7 +131,7 @@ class Status:
     has arrived, that one is lost. grpcio calls back each time, so this keeps the server's status and ignores INTERNAL.
     """
 
-    def __init__(self, call: grpc.aio.StreamStreamCall[Q, R]) -> None:
+    def __init__(self, call: grpc.aio.StreamStreamCall[Q, R] | grpc.aio.UnaryStreamCall[Q, R]) -> None:
         self._heard: asyncio.Future[Ending] = asyncio.get_running_loop().create_future()
         call.add_done_callback(lambda _: self._look(call))
 
@@ -136,13 +143,13 @@ class Status:
         except TimeoutError:
             return Ending(grpc.StatusCode.INTERNAL, _IN_PLACE_OF_THE_STATUS, None)
 
-    def _look(self, call: grpc.aio.StreamStreamCall[Q, R]) -> None:
+    def _look(self, call: grpc.aio.StreamStreamCall[Q, R] | grpc.aio.UnaryStreamCall[Q, R]) -> None:
         code, details = _at_once(call.code()), _at_once(call.details())
         made_up = code is grpc.StatusCode.INTERNAL and details == _IN_PLACE_OF_THE_STATUS
         if made_up or self._heard.done():
             return
         status = _status(details or "", _at_once(call.trailing_metadata()))
-        self._heard.set_result(Ending(code, status.message or code.name, _delay(status)))
+        self._heard.set_result(Ending(code, status.message or code.name, _delay(status), _reason(status)))
 
 
 def _at_once(answer: Coroutine[object, None, T]) -> T:

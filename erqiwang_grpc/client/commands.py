@@ -44,6 +44,8 @@ class Ended:
     why: str
     unanswered: tuple[Unanswered, ...] = ()
     """The commands whose answers never came, first sent first. What is asked of `act` after the end is not sent."""
+    reason: str = ""
+    """The reason in upper case, as in docs/errors.md; empty if it is not from the server itself."""
 
 
 @final

@@ -13,7 +13,7 @@ import grpc
 
 from erqiwang_grpc.client.calls import Cancellation, Status, bearer
 from erqiwang_grpc.client.commands import Ended
-from erqiwang_grpc.client.seat import FOR_GOOD
+from erqiwang_grpc.client.endings import FOR_GOOD
 from erqiwang_grpc.client.servers import Options, Servers
 from erqiwang_grpc.client.timing import BackOff, Heart, Timing
 from erqiwang_grpc.v1 import gateway_service_pb2 as pb, gateway_service_pb2_grpc as rpc

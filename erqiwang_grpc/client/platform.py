@@ -74,6 +74,17 @@ class FreshToken:
 
 
 @final
+@dataclass(frozen=True, slots=True)
+class WatchToken:
+    """A token with which anybody may watch a room."""
+
+    token: str = field(repr=False)
+    """Opens `SeatService.Watch` for any number of spectators, and nothing else."""
+    token_expires: Timestamp
+    """When the token expires. A stream that is open then ends."""
+
+
+@final
 class Platform:
     """`RoomService` with one platform's key, on the first of `addresses` that can be reached.
 
@@ -168,6 +179,26 @@ class Platform:
             lambda rooms: rooms.RefreshSeatToken(request, metadata=self._metadata, timeout=self._deadline)
         )
         return FreshToken(given.seat_token, given.token_expire_time)
+
+    async def watch_token(
+        self, room_id: str, *, delay: float | None = None, lifetime: float | None = None
+    ) -> WatchToken:
+        """A token for spectators of a room, who are told everything public `delay` seconds late.
+
+        Without a delay they are told everything up to the last settled deal. The token is valid for `lifetime` seconds; None
+        means a day.
+        """
+        request = pb.CreateWatchTokenRequest(room_id=room_id)
+        if delay is None:
+            request.settled_deals = True
+        else:
+            request.delay.FromNanoseconds(round(1e9 * delay))
+        if lifetime is not None:
+            request.lifetime.FromNanoseconds(round(1e9 * lifetime))
+        given = await self._answer(
+            lambda rooms: rooms.CreateWatchToken(request, metadata=self._metadata, timeout=self._deadline)
+        )
+        return WatchToken(given.watch_token, given.token_expire_time)
 
     async def leave_seat(self, room_id: str, seat: int, command_id: str | None = None) -> pb.Room:
         """Free a seat before the match starts."""

@@ -16,23 +16,13 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from erqiwang_grpc.client import fold, placement
 from erqiwang_grpc.client.calls import Cancellation, Status, bearer
 from erqiwang_grpc.client.commands import Answer, Commands, Ended, Unanswered
+from erqiwang_grpc.client.endings import FOR_GOOD, Lost, parted
 from erqiwang_grpc.client.servers import Options, Servers
 from erqiwang_grpc.client.timing import BackOff, Heart, Timing
-from erqiwang_grpc.reasons import Reason
 from erqiwang_grpc.v1 import playing_pb2, seat_service_pb2 as pb, seat_service_pb2_grpc as rpc, view_pb2
 
 _PARTING_SECONDS: Final = 5.0
 _ATTACH_SECONDS: Final = 10.0
-FOR_GOOD: Final = (
-    grpc.StatusCode.ABORTED,
-    grpc.StatusCode.UNAUTHENTICATED,
-    grpc.StatusCode.PERMISSION_DENIED,
-    grpc.StatusCode.INVALID_ARGUMENT,
-    grpc.StatusCode.NOT_FOUND,
-    grpc.StatusCode.UNIMPLEMENTED,
-)
-"""Reasons for which reconnecting would not help: displaced by a newer stream, a bad token, or a faulty client."""
-
 _Call: TypeAlias = "grpc.aio.StreamStreamCall[pb.PlayRequest, pb.PlayResponse]"
 
 
@@ -44,17 +34,6 @@ class NotAttached(Exception):
             f"the seat is not attached after {seconds:g} s: no server answers, or the connection carries as many streams as the "
             "server takes on one; open another channel, with the option grpc.use_local_subchannel_pool"
         )
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class _Lost:
-    """The connection was lost, and the seat must be attached again."""
-
-    elsewhere: bool
-    """Whether to try the next server, because this one cannot be reached or is shutting down."""
-    retry_delay: float | None
-    """Seconds that the server asks the client to wait."""
 
 
 @final
@@ -255,7 +234,7 @@ class SeatClient:
                         return
                     case _Dropped():
                         await self._lose()
-                    case _Lost(elsewhere, delay):
+                    case Lost(elsewhere, delay):
                         await self._lose()
                         if self.connections > before:
                             back_off.begin_again()
@@ -265,7 +244,7 @@ class SeatClient:
         finally:
             await self._end(last)
 
-    async def _connection(self) -> Ended | _Lost | _Dropped:
+    async def _connection(self) -> Ended | Lost | _Dropped:
         """Run one stream from its first to its last message; gives how it ended."""
         call = rpc.SeatServiceStub(self._servers.channel()).Play(metadata=self._metadata)
         status = Status(call)
@@ -286,21 +265,21 @@ class SeatClient:
                 each.cancel()
             await asyncio.wait([*talking, *self._commands.hush()])
 
-    async def _read(self, call: _Call, status: Status) -> Ended | _Lost:
+    async def _read(self, call: _Call, status: Status) -> Ended | Lost:
         """Read all messages, and only then look at the status, because a goodbye tells more than the status."""
         try:
             async for response in call:
                 for message in response.messages:
                     await self._hear(message)
                     if message.HasField("goodbye"):
-                        return _parted(message.goodbye)
+                        return parted(message.goodbye)
         except grpc.aio.AioRpcError:
             # If a write met the end of the call, this error is not the server's status.
             pass
         how = await status.ending()
         if self._leaving or how.code in FOR_GOOD:
-            return Ended(how.code, how.why)
-        return _Lost(elsewhere=False, retry_delay=how.retry_delay)
+            return Ended(how.code, how.why, reason=how.reason)
+        return Lost(elsewhere=False, retry_delay=how.retry_delay)
 
     async def _write(self, call: _Call, heart: Heart) -> None:
         """Send `Attach`, and when it is answered, all further requests."""
@@ -364,32 +343,3 @@ class SeatClient:
         self._incoming.put_nowait(ended)
         async with self._changed:
             self._changed.notify_all()
-
-
-def _parted(goodbye: pb.Goodbye) -> Ended | _Lost:
-    """What a goodbye means for the client. It takes precedence over the status of the call."""
-    match goodbye.reason:
-        case pb.Goodbye.REASON_DISPLACED:
-            return _ended(Reason.DISPLACED)
-        case pb.Goodbye.REASON_UNSEATED:
-            return _ended(Reason.UNSEATED)
-        case pb.Goodbye.REASON_DRAINING:
-            return _Lost(elsewhere=True, retry_delay=_asked_delay(goodbye))
-        case pb.Goodbye.REASON_TOO_MANY_COMMANDS:
-            return _Lost(elsewhere=False, retry_delay=_asked_delay(goodbye))
-        case unknown:  # from a newer server: reconnect if it names a delay
-            delay = _asked_delay(goodbye)
-            if delay is None:
-                why = f"the server ended the stream for a reason that this client does not know ({unknown}), and named no delay"
-                return Ended(grpc.StatusCode.ABORTED, why)
-            return _Lost(elsewhere=True, retry_delay=delay)
-
-
-def _ended(why: Reason) -> Ended:
-    row = why.value
-    return Ended(grpc.StatusCode[row.status.name], f"{row.when} {row.then}")
-
-
-def _asked_delay(goodbye: pb.Goodbye) -> float | None:
-    """Seconds that the server asks the client to wait before it reconnects; None if it names no delay."""
-    return goodbye.retry_delay.ToMilliseconds() / 1000 if goodbye.HasField("retry_delay") else None

@@ -68,6 +68,8 @@ _LIMIT_FLAGS: Final = {
     "streams": "seat streams at once",
     "streams_per_seat": "streams of one seat at once",
     "watchers": "WatchRooms streams at once",
+    "spectators": "streams of spectators at once",
+    "spectators_per_room": "streams of spectators of one room at once",
     "platform_calls_per_second": "RoomService calls taken from one platform, in the long run",
     "unattached": "seat streams that have not attached yet",
     "health_watchers": "Health.Watch streams at once",
@@ -94,6 +96,7 @@ _QUOTA_FLAGS: Final = {
     "platform_rooms": ("rooms of one platform, in memory or waiting for their seats", "rooms"),
     "platform_streams": ("seat streams of one platform at once", "streams"),
     "platform_watchers": ("WatchRooms streams of one platform at once", "watchers"),
+    "platform_spectators": ("streams of spectators of one platform's rooms at once", "spectators"),
     "platform_gateways": ("gateway streams of one platform at once", "gateways"),
     "platform_unattached": ("seat streams of one platform that have not attached yet", "unattached"),
 }

@@ -7,6 +7,7 @@ reason as in docs/errors.md, such as `DISPLACED`. docs/edge.md has the table.
 from dataclasses import dataclass
 from typing import Final, final
 
+from erqiwang_grpc.client import Ended
 from erqiwang_grpc.reasons import Reason
 from erqiwang_grpc.v1 import gateway_service_pb2 as gateway_pb
 
@@ -26,6 +27,12 @@ class Close:
 def of_reason(reason: Reason) -> Close:
     """The close for a reason of the table of reasons."""
     return Close(_PRIVATE + reason.value.status, reason.name)
+
+
+def of_stream(ended: Ended) -> Close:
+    """The close for the end of a stream of its own."""
+    code: tuple[int, str] = ended.code.value
+    return Close(_PRIVATE + code[0], ended.reason) if code[0] else NORMAL
 
 
 def of_ended(ended: gateway_pb.SeatEnded) -> Close:

@@ -19,6 +19,7 @@ from erqiwang_grpc.edge.admission import client_address, counted_as, is_allowed_
 from erqiwang_grpc.edge.counters import Counters
 from erqiwang_grpc.edge.seats import Seats
 from erqiwang_grpc.edge.settings import Settings
+from erqiwang_grpc.edge.upstreams import Upstreams
 from erqiwang_grpc.edge.web_socket import Socket
 
 log = logging.getLogger(__name__)
@@ -38,6 +39,7 @@ class Edge:
             settings.servers, settings.gateway_key, self.seats, credentials=settings.credentials
         )
         self.seats.put = self.stream.put
+        self.upstreams = Upstreams(settings)
         self.is_draining = False
         self.sockets: set[Socket] = set()
         self._of_address: Counter[str] = Counter()
@@ -124,3 +126,4 @@ class Edge:
             async with asyncio.timeout(3 * self.settings.limits.closing_seconds):
                 while self.sockets:  # noqa: ASYNC110  # each ends in a task of its own
                     await asyncio.sleep(0.01)
+        await self.upstreams.close()

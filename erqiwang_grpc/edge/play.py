@@ -20,7 +20,7 @@ from erqiwang_grpc.reasons import Reason
 from erqiwang_grpc.v1 import refusal_pb2, seat_service_pb2 as pb
 
 PATH: Final = "/v1/play"
-_STRANGERS_BYTES: Final = 4 * 1024
+STRANGERS_BYTES: Final = 4 * 1024
 """The largest message of a socket that has no seat yet."""
 
 
@@ -78,7 +78,7 @@ class PlayTalk:
     def _take(self, data: str | bytes, authorization: str | None) -> bool:
         """Take a message of the client; gives whether to go on."""
         is_stranger = self._seat is None or not self._seat.was_attached
-        if is_stranger and len(data) > _STRANGERS_BYTES:
+        if is_stranger and len(data) > STRANGERS_BYTES:
             return self._close(closes.TOO_BIG)
         request = self._frames.request(data)
         if isinstance(request, Close):
@@ -150,11 +150,16 @@ class PlayTalk:
 
     def drain(self) -> None:
         """Say goodbye, with the moment to come back."""
-        row = Reason.DRAINING.value
-        goodbye = pb.Goodbye(reason=pb.Goodbye.REASON_DRAINING)
-        if row.retry is not None:
-            goodbye.retry_delay.FromMilliseconds(round(1000 * uniform(row.retry.least, row.retry.most)))
-        self.hear([pb.SeatMessage(goodbye=goodbye)])
+        self.hear([leaving()])
+
+
+def leaving() -> pb.SeatMessage:
+    """The goodbye of an edge that leaves, with the moment to come back."""
+    row = Reason.DRAINING.value
+    goodbye = pb.Goodbye(reason=pb.Goodbye.REASON_DRAINING)
+    if row.retry is not None:
+        goodbye.retry_delay.FromMilliseconds(round(1000 * uniform(row.retry.least, row.retry.most)))
+    return pb.SeatMessage(goodbye=goodbye)
 
 
 def bearer(authorization: str | None) -> str | None:

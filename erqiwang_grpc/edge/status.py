@@ -50,6 +50,7 @@ class EdgeCollector(Collector):
         yield GaugeMetricFamily(_PREFIX + "ready", "1 if players can be served.", value=edge.is_ready)
         yield GaugeMetricFamily(_PREFIX + "sockets", "Sockets that are open.", value=len(edge.sockets))
         yield GaugeMetricFamily(_PREFIX + "seats", "Seats that are open on the server.", value=len(edge.seats))
+        yield GaugeMetricFamily(_PREFIX + "spectators", "Streams of spectators.", value=edge.upstreams.streams)
         yield _counter("server_streams", "Gateway streams that a server has admitted.", edge.stream.connections)
         yield _counter("frames_received", "Frames of clients, pings and pongs included.", counters.frames_in)
         yield _counter("frames_sent", "Frames with messages to clients.", counters.frames_out)

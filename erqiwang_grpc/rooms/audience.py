@@ -12,6 +12,7 @@ from erqiwang_grpc.clocks import Monotonic
 from erqiwang_grpc.rooms.closing import Closing
 from erqiwang_grpc.rooms.listener import Beginning, Heartbeat, Listener, Missed, Presence, Told
 from erqiwang_grpc.rooms.neighbours import REPEAT_SECONDS, Neighbours
+from erqiwang_grpc.rooms.presences import Presences
 from erqiwang_grpc.rooms.state import State
 from erqiwang_grpc.store import NodeId, RoomId, Roster, SeatHere, TimeNs
 
@@ -57,12 +58,14 @@ class Audience:
         now: Callable[[], TimeNs],
         monotonic: Monotonic,
         neighbours: Neighbours,
+        presences: Presences,
     ) -> None:
         self._room = room
         self._state = state
         self._now = now
         self._monotonic = monotonic
         self._neighbours = neighbours
+        self._presences = presences
         self._attached: dict[Seat, Attachment] = {}
         self._shown: Presence | None = None
         """The presence that all listeners were told last."""
@@ -226,6 +229,7 @@ class Audience:
         return Presence(tuple(self.present(seat) for seat in self._state.match.chairs.seats()))
 
     def _tell_presence(self, but: Attachment | None = None) -> None:
+        self._presences.changed(self._room)
         presence = self._shown = self.presence()
         for attachment in self._attached.values():
             if attachment is not but:

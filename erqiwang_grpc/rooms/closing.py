@@ -10,7 +10,7 @@ class Closing(Enum):
     """Why a stream ends. The value is the reason that its client is told; None if it is told none."""
 
     DETACHED = None
-    """The client has detached, or has closed its side of the stream."""
+    """The client has detached, or has closed its side of the stream; or a spectator was told the match's end."""
     DISPLACED = Reason.DISPLACED
     """A newer stream of the same seat has taken over."""
     DRAINING = Reason.DRAINING
@@ -21,6 +21,8 @@ class Closing(Enum):
     """A newer version of the server, which shares the store, has written the room."""
     DELETED = Reason.NO_SUCH_ROOM
     """Retention has deleted the match."""
+    EXPIRED = Reason.CREDENTIAL_EXPIRED
+    """The watch token that opened the stream has expired."""
     MALFORMED = Reason.MALFORMED
     """The client has sent bytes that cannot be decoded as a request."""
     TOO_FAST = Reason.TOO_MANY_COMMANDS

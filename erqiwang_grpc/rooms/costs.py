@@ -28,7 +28,10 @@ class Work(Enum):
     RECORD = Price(2, "`GetRecord`, or the same request on a stream; `GetMatchRecord`")
     DEAL = Price(3, "each deal in it that is read for the first time, or for the first time in a long while")
     CALL = Price(1, "any call of `RoomService`, the opening of `WatchRooms` among them")
-    WATCHED = Price(0.5, "each event that `WatchRooms` reads from the store to tell it, to each watcher")
+    WATCHED = Price(
+        0.5,
+        "each event that `WatchRooms` reads from the store to tell it, and each presence of a room, to each watcher",
+    )
     ROW = Price(0.5, "each room or match that `ListRooms` or `ListMatchRecords` reads from the store")
     LOOK = Price(0.002, "each room that such a list looks at, whether it is on the page or not")
     EVENT = Price(

@@ -28,12 +28,18 @@ class Limits:
     """Most open seat streams of one seat, including displaced ones that are still ending."""
     watchers: int = 1_000
     """Most streams of `WatchRooms` at once."""
+    spectators: int = 10_000
+    """Most streams of spectators at once."""
+    spectators_per_room: int = 1_000
+    """Most streams of spectators of one room at once."""
     platform_rooms: int | None = None
     """Most open rooms of one platform: those in memory or waiting for their seats. None for half of `rooms`."""
     platform_streams: int | None = None
     """Most seat streams of one platform at once; None for half of `streams`."""
     platform_watchers: int | None = None
     """Most streams of `WatchRooms` of one platform at once; None for half of `watchers`."""
+    platform_spectators: int | None = None
+    """Most streams of spectators of one platform's rooms at once; None for half of `spectators`."""
     platform_unattached: int | None = None
     """Most seat streams of one platform that have not sent `Attach` yet; None for half of `unattached`."""
     platform_calls_per_second: int = 500
@@ -103,6 +109,11 @@ class Limits:
     def watchers_of_platform(self) -> int:
         """Most streams of `WatchRooms` of one platform at once."""
         return _half(self.watchers) if self.platform_watchers is None else self.platform_watchers
+
+    @property
+    def spectators_of_platform(self) -> int:
+        """Most streams of spectators of one platform's rooms at once."""
+        return _half(self.spectators) if self.platform_spectators is None else self.platform_spectators
 
     @property
     def gateways_of_platform(self) -> int:

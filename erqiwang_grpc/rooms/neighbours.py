@@ -137,6 +137,15 @@ class Neighbours:
         """Whether the seat has a stream on another node, whose client was heard of lately."""
         return any(seat in seats and seats[seat].is_present for seats in self._rosters.get(room, {}).values())
 
+    def attended(self) -> tuple[RoomId, ...]:
+        """The rooms in which a seat has a stream on another node."""
+        return tuple(self._rosters)
+
+    def all_present(self, room: RoomId) -> frozenset[int]:
+        """The seats of the room that are present on another node."""
+        nodes = self._rosters.get(room, {}).values()
+        return frozenset(number for seats in nodes for number, seat in seats.items() if seat.is_present)
+
     def attach(self, room: RoomId, seat: Seat, after: int, wall: TimeNs) -> int:
         """The order of a stream that attaches now: higher than `after`, and than those of the seat on other nodes.
 

@@ -25,6 +25,7 @@ class Quotas:
         self._monotonic = monotonic
         self._streams: Counter[PlatformId] = Counter()
         self._watchers: Counter[PlatformId] = Counter()
+        self._spectators: Counter[PlatformId] = Counter()
         self._gateways: Counter[PlatformId] = Counter()
         self._unattached: Counter[PlatformId] = Counter()
         self._calls: dict[PlatformId, Allowance] = {}
@@ -72,6 +73,11 @@ class Quotas:
         most = self._limits.watchers_of_platform
         return QuotaReached(Quota.WATCHERS, most, _STREAMS_WAIT) if self._watchers[platform] >= most else None
 
+    def spectator(self, platform: PlatformId) -> QuotaReached | None:
+        """The refusal if no more spectators may watch the platform's rooms; None if one more may."""
+        most = self._limits.spectators_of_platform
+        return QuotaReached(Quota.SPECTATORS, most, _STREAMS_WAIT) if self._spectators[platform] >= most else None
+
     def gateway(self, platform: PlatformId) -> QuotaReached | None:
         """The refusal if the platform may open no more gateway streams; None if it may."""
         most = self._limits.gateways_of_platform
@@ -98,6 +104,12 @@ class Quotas:
     def connecting(self, platform: PlatformId) -> Iterator[None]:
         """Count a gateway stream until the context is left."""
         with _counted(self._gateways, platform):
+            yield
+
+    @contextmanager
+    def spectating(self, platform: PlatformId) -> Iterator[None]:
+        """Count a spectator of one of the platform's rooms until the context is left."""
+        with _counted(self._spectators, platform):
             yield
 
     @contextmanager

@@ -167,6 +167,7 @@ class Quota(Enum):
     CALLS = "calls"
     UNATTACHED = "unattached"
     GATEWAYS = "gateways"
+    SPECTATORS = "spectators"
 
 
 @final

@@ -291,11 +291,14 @@ class Rooms:
         neighbours = self.node.neighbours
         match message:
             case Roster(room=room):
-                live = self._live.get(room)
+                live, before = self._live.get(room), neighbours.all_present(room)
                 if live is None:
                     neighbours.take(message, self.node.monotonic())
                 else:
                     live.audience.hear_neighbour(message)
+                # A roster is repeated every 20 seconds. Only one that changes something is worth a look.
+                if neighbours.all_present(room) != before:
+                    self.node.presences.changed(room)
             case SignalGiven(_, room, version, seat, signal):
                 live = self._live.get(room)
                 if live is not None and live.audience:
@@ -312,6 +315,19 @@ class Rooms:
             live = self._live.get(room)
             if live is not None:
                 live.audience.show_presence()
+            self.node.presences.changed(room)
+
+    def presence(self, room: RoomId, seats: int) -> tuple[bool, ...]:
+        """Which of the seats of a room are present, on any node. The room need not be in memory."""
+        live = self._live.get(room)
+        if live is not None:
+            return live.audience.presence().present
+        return tuple(self.node.neighbours.present(room, Seat(seat)) for seat in range(seats))
+
+    def attended(self) -> tuple[RoomId, ...]:
+        """The rooms of all platforms in which a seat has a stream, on any node."""
+        here = [room.id for room in self._live.values() if room.audience]
+        return tuple(dict.fromkeys((*here, *self.node.neighbours.attended())))
 
     # Dropping from memory
 

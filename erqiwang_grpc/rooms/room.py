@@ -32,6 +32,7 @@ from erqiwang_grpc.rooms.idempotency import Brought, again
 from erqiwang_grpc.rooms.limits import Limits
 from erqiwang_grpc.rooms.listener import Listener, Told
 from erqiwang_grpc.rooms.neighbours import Neighbours
+from erqiwang_grpc.rooms.presences import Presences
 from erqiwang_grpc.rooms.rate_limit import Allowances
 from erqiwang_grpc.rooms.refusals import (
     OutcomeUnknown,
@@ -82,6 +83,8 @@ class Node:
     monotonic: Monotonic = field(default_factory=SystemMonotonic)
     neighbours: Neighbours = field(default_factory=Neighbours)
     """The other nodes on the store; by default there are none."""
+    presences: Presences = field(default_factory=Presences)
+    """Who follows the presence of seats in many rooms."""
 
 
 @final
@@ -91,7 +94,7 @@ class Room:
     def __init__(self, room_id: RoomId, state: State, node: Node) -> None:
         self.id = room_id
         self.state = state
-        self.audience = Audience(room_id, state, node.now, node.monotonic, node.neighbours)
+        self.audience = Audience(room_id, state, node.now, node.monotonic, node.neighbours, node.presences)
         self.touched = node.monotonic()
         self.allowances = Allowances(node.limits.commands_per_second)
         """The allowance of each seat."""

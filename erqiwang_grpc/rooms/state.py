@@ -11,7 +11,7 @@ from typing import Final, final
 from erqiwang_core import match as matches, notices
 from erqiwang_core.match import DealStarted, Match, MatchEnded
 from erqiwang_core.notices import Cause
-from erqiwang_core.units import Seat
+from erqiwang_core.viewer import Viewer
 
 from erqiwang_grpc.events import RoomOpened
 from erqiwang_grpc.events.actor import UnknownActorError, read as actor_of
@@ -71,9 +71,9 @@ class State:
         if after.started is not None:
             self.lately.append(RecentEvent(after.version, after.time, event))
 
-    def missed(self, seat: Seat, after: int) -> list[tuple[RecentEvent, Cause]]:
-        """The events of this deal after version `after`, as far as `seat` may look back (rules §12), oldest first."""
-        told = notices.told_again(self.match, [happened.event for happened in self.lately], seat)
+    def missed(self, viewer: Viewer, after: int) -> list[tuple[RecentEvent, Cause]]:
+        """The events of this deal after version `after`, as far as `viewer` may look back (rules §12), oldest first."""
+        told = notices.told_again(self.match, [happened.event for happened in self.lately], viewer)
         may_look = list(self.lately)[len(self.lately) - len(told) :]
         return [pair for pair in zip(may_look, told, strict=True) if pair[0].version > after]
 

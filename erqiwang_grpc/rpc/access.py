@@ -11,7 +11,7 @@ from erqiwang_grpc.archive.ownership import owner
 from erqiwang_grpc.auth.bearer import credential
 from erqiwang_grpc.auth.files import KeyFiles
 from erqiwang_grpc.auth.keys import PlatformId, Scope, scope
-from erqiwang_grpc.auth.tokens import Fault, SeatClaims, TokenRefused, UnixSeconds
+from erqiwang_grpc.auth.tokens import Fault, SeatClaims, TokenRefused, UnixSeconds, WatchClaims
 from erqiwang_grpc.reasons import Reason
 from erqiwang_grpc.rooms.limits import SECOND
 from erqiwang_grpc.rooms.refusals import NoSuchRoom, Refused, StoreUnavailable, WrittenByNewer
@@ -64,6 +64,17 @@ class Access:
             await end(context, _reason(claims.fault), f"The seat token is refused: {claims.fault.value}.")
         return claims, await self.room(claims, context)
 
+    async def viewer(self, context: grpc.aio.ServicerContext[Q, R]) -> SeatClaims | WatchClaims:
+        """What the seat token or watch token says that the call carries. Only the room knows whether it is still valid.
+
+        Ends the call with UNAUTHENTICATED if it carries no token of either kind.
+        """
+        presented = await _credential(context, "A seat token or a watch token is required.")
+        claims = self._keys.current.tokens.verify_either(presented, UnixSeconds(self._now() // SECOND))
+        if isinstance(claims, TokenRefused):
+            await end(context, _reason(claims.fault), f"The token is refused: {claims.fault.value}.")
+        return claims
+
     def claims(self, token: str) -> SeatClaims | TokenRefused:
         """What a seat token says, if it is ours and has not expired. Only the room knows whether it is still valid."""
         return self._keys.current.tokens.verify(token, UnixSeconds(self._now() // SECOND))
@@ -77,17 +88,23 @@ class Access:
             await end(context, Reason.UNSEATED)
         return room
 
+    async def owns(
+        self, room_id: RoomId, platform: PlatformId
+    ) -> NoSuchRoom | StoreUnavailable | WrittenByNewer | None:
+        """None if the room is the platform's; else the refusal. The room is not opened."""
+        owned_by = await self._owner(room_id)
+        if isinstance(owned_by, StoreUnavailable | WrittenByNewer):
+            return owned_by
+        return None if owned_by == platform else NoSuchRoom()
+
     async def owned(self, room_id: RoomId, platform: PlatformId) -> Room | Refused:
         """The platform's room.
 
         Refusals: `NoSuchRoom`, also for the room of another; `RoomQuarantined` if damaged; `StoreUnavailable`;
         `WrittenByNewer`.
         """
-        owned_by = await self._owner(room_id)
-        if isinstance(owned_by, StoreUnavailable | WrittenByNewer):
-            return owned_by
         # Only its own platform may have a room opened: opening takes time, and a place in memory.
-        return await self._rooms.find(room_id) if owned_by == platform else NoSuchRoom()
+        return await self.owns(room_id, platform) or await self._rooms.find(room_id)
 
     async def _owner(self, room_id: RoomId) -> str | StoreUnavailable | WrittenByNewer | None:
         """The platform of a room, in memory or stored; None if there is no such room."""

@@ -28,9 +28,12 @@ class Openings:
 
     async def of(self, happened: Happened) -> RoomOpened | StoreUnavailable | WrittenByNewer | None:
         """The opening of the event's room; None if the room's first event is damaged, a refusal if the store is away."""
-        room = happened.entry.room
         if isinstance(happened.event, RoomOpened):
-            return self._keep(room, happened.event)
+            return self._keep(happened.entry.room, happened.event)
+        return await self.of_room(happened.entry.room)
+
+    async def of_room(self, room: RoomId) -> RoomOpened | StoreUnavailable | WrittenByNewer | None:
+        """The opening of a room; None if there is no such room, or if its first event is damaged; else as `of`."""
         live = self._rooms.in_memory(room)
         if live is not None:
             return live.state.opened

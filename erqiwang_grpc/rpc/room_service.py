@@ -29,7 +29,7 @@ from erqiwang_grpc.archive.feed import Place
 from erqiwang_grpc.archive.matches import Archive, ListedRooms, Recorded
 from erqiwang_grpc.auth.files import KeyFiles
 from erqiwang_grpc.auth.keys import PlatformId
-from erqiwang_grpc.auth.tokens import Epoch, UnixSeconds, claims_for
+from erqiwang_grpc.auth.tokens import Epoch, UnixSeconds, WatchClaims, claims_for
 from erqiwang_grpc.clocks import within
 from erqiwang_grpc.events.actor import PLATFORM
 from erqiwang_grpc.reasons import Reason
@@ -56,6 +56,7 @@ from erqiwang_grpc.rpc.access import Access
 from erqiwang_grpc.rpc.cursors import page_token, read_cursor, read_page_token
 from erqiwang_grpc.rpc.errors import contained, end, refuse
 from erqiwang_grpc.rpc.openings import Openings
+from erqiwang_grpc.rpc.room_presence import RoomPresence
 from erqiwang_grpc.rpc.server_info import server_info
 from erqiwang_grpc.rpc.wire import encode, requests as decode
 from erqiwang_grpc.rpc.wire.encode.parts import timestamp
@@ -226,6 +227,28 @@ class RoomServicer(rpc.RoomServiceServicer):
         return self._keys.current.tokens.issue(claims), timestamp(TimeNs(claims.expires * SECOND))
 
     @contained
+    async def CreateWatchToken(
+        self,
+        request: pb.CreateWatchTokenRequest,
+        context: grpc.aio.ServicerContext[pb.CreateWatchTokenRequest, pb.CreateWatchTokenResponse],
+    ) -> pb.CreateWatchTokenResponse:
+        """A token to watch the room, as late as asked. The room is not opened for it."""
+        platform = await self._caller(context)
+        refused = await self._access.owns(RoomId(request.room_id), platform)
+        if refused is not None:
+            await refuse(context, refused)
+        lateness, lifetime = decode.lateness(request), decode.watch_lifetime(request)
+        if isinstance(lateness, InvalidField):
+            await refuse(context, lateness)
+        if isinstance(lifetime, InvalidField):
+            await refuse(context, lifetime)
+        expires = UnixSeconds(self._node.now() // SECOND + lifetime)
+        claims = WatchClaims(platform, RoomId(request.room_id), lateness, expires)
+        return pb.CreateWatchTokenResponse(
+            watch_token=self._keys.current.tokens.issue(claims), token_expire_time=timestamp(TimeNs(expires * SECOND))
+        )
+
+    @contained
     async def LeaveSeat(
         self, request: pb.LeaveSeatRequest, context: grpc.aio.ServicerContext[pb.LeaveSeatRequest, pb.LeaveSeatResponse]
     ) -> pb.LeaveSeatResponse:
@@ -289,7 +312,7 @@ class RoomServicer(rpc.RoomServiceServicer):
             with self._quotas.watching(platform):
                 if request.now:
                     await context.write(pb.WatchRoomsResponse(cursor=self._cursor(place)))
-                await self._watch(platform, place, context)
+                await self._watch(platform, place, context, follows_presence=request.presence)
         finally:
             self.watchers -= 1
 
@@ -308,8 +331,16 @@ class RoomServicer(rpc.RoomServiceServicer):
         platform: PlatformId,
         place: Place,
         context: grpc.aio.ServicerContext[pb.WatchRoomsRequest, pb.WatchRoomsResponse],
+        *,
+        follows_presence: bool,
     ) -> None:
         node, bell = self._node, Bell()
+        presence = RoomPresence(platform, self._rooms, self._openings, bell.ring) if follows_presence else None
+        wrote = node.monotonic()
+
+        def is_quiet() -> bool:
+            return node.monotonic() - wrote >= watching.QUIET_SECONDS
+
         feed = watching.feed(
             node.store,
             node.wakeup,
@@ -319,18 +350,26 @@ class RoomServicer(rpc.RoomServiceServicer):
             self._draining.is_set,
             node.monotonic,
             partial(self._pay_to_watch, platform),
+            has_more=lambda: is_quiet() or (presence is not None and presence.waits),
         )
-        self._bells.add(bell)
-        try:
+        with contextlib.ExitStack() as stack:
+            self._bells.add(bell)
+            stack.callback(self._bells.discard, bell)
+            if presence is not None:
+                stack.enter_context(node.presences.listen(presence.hear))
             async with contextlib.aclosing(feed) as found:
                 async for happened in found:
                     if isinstance(happened, InvalidCursor | StoreUnavailable | WrittenByNewer):
                         await refuse(context, happened)
                     place = happened[-1].place if happened else place
                     told = [await self._told(each, context) for each in happened]
-                    await context.write(pb.WatchRoomsResponse(events=told, cursor=self._cursor(place)))
-        finally:
-            self._bells.discard(bell)
+                    news = [] if presence is None else await presence.news()
+                    if news:
+                        await self._pay_to_watch(platform, len(news))
+                    if told or news or is_quiet():
+                        cursor = self._cursor(place)
+                        await context.write(pb.WatchRoomsResponse(events=told, cursor=cursor, presence=news))
+                        wrote = node.monotonic()
         await end(context, Reason.DRAINING)
 
     async def _pay_to_watch(self, platform: PlatformId, events: int) -> None:

@@ -18,10 +18,6 @@ def listed(summary: RoomSummary, rooms: Rooms) -> pb.Room:
 
 
 def _told(summary: RoomSummary, room: Room | None, rooms: Rooms) -> pb.Room:
-    if room is not None:
-        present = room.audience.presence().present
-    else:
-        neighbours = rooms.node.neighbours
-        present = tuple(neighbours.present(summary.room, seat) for seat in summary.players.seats())
+    present = rooms.presence(summary.room, len(summary.players))
     live = encode.Live(present, room is not None and room.fault is not None, rooms.deadline(summary.created))
     return encode.room(summary, live)

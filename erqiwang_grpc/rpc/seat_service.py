@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import Final, TypeVar, final
 
@@ -32,6 +33,7 @@ from erqiwang_grpc.rpc.errors import contained, end, refuse
 from erqiwang_grpc.rpc.own_records import OwnRecords
 from erqiwang_grpc.rpc.places import Places
 from erqiwang_grpc.rpc.seat_stream import SeatStream
+from erqiwang_grpc.rpc.spectating import Spectating
 from erqiwang_grpc.rpc.wire import encode
 from erqiwang_grpc.store import RoomId
 from erqiwang_grpc.v1 import record_pb2, seat_service_pb2 as pb
@@ -46,8 +48,9 @@ SEAT_SERVICE: Final = pb.DESCRIPTOR.services_by_name["SeatService"].full_name
 class SeatServicer:
     """The servicer of `SeatService`. The proto file documents each method for callers."""
 
-    def __init__(self, access: Access, archive: Archive, quotas: Quotas, node: Node) -> None:
+    def __init__(self, access: Access, archive: Archive, quotas: Quotas, node: Node, spectating: Spectating) -> None:
         self._access = access
+        self._spectating = spectating
         self._records = OwnRecords(archive, node.monotonic)
         self._quotas = quotas
         self._limits = node.limits
@@ -61,15 +64,19 @@ class SeatServicer:
         self._unattached = Places(self._limits.unattached, "streams that have not attached")
 
     def handler(self) -> grpc.GenericRpcHandler:
-        """What the server hands the calls of the service to. `Play` writes bytes, which are sent as they are."""
+        """What the server hands the calls of the service to. Streams write bytes, which are sent as they are."""
         play: grpc.RpcMethodHandler[pb.PlayRequest, bytes] = grpc.stream_stream_rpc_method_handler(
             self.Play, pb.PlayRequest.FromString
+        )
+        watch: grpc.RpcMethodHandler[pb.WatchRequest, bytes] = grpc.unary_stream_rpc_method_handler(
+            self.Watch, pb.WatchRequest.FromString
         )
         unary = grpc.unary_unary_rpc_method_handler
         return grpc.method_handlers_generic_handler(
             SEAT_SERVICE,
             {
                 "Play": play,
+                "Watch": watch,
                 "Act": unary(self.Act, pb.ActRequest.FromString, pb.ActResponse.SerializeToString),
                 "GetView": unary(self.GetView, pb.GetViewRequest.FromString, pb.GetViewResponse.SerializeToString),
                 "GetRecord": unary(
@@ -86,6 +93,53 @@ class SeatServicer:
     ) -> None:
         """The stream of one seat, from `Attach` to its end."""
         claims, _ = await self._access.seat(context)
+        async with self._place(claims, context):
+            closing = await self._from_attach(claims, request_iterator, context)
+        if closing.value is not None:
+            await end(context, closing.value)
+
+    @contained
+    async def Watch(self, request: pb.WatchRequest, context: grpc.aio.ServicerContext[pb.WatchRequest, bytes]) -> None:
+        """The stream of one seat or spectator that sends nothing."""
+        claims = await self._access.viewer(context)
+        await self._turn_away_if_draining(context)
+        last_version = request.last_version if request.HasField("last_version") else None
+        if isinstance(claims, SeatClaims):
+            async with self._place(claims, context):
+                closing = await self._watch_seat(claims, last_version, context)
+        else:
+            closing = await self._spectating.watch(claims, last_version, context)
+        if closing.value is not None:
+            await end(context, closing.value)
+
+    async def _watch_seat(
+        self,
+        claims: SeatClaims,
+        last_version: int | None,
+        context: grpc.aio.ServicerContext[pb.WatchRequest, bytes],
+    ) -> Closing:
+        room, stream, attachment = await self._attached(claims, last_version, context)
+        try:
+            # It sends nothing that could be heard. What it takes shows that it is there.
+            return await self._write(stream, attachment, context, partial(room.audience.hear, attachment))
+        finally:
+            room.detach(attachment)
+
+    async def _attached(
+        self, claims: SeatClaims, last_version: int | None, context: grpc.aio.ServicerContext[Q, bytes]
+    ) -> tuple[Room, SeatStream, Attachment]:
+        """Attach a stream of the seat. Ends the call if that is not possible."""
+        # Look the room up again: since the call began it may have left memory, or the seat may have a new player.
+        room = await self._access.room(claims, context)
+        await self._turn_away_if_draining(context)
+        await self._pay(room, claims.seat, Work.SNAPSHOT, context)
+        begin_again = partial(self._begin_again, room, claims.seat)
+        stream = SeatStream(claims.seat, self._limits.outbox, begin_again, last_version)
+        return room, stream, room.attach(claims.seat, stream, last_version)
+
+    @asynccontextmanager
+    async def _place(self, claims: SeatClaims, context: grpc.aio.ServicerContext[Q, bytes]) -> AsyncIterator[None]:
+        """Count a stream of the seat while in the context. Ends the call if there are too many."""
         seat = (claims.room, claims.seat)
         await self._admit(seat, context)
         await self._refuse_beyond(self._quotas.stream(claims.platform), context)
@@ -93,14 +147,12 @@ class SeatServicer:
         self._of_seat[seat] += 1
         try:
             with self._quotas.streaming(claims.platform):
-                closing = await self._from_attach(claims, request_iterator, context)
+                yield
         finally:
             self.streams -= 1
             self._of_seat[seat] -= 1
             if not self._of_seat[seat]:
                 del self._of_seat[seat]
-        if closing.value is not None:
-            await end(context, closing.value)
 
     async def _from_attach(
         self,
@@ -109,14 +161,7 @@ class SeatServicer:
         context: grpc.aio.ServicerContext[pb.PlayRequest, bytes],
     ) -> Closing:
         last_version = await self._attach_request(claims.platform, requests, context)
-        # Look the room up again: since the call began it may have left memory, or the seat may have a new player.
-        room = await self._access.room(claims, context)
-        await self._turn_away_if_draining(context)
-        await self._pay(room, claims.seat, Work.SNAPSHOT, context)
-        stream = SeatStream(
-            claims.seat, self._limits.outbox, partial(self._begin_again, room, claims.seat), last_version
-        )
-        attachment = room.attach(claims.seat, stream, last_version)
+        room, stream, attachment = await self._attached(claims, last_version, context)
         pace = Pace(room.allowances.of(claims.seat, self._monotonic()), self._limits.slowed_seconds)
         talk = Conversation(room, claims, attachment, stream, self._records, self._monotonic, pace, self._too_many)
         try:
@@ -132,22 +177,20 @@ class SeatServicer:
         """The server is shutting down: refuse new streams, and end those that have not attached."""
         self._unattached.close()
 
-    async def _admit(self, seat: tuple[RoomId, Seat], context: grpc.aio.ServicerContext[pb.PlayRequest, bytes]) -> None:
+    async def _admit(self, seat: tuple[RoomId, Seat], context: grpc.aio.ServicerContext[Q, bytes]) -> None:
         await self._turn_away_if_draining(context)
         limits = self._limits
         if self.streams >= limits.streams or self._of_seat[seat] >= limits.streams_per_seat:
             said = f"The server takes {limits.streams} streams, and {limits.streams_per_seat} of one seat."
             await end(context, Reason.TOO_MANY_STREAMS, said)
 
-    async def _refuse_beyond(
-        self, reached: QuotaReached | None, context: grpc.aio.ServicerContext[pb.PlayRequest, bytes]
-    ) -> None:
+    async def _refuse_beyond(self, reached: QuotaReached | None, context: grpc.aio.ServicerContext[Q, bytes]) -> None:
         """End the call if its platform has reached a quota."""
         if reached is not None:
             self._counters.refused[reason(reached)] += 1
             await refuse(context, reached)
 
-    async def _turn_away_if_draining(self, context: grpc.aio.ServicerContext[pb.PlayRequest, bytes]) -> None:
+    async def _turn_away_if_draining(self, context: grpc.aio.ServicerContext[Q, bytes]) -> None:
         """Refuse new streams while draining: they would miss the goodbye."""
         if self._unattached.closed:
             await end(context, Reason.DRAINING)
@@ -188,11 +231,22 @@ class SeatServicer:
         # The task ends by itself when the stream ends. Cancelling it could lose a command that is half carried out.
         self._listening.add(listening)
         listening.add_done_callback(self._listening.discard)
+        return await self._write(stream, attachment, context)
+
+    async def _write(
+        self,
+        stream: SeatStream,
+        attachment: Attachment,
+        context: grpc.aio.ServicerContext[Q, bytes],
+        taken: Callable[[], None] = lambda: None,
+    ) -> Closing:
+        """Write what the outbox holds, to its end. `taken` is called whenever the client has taken something."""
         while True:
             response = await stream.outbox.take()
             if response:
                 attachment.pulse.written = self._monotonic()
                 await context.write(response)
+                taken()
             elif stream.outbox.closing is not None:
                 return stream.outbox.closing
 

@@ -34,8 +34,10 @@ from erqiwang_grpc.rpc.places import Places
 from erqiwang_grpc.rpc.reflection import add_reflection
 from erqiwang_grpc.rpc.room_service import RoomServicer
 from erqiwang_grpc.rpc.seat_service import SEAT_SERVICE, SeatServicer
+from erqiwang_grpc.rpc.spectating import Spectating
 from erqiwang_grpc.rpc.wire import encode
 from erqiwang_grpc.shuffling import Shuffler
+from erqiwang_grpc.spectators.broadcasts import Broadcasts
 from erqiwang_grpc.store import SideMessages, Store, TimeNs, Wakeup
 from erqiwang_grpc.store.wakeup import ProcessWakeup
 from erqiwang_grpc.v1 import room_service_pb2, room_service_pb2_grpc
@@ -114,7 +116,9 @@ class Server:
         self.housekeeping = Housekeeping(self.rooms)
         access = Access(settings.keys, self.rooms, settings.store, settings.now)
         archive = Archive(settings.store, encode.written_deal, settings.monotonic)
-        self.seats = SeatServicer(access, archive, quotas, node)
+        self._broadcasts = Broadcasts(node)
+        self.spectating = Spectating(access, self._broadcasts, quotas, node)
+        self.seats = SeatServicer(access, archive, quotas, node, self.spectating)
         self.gateways = GatewayServicer(access, archive, quotas, node)
         self._platforms = RoomServicer(access, self.rooms, settings.keys, archive, quotas, node)
         self._health_watchers = Places(settings.limits.health_watchers, "health watches")
@@ -159,9 +163,11 @@ class Server:
         self._health_watchers.close()
         self._reflections.close()
         self.rooms.end_streams(Closing.DRAINING)
+        self._broadcasts.end_streams(Closing.DRAINING)
         self._platforms.drain()
         await self._server.stop(grace)
         self.rooms.close()
+        self._broadcasts.close()
         for task in self._tasks:
             task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -185,6 +191,12 @@ class Server:
                 ("gateways", "Gateway streams that are open.", lambda: self.gateways.streams),
                 ("gateway_seats", "Seats that gateways have open.", lambda: self.gateways.seats),
                 ("watchers", "Streams of WatchRooms that are open.", lambda: self._platforms.watchers),
+                ("spectators", "Streams of spectators that are open.", lambda: self.spectating.streams),
+                (
+                    "broadcasts",
+                    "Rooms that are followed for spectators, once for each delay.",
+                    lambda: len(self._broadcasts),
+                ),
             ),
         )
         return MetricsPort(self._settings.host, port, collector)
@@ -206,7 +218,9 @@ class Server:
             # The wall clock, because it is compared with stored times.
             before = TimeNs(self._settings.now() - int(keep_days * DAY))
             try:
-                self.rooms.forget(await delete_old_matches(self._settings.store, before))
+                deleted = await delete_old_matches(self._settings.store, before)
+                self.rooms.forget(deleted)
+                self._broadcasts.forget(deleted)
             except Exception:
                 log.exception("old matches are not deleted")
             await asyncio.sleep(_RETENTION_SECONDS)
@@ -233,6 +247,7 @@ class Server:
             try:
                 self._health.look()
                 self.gateways.look_after()
+                self._broadcasts.look_after()
                 await self.housekeeping.tick()
             except Exception:
                 log.exception("housekeeping failed")

@@ -21,8 +21,10 @@ FEATURES: Final = (
     "gateway",
     "labels",
     "last_event_time",
+    "presence",
     "refresh_seat_token",
     "start_match",
+    "watch",
     "watch_from_now",
 )
 """Sorted. A name is never removed and never changes its meaning; docs/platforms.md says what each means."""
@@ -43,6 +45,8 @@ def server_info(limits: Limits, largest_page: int) -> pb.GetServerInfoResponse:
             platform_watchers=limits.watchers_of_platform,
             platform_unattached=limits.unattached_of_platform,
             platform_gateways=limits.gateways_of_platform,
+            platform_spectators=limits.spectators_of_platform,
+            spectators_per_room=limits.spectators_per_room,
             seats_per_gateway=limits.seats_per_gateway,
             gateway_commands_per_second=limits.commands_per_gateway,
             platform_calls_per_second=limits.platform_calls_per_second,

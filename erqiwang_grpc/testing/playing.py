@@ -9,15 +9,15 @@ from typing import TypeAlias, final
 
 from erqiwang_core.players import Policy
 
-from erqiwang_grpc.client import Ended, GatewaySeat, SeatClient
+from erqiwang_grpc.client import Ended, GatewaySeat, OneWaySeat, SeatClient
 from erqiwang_grpc.client.advice import suggested
 from erqiwang_grpc.client.commands import Answer
 from erqiwang_grpc.rpc.wire import decode
 from erqiwang_grpc.rpc.wire.encode.commands import command
 from erqiwang_grpc.v1 import seat_service_pb2 as pb, view_pb2
 
-Played: TypeAlias = SeatClient | GatewaySeat
-"""A client of a seat, on a stream of its own or on that of a gateway."""
+Played: TypeAlias = SeatClient | GatewaySeat | OneWaySeat
+"""A client of a seat: on a stream of its own, on that of a gateway, or told one way."""
 Chooser: TypeAlias = Callable[[view_pb2.View], pb.Command | None]
 """Gives the command of a seat for its view; None if it has nothing to do. Asked once at each version of the view."""
 Condition: TypeAlias = Callable[[view_pb2.View], bool]
@@ -44,7 +44,7 @@ def policy(player: Policy, random: Random) -> Chooser:
     return choose
 
 
-def accepted(answer: Answer | Ended) -> pb.Accepted:
+def accepted(answer: Answer | Ended | None) -> pb.Accepted:
     """The answer to a command that must be accepted. Raises `AssertionError` if it was not."""
     assert isinstance(answer, pb.Accepted), f"the command was not accepted: {answer}"
     return answer

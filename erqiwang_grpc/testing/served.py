@@ -28,7 +28,7 @@ from erqiwang_grpc.auth.files import (
     open_key_files,
 )
 from erqiwang_grpc.auth.keys import PlatformId, Scope
-from erqiwang_grpc.client import Platform, SeatClient
+from erqiwang_grpc.client import OneWaySeat, Platform, SeatClient, Spectator
 from erqiwang_grpc.client.servers import Options
 from erqiwang_grpc.clocks import Monotonic, SystemMonotonic
 from erqiwang_grpc.rooms.limits import Limits
@@ -70,6 +70,18 @@ class Served:
     def client(self, token: str, last_version: int | None = None) -> SeatClient:
         """A client for a seat, not attached yet. `last_version` is the one that came with the token."""
         return SeatClient(
+            [self.address], token, credentials=self.credentials, options=self.options, last_version=last_version
+        )
+
+    def one_way(self, token: str, last_version: int | None = None) -> OneWaySeat:
+        """A client for a seat that is told one way, not attached yet. Arguments are those of `client`."""
+        return OneWaySeat(
+            [self.address], token, credentials=self.credentials, options=self.options, last_version=last_version
+        )
+
+    def spectator(self, token: str, last_version: int | None = None) -> Spectator:
+        """A client for a spectator with a watch token, not attached yet."""
+        return Spectator(
             [self.address], token, credentials=self.credentials, options=self.options, last_version=last_version
         )
 

@@ -144,6 +144,8 @@ class Refusal(_message.Message):
         """Open streams of the platform's seats that have not sent `Attach` yet."""
         QUOTA_GATEWAYS: Refusal._Quota.ValueType  # 6
         """Open gateway streams of the platform."""
+        QUOTA_SPECTATORS: Refusal._Quota.ValueType  # 7
+        """Open streams of `Watch` of spectators."""
 
     class Quota(_Quota, metaclass=_QuotaEnumTypeWrapper):
         """What a platform has a quota of. Quotas keep one platform from filling the server for all."""
@@ -162,6 +164,8 @@ class Refusal(_message.Message):
     """Open streams of the platform's seats that have not sent `Attach` yet."""
     QUOTA_GATEWAYS: Refusal.Quota.ValueType  # 6
     """Open gateway streams of the platform."""
+    QUOTA_SPECTATORS: Refusal.Quota.ValueType  # 7
+    """Open streams of `Watch` of spectators."""
 
     @_typing.final
     class WrongPhase(_message.Message):

@@ -4,7 +4,7 @@ isort:skip_file
 What a platform does with rooms. Every call carries the metadata `authorization: Bearer <platform key>`. A platform sees
 its own rooms only. Another platform's room does not exist to it: NOT_FOUND with `no_such_room`.
 
-A platform has quotas: of open rooms, watchers, streams of its seats, and calls a second. They keep it from filling a server
+A platform has quotas: of open rooms, watchers, streams of its seats, spectators, and calls a second. They keep it from filling a server
 that it shares with others. What is beyond a quota is refused with RESOURCE_EXHAUSTED, `Refusal.quota_reached` and a
 `google.rpc.RetryInfo`. Every call costs 1 of the calls. A list costs 3 more for each row it returns. A record costs 1 more,
 and 3 more for each deal that the server has to read from its store. The cost of rows and deals is charged afterwards, so
@@ -75,7 +75,7 @@ class GetServerInfoResponse(_message.Message):
     @_builtins.property
     def features(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """What the server can do, in alphabetical order: `disband_reason`, `gateway`, `labels`, `last_event_time`,
-        `refresh_seat_token`, `start_match`, `watch_from_now`. A later version may add names. A name is never removed and never
+        `presence`, `refresh_seat_token`, `start_match`, `watch`, `watch_from_now`. A later version may add names. A name is never removed and never
         changes its meaning.
         """
 
@@ -156,6 +156,8 @@ class ServerLimits(_message.Message):
     PLATFORM_GATEWAYS_FIELD_NUMBER: _builtins.int
     SEATS_PER_GATEWAY_FIELD_NUMBER: _builtins.int
     GATEWAY_COMMANDS_PER_SECOND_FIELD_NUMBER: _builtins.int
+    PLATFORM_SPECTATORS_FIELD_NUMBER: _builtins.int
+    SPECTATORS_PER_ROOM_FIELD_NUMBER: _builtins.int
     platform_rooms: _builtins.int
     """Open rooms of this platform (`QUOTA_ROOMS`). Default 50,000."""
     platform_streams: _builtins.int
@@ -182,6 +184,10 @@ class ServerLimits(_message.Message):
     """Open seats of one gateway stream. Default 30,000."""
     gateway_commands_per_second: _builtins.int
     """Units of work a second of all seats of one gateway stream together, twice as many in a burst. Default 20,000."""
+    platform_spectators: _builtins.int
+    """Open streams of spectators of this platform's rooms (`QUOTA_SPECTATORS`). Default 5,000."""
+    spectators_per_room: _builtins.int
+    """Open streams of spectators of one room. Default 1,000."""
     @_builtins.property
     def attach(self) -> _duration_pb2.Duration:
         """How long a seat's stream may wait before it sends `Attach`. Default 30 seconds."""
@@ -223,10 +229,12 @@ class ServerLimits(_message.Message):
         platform_gateways: _builtins.int = ...,
         seats_per_gateway: _builtins.int = ...,
         gateway_commands_per_second: _builtins.int = ...,
+        platform_spectators: _builtins.int = ...,
+        spectators_per_room: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["absent", b"absent", "attach", b"attach", "fill", b"fill", "heartbeat", b"heartbeat", "seat_token", b"seat_token"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["absent", b"absent", "attach", b"attach", "fill", b"fill", "gateway_commands_per_second", b"gateway_commands_per_second", "heartbeat", b"heartbeat", "message_bytes", b"message_bytes", "page_size", b"page_size", "platform_calls_per_second", b"platform_calls_per_second", "platform_gateways", b"platform_gateways", "platform_rooms", b"platform_rooms", "platform_streams", b"platform_streams", "platform_unattached", b"platform_unattached", "platform_watchers", b"platform_watchers", "seat_commands_per_second", b"seat_commands_per_second", "seat_token", b"seat_token", "seats_per_gateway", b"seats_per_gateway", "streams_per_connection", b"streams_per_connection", "streams_per_seat", b"streams_per_seat"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["absent", b"absent", "attach", b"attach", "fill", b"fill", "gateway_commands_per_second", b"gateway_commands_per_second", "heartbeat", b"heartbeat", "message_bytes", b"message_bytes", "page_size", b"page_size", "platform_calls_per_second", b"platform_calls_per_second", "platform_gateways", b"platform_gateways", "platform_rooms", b"platform_rooms", "platform_spectators", b"platform_spectators", "platform_streams", b"platform_streams", "platform_unattached", b"platform_unattached", "platform_watchers", b"platform_watchers", "seat_commands_per_second", b"seat_commands_per_second", "seat_token", b"seat_token", "seats_per_gateway", b"seats_per_gateway", "spectators_per_room", b"spectators_per_room", "streams_per_connection", b"streams_per_connection", "streams_per_seat", b"streams_per_seat"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -874,6 +882,77 @@ class RefreshSeatTokenResponse(_message.Message):
 Global___RefreshSeatTokenResponse: _TypeAlias = RefreshSeatTokenResponse  # noqa: Y015
 
 @_typing.final
+class CreateWatchTokenRequest(_message.Message):
+    """What a spectator is told, and how late. Of a delay of 3 minutes the server tells what the room's log said 3 minutes ago, and
+    nothing younger.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ROOM_ID_FIELD_NUMBER: _builtins.int
+    DELAY_FIELD_NUMBER: _builtins.int
+    SETTLED_DEALS_FIELD_NUMBER: _builtins.int
+    LIFETIME_FIELD_NUMBER: _builtins.int
+    room_id: _builtins.str
+    settled_deals: _builtins.bool
+    """Everything up to the last settled deal, at once. Of the deal in play nothing is told. Always true."""
+    @_builtins.property
+    def delay(self) -> _duration_pb2.Duration:
+        """Everything that the public may know, this late: 0 to 24 hours. A fraction of a millisecond counts as a whole one. With 0
+        a spectator is told at once.
+        """
+
+    @_builtins.property
+    def lifetime(self) -> _duration_pb2.Duration:
+        """How long the token is valid: 1 second to 7 days. If unset: 24 hours."""
+
+    def __init__(
+        self,
+        *,
+        room_id: _builtins.str = ...,
+        delay: _duration_pb2.Duration | None = ...,
+        settled_deals: _builtins.bool = ...,
+        lifetime: _duration_pb2.Duration | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["delay", b"delay", "lifetime", b"lifetime", "settled_deals", b"settled_deals", "told", b"told"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["delay", b"delay", "lifetime", b"lifetime", "room_id", b"room_id", "settled_deals", b"settled_deals", "told", b"told"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_told: _TypeAlias = _typing.Literal["delay", "settled_deals"]  # noqa: Y015
+    _WhichOneofArgType_told: _TypeAlias = _typing.Literal["told", b"told"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_told) -> _WhichOneofReturnType_told | None: ...
+
+Global___CreateWatchTokenRequest: _TypeAlias = CreateWatchTokenRequest  # noqa: Y015
+
+@_typing.final
+class CreateWatchTokenResponse(_message.Message):
+    """Give the token to whoever may watch. It opens nothing else."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    WATCH_TOKEN_FIELD_NUMBER: _builtins.int
+    TOKEN_EXPIRE_TIME_FIELD_NUMBER: _builtins.int
+    watch_token: _builtins.str
+    """Opens `SeatService.Watch`, and nothing else. At most 4,096 characters; opaque."""
+    @_builtins.property
+    def token_expire_time(self) -> _timestamp_pb2.Timestamp:
+        """When the token expires. A stream that is open then ends."""
+
+    def __init__(
+        self,
+        *,
+        watch_token: _builtins.str = ...,
+        token_expire_time: _timestamp_pb2.Timestamp | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["token_expire_time", b"token_expire_time"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["token_expire_time", b"token_expire_time", "watch_token", b"watch_token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CreateWatchTokenResponse: _TypeAlias = CreateWatchTokenResponse  # noqa: Y015
+
+@_typing.final
 class LeaveSeatRequest(_message.Message):
     """The seat that the platform frees. The player on it is not asked."""
 
@@ -1054,6 +1133,7 @@ class WatchRoomsRequest(_message.Message):
 
     CURSOR_FIELD_NUMBER: _builtins.int
     NOW_FIELD_NUMBER: _builtins.int
+    PRESENCE_FIELD_NUMBER: _builtins.int
     cursor: _builtins.str
     """The place after the last event seen: the cursor of that event or of its response. Empty means unset. A cursor belongs
     to one store. After the server's store was restored from a backup or copied, the cursor is refused with
@@ -1064,15 +1144,18 @@ class WatchRoomsRequest(_message.Message):
     """Only what happens after this call. Always true. The first response comes at once, without events, and has the cursor
     to go on from. To begin, a platform watches from now and then lists the rooms that exist.
     """
+    presence: _builtins.bool
+    """True: tell also which seats are present (`WatchRoomsResponse.presence`)."""
     def __init__(
         self,
         *,
         cursor: _builtins.str = ...,
         now: _builtins.bool = ...,
+        presence: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["cursor", b"cursor", "now", b"now", "start", b"start"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["cursor", b"cursor", "now", b"now", "start", b"start"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cursor", b"cursor", "now", b"now", "presence", b"presence", "start", b"start"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType_start: _TypeAlias = _typing.Literal["cursor", "now"]  # noqa: Y015
     _WhichOneofArgType_start: _TypeAlias = _typing.Literal["start", b"start"]  # noqa: Y015
@@ -1264,6 +1347,35 @@ class MatchSettled(_message.Message):
 Global___MatchSettled: _TypeAlias = MatchSettled  # noqa: Y015
 
 @_typing.final
+class RoomPresence(_message.Message):
+    """Which seats of a room are present, as `Presence` says in `SeatService`. Not an event: it is not logged, has no cursor, and
+    changes nothing in the room. What changed while a platform was not watching is not told again.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ROOM_ID_FIELD_NUMBER: _builtins.int
+    PRESENT_FIELD_NUMBER: _builtins.int
+    room_id: _builtins.str
+    @_builtins.property
+    def present(self) -> _containers.RepeatedScalarFieldContainer[_builtins.bool]:
+        """One for every seat, seat 0 first."""
+
+    def __init__(
+        self,
+        *,
+        room_id: _builtins.str = ...,
+        present: _abc.Iterable[_builtins.bool] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["present", b"present", "room_id", b"room_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RoomPresence: _TypeAlias = RoomPresence  # noqa: Y015
+
+@_typing.final
 class WatchRoomsResponse(_message.Message):
     """The events since the response before."""
 
@@ -1271,21 +1383,31 @@ class WatchRoomsResponse(_message.Message):
 
     EVENTS_FIELD_NUMBER: _builtins.int
     CURSOR_FIELD_NUMBER: _builtins.int
+    PRESENCE_FIELD_NUMBER: _builtins.int
     cursor: _builtins.str
     """The place after this response: watch from here to hear what comes later. Always set. Opaque."""
     @_builtins.property
     def events(self) -> _containers.RepeatedCompositeFieldContainer[Global___RoomEvent]:
         """In order. Empty in the first response of a watch from now, and when nothing has happened for 20 seconds."""
 
+    @_builtins.property
+    def presence(self) -> _containers.RepeatedCompositeFieldContainer[Global___RoomPresence]:
+        """If `WatchRoomsRequest.presence` is set: every room whose presence differs from what this stream was told last. Of a room
+        that was not told yet, nobody is present. So the first responses tell the rooms in which somebody is. Changes that follow
+        one another quickly are told as one. It is told beside the events: an event of the room may come before or after it. One
+        room in it counts like one event.
+        """
+
     def __init__(
         self,
         *,
         events: _abc.Iterable[Global___RoomEvent] | None = ...,
         cursor: _builtins.str = ...,
+        presence: _abc.Iterable[Global___RoomPresence] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["cursor", b"cursor", "events", b"events"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cursor", b"cursor", "events", b"events", "presence", b"presence"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -70,6 +70,11 @@ class RoomServiceStub:
                 request_serializer=erqiwang_dot_v1_dot_room__service__pb2.RefreshSeatTokenRequest.SerializeToString,
                 response_deserializer=erqiwang_dot_v1_dot_room__service__pb2.RefreshSeatTokenResponse.FromString,
                 _registered_method=True)
+        self.CreateWatchToken = channel.unary_unary(
+                '/erqiwang.v1.RoomService/CreateWatchToken',
+                request_serializer=erqiwang_dot_v1_dot_room__service__pb2.CreateWatchTokenRequest.SerializeToString,
+                response_deserializer=erqiwang_dot_v1_dot_room__service__pb2.CreateWatchTokenResponse.FromString,
+                _registered_method=True)
         self.LeaveSeat = channel.unary_unary(
                 '/erqiwang.v1.RoomService/LeaveSeat',
                 request_serializer=erqiwang_dot_v1_dot_room__service__pb2.LeaveSeatRequest.SerializeToString,
@@ -156,6 +161,15 @@ class RoomServiceServicer:
         """A fresh token for the player on a seat; call it before the old one expires. Nothing is logged and nobody is told. The
         seat's stream goes on, and earlier tokens stay valid until they expire. To void them, call `TakeSeat`. Refused:
         `seat_free`, `seat_occupied` if another player sits there, `no_such_seat`.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def CreateWatchToken(self, request, context):
+        """A token with which anybody may watch the room with `SeatService.Watch`, as late as the token says. Nothing is logged and
+        nobody is told. It may be given to any number of spectators. It cannot be taken back before it expires: give short ones.
+        A room may be watched before its match and after it, until it is deleted. Refused: `invalid_field`.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -248,6 +262,11 @@ def add_RoomServiceServicer_to_server(servicer, server):
                     servicer.RefreshSeatToken,
                     request_deserializer=erqiwang_dot_v1_dot_room__service__pb2.RefreshSeatTokenRequest.FromString,
                     response_serializer=erqiwang_dot_v1_dot_room__service__pb2.RefreshSeatTokenResponse.SerializeToString,
+            ),
+            'CreateWatchToken': grpc.unary_unary_rpc_method_handler(
+                    servicer.CreateWatchToken,
+                    request_deserializer=erqiwang_dot_v1_dot_room__service__pb2.CreateWatchTokenRequest.FromString,
+                    response_serializer=erqiwang_dot_v1_dot_room__service__pb2.CreateWatchTokenResponse.SerializeToString,
             ),
             'LeaveSeat': grpc.unary_unary_rpc_method_handler(
                     servicer.LeaveSeat,
@@ -470,6 +489,33 @@ class RoomService:
             '/erqiwang.v1.RoomService/RefreshSeatToken',
             erqiwang_dot_v1_dot_room__service__pb2.RefreshSeatTokenRequest.SerializeToString,
             erqiwang_dot_v1_dot_room__service__pb2.RefreshSeatTokenResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CreateWatchToken(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/erqiwang.v1.RoomService/CreateWatchToken',
+            erqiwang_dot_v1_dot_room__service__pb2.CreateWatchTokenRequest.SerializeToString,
+            erqiwang_dot_v1_dot_room__service__pb2.CreateWatchTokenResponse.FromString,
             options,
             channel_credentials,
             insecure,

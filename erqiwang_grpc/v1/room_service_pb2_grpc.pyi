@@ -4,7 +4,7 @@ isort:skip_file
 What a platform does with rooms. Every call carries the metadata `authorization: Bearer <platform key>`. A platform sees
 its own rooms only. Another platform's room does not exist to it: NOT_FOUND with `no_such_room`.
 
-A platform has quotas: of open rooms, watchers, streams of its seats, and calls a second. They keep it from filling a server
+A platform has quotas: of open rooms, watchers, streams of its seats, spectators, and calls a second. They keep it from filling a server
 that it shares with others. What is beyond a quota is refused with RESOURCE_EXHAUSTED, `Refusal.quota_reached` and a
 `google.rpc.RetryInfo`. Every call costs 1 of the calls. A list costs 3 more for each row it returns. A record costs 1 more,
 and 3 more for each deal that the server has to read from its store. The cost of rows and deals is charged afterwards, so
@@ -50,6 +50,11 @@ class RoomServiceStub:
     """A fresh token for the player on a seat; call it before the old one expires. Nothing is logged and nobody is told. The
     seat's stream goes on, and earlier tokens stay valid until they expire. To void them, call `TakeSeat`. Refused:
     `seat_free`, `seat_occupied` if another player sits there, `no_such_seat`.
+    """
+    CreateWatchToken: _aio.UnaryUnaryMultiCallable[_room_service_pb2.CreateWatchTokenRequest, _room_service_pb2.CreateWatchTokenResponse]
+    """A token with which anybody may watch the room with `SeatService.Watch`, as late as the token says. Nothing is logged and
+    nobody is told. It may be given to any number of spectators. It cannot be taken back before it expires: give short ones.
+    A room may be watched before its match and after it, until it is deleted. Refused: `invalid_field`.
     """
     LeaveSeat: _aio.UnaryUnaryMultiCallable[_room_service_pb2.LeaveSeatRequest, _room_service_pb2.LeaveSeatResponse]
     """Free a seat before the match starts. Its tokens are void, and its stream ends. Every seat is told with `SeatLeft`. Refused:
@@ -143,6 +148,17 @@ class RoomServiceServicer(metaclass=_abc_1.ABCMeta):
         """A fresh token for the player on a seat; call it before the old one expires. Nothing is logged and nobody is told. The
         seat's stream goes on, and earlier tokens stay valid until they expire. To void them, call `TakeSeat`. Refused:
         `seat_free`, `seat_occupied` if another player sits there, `no_such_seat`.
+        """
+
+    @_abc_1.abstractmethod
+    def CreateWatchToken(
+        self,
+        request: _room_service_pb2.CreateWatchTokenRequest,
+        context: _aio.ServicerContext[_room_service_pb2.CreateWatchTokenRequest, _room_service_pb2.CreateWatchTokenResponse],
+    ) -> _abc.Awaitable[_room_service_pb2.CreateWatchTokenResponse]:
+        """A token with which anybody may watch the room with `SeatService.Watch`, as late as the token says. Nothing is logged and
+        nobody is told. It may be given to any number of spectators. It cannot be taken back before it expires: give short ones.
+        A room may be watched before its match and after it, until it is deleted. Refused: `invalid_field`.
         """
 
     @_abc_1.abstractmethod

@@ -40,6 +40,11 @@ class SeatServiceStub:
                 request_serializer=erqiwang_dot_v1_dot_seat__service__pb2.PlayRequest.SerializeToString,
                 response_deserializer=erqiwang_dot_v1_dot_seat__service__pb2.PlayResponse.FromString,
                 _registered_method=True)
+        self.Watch = channel.unary_stream(
+                '/erqiwang.v1.SeatService/Watch',
+                request_serializer=erqiwang_dot_v1_dot_seat__service__pb2.WatchRequest.SerializeToString,
+                response_deserializer=erqiwang_dot_v1_dot_seat__service__pb2.PlayResponse.FromString,
+                _registered_method=True)
         self.Act = channel.unary_unary(
                 '/erqiwang.v1.SeatService/Act',
                 request_serializer=erqiwang_dot_v1_dot_seat__service__pb2.ActRequest.SerializeToString,
@@ -85,6 +90,30 @@ class SeatServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Watch(self, request, context):
+        """What `Play` tells, for a client that cannot stream both ways, and for spectators. The token decides which of the two.
+
+        With a seat token it is the seat's stream: it begins, goes on and ends as one of `Play` that has sent `Attach`, displaces
+        the seat's older stream, and is displaced by a newer one of either kind. Commands go by `Act`, whose notices come here
+        too; answers do not. It costs 1 of the seat's allowance. The seat is present while the client takes what it is sent,
+        heartbeats among it, and absent at once when it cancels the call. A fresh snapshot is what a new call begins with.
+
+        With a watch token (`RoomService.CreateWatchToken`) it is the public view of the room, as late as the token says: first a
+        snapshot, then notices, and a heartbeat after 20 seconds of silence; never presence, signals, or an answer. Nothing of
+        it is younger than the delay: not the first snapshot, no version, and no time. `View.seat` is unset, `Parts` holds the
+        fields 1 to 15 only, and a cause is what every seat is told: `CardsLed.attempted` is empty. Up to the last settled deal
+        the notices of a deal come together once it is settled. Any number of streams may be open with one token; they displace
+        nobody, and no seat learns of them.
+
+        A spectator's stream ends with OK once it has told the end of the match; a room whose match is over is told with one
+        snapshot. It ends with UNAUTHENTICATED (`credential_expired`) when its token expires, NOT_FOUND when the match is deleted,
+        UNAVAILABLE when the server leaves, RESOURCE_EXHAUSTED when there are too many spectators, and INTERNAL where the room's
+        log is damaged. A client that comes back with `last_version` goes on where it was.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def Act(self, request, context):
         """One command, for a client without a stream. A refusal is a status with `google.rpc.ErrorInfo` and `Refusal` in its
         details. Beyond the seat's allowance `Act`, `GetView` and `GetRecord` are refused with RESOURCE_EXHAUSTED and a
@@ -115,6 +144,11 @@ def add_SeatServiceServicer_to_server(servicer, server):
             'Play': grpc.stream_stream_rpc_method_handler(
                     servicer.Play,
                     request_deserializer=erqiwang_dot_v1_dot_seat__service__pb2.PlayRequest.FromString,
+                    response_serializer=erqiwang_dot_v1_dot_seat__service__pb2.PlayResponse.SerializeToString,
+            ),
+            'Watch': grpc.unary_stream_rpc_method_handler(
+                    servicer.Watch,
+                    request_deserializer=erqiwang_dot_v1_dot_seat__service__pb2.WatchRequest.FromString,
                     response_serializer=erqiwang_dot_v1_dot_seat__service__pb2.PlayResponse.SerializeToString,
             ),
             'Act': grpc.unary_unary_rpc_method_handler(
@@ -160,6 +194,33 @@ class SeatService:
             target,
             '/erqiwang.v1.SeatService/Play',
             erqiwang_dot_v1_dot_seat__service__pb2.PlayRequest.SerializeToString,
+            erqiwang_dot_v1_dot_seat__service__pb2.PlayResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Watch(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/erqiwang.v1.SeatService/Watch',
+            erqiwang_dot_v1_dot_seat__service__pb2.WatchRequest.SerializeToString,
             erqiwang_dot_v1_dot_seat__service__pb2.PlayResponse.FromString,
             options,
             channel_credentials,

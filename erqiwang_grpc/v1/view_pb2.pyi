@@ -76,7 +76,7 @@ Global___Phase: _TypeAlias = Phase  # noqa: Y015
 
 @_typing.final
 class View(_message.Message):
-    """All that one seat may see of its room."""
+    """All that one seat may see of its room, or the public."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -86,28 +86,30 @@ class View(_message.Message):
     PARTS_FIELD_NUMBER: _builtins.int
     room_id: _builtins.str
     seat: _builtins.int
-    """Seat number. The seat whose view this is."""
+    """Seat number. The seat whose view this is. Unset in the view of a spectator."""
     @_builtins.property
     def options(self) -> _room_pb2.RoomOptions:
         """The room's options, every default spelt out. They never change."""
 
     @_builtins.property
     def parts(self) -> Global___Parts:
-        """Every part is set."""
+        """Every part is set; of a spectator's view those that are the same for every seat."""
 
     def __init__(
         self,
         *,
         room_id: _builtins.str = ...,
-        seat: _builtins.int = ...,
+        seat: _builtins.int | None = ...,
         options: _room_pb2.RoomOptions | None = ...,
         parts: Global___Parts | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["options", b"options", "parts", b"parts"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "options", b"options", "parts", b"parts", "seat", b"seat"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["options", b"options", "parts", b"parts", "room_id", b"room_id", "seat", b"seat"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "options", b"options", "parts", b"parts", "room_id", b"room_id", "seat", b"seat"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__seat: _TypeAlias = _typing.Literal["seat"]  # noqa: Y015
+    _WhichOneofArgType__seat: _TypeAlias = _typing.Literal["_seat", b"_seat"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__seat) -> _WhichOneofReturnType__seat | None: ...
 
 Global___View: _TypeAlias = View  # noqa: Y015
 

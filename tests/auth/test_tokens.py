@@ -16,15 +16,15 @@ from erqiwang_grpc.auth.tokens import (
     Epoch,
     Fault,
     SeatClaims,
-    SeatTokens,
     TokenRefused,
+    Tokens,
     UnixSeconds,
     claims_for,
 )
 from erqiwang_grpc.store import RoomId
 
 OLD, NEW, FOREIGN = (SigningKey(KeyId(name), bytes([byte]) * 32) for byte, name in enumerate(["old", "new", "foreign"]))
-TOKENS = SeatTokens(SigningKeys((OLD,), NEW))
+TOKENS = Tokens(SigningKeys((OLD,), NEW))
 NOW = UnixSeconds(1_800_000_000)
 CLAIMS = claims_for(PlatformId("p1"), RoomId("r1"), Seat(2), Player("alice"), Epoch(3), NOW)
 TOKEN = TOKENS.issue(CLAIMS)
@@ -101,13 +101,13 @@ def test_any_text_is_refused_and_nothing_is_raised(text: str) -> None:
 
 @given(ANY_CLAIMS)
 def test_a_token_of_another_service_is_refused(claims: SeatClaims) -> None:
-    assert refusal(SeatTokens(SigningKeys((), FOREIGN)).issue(claims)) is Fault.UNKNOWN_KEY
+    assert refusal(Tokens(SigningKeys((), FOREIGN)).issue(claims)) is Fault.UNKNOWN_KEY
 
 
 @given(ANY_CLAIMS, st.binary(min_size=32, max_size=32))
 def test_a_token_signed_under_our_name_with_another_secret_is_forged(claims: SeatClaims, secret: bytes) -> None:
     assume(secret != NEW.secret)
-    assert refusal(SeatTokens(SigningKeys((), SigningKey(NEW.id, secret))).issue(claims)) is Fault.FORGED
+    assert refusal(Tokens(SigningKeys((), SigningKey(NEW.id, secret))).issue(claims)) is Fault.FORGED
 
 
 @given(ANY_CLAIMS)
@@ -173,12 +173,12 @@ def test_a_signed_payload_that_is_no_json_is_malformed() -> None:
 
 def test_the_newest_key_signs_and_all_verify_until_they_are_gone() -> None:
     before = SigningKeys((), OLD)
-    token = SeatTokens(before).issue(CLAIMS)
+    token = Tokens(before).issue(CLAIMS)
     after = before.rotated(NEW, keep=1)
-    assert SeatTokens(after).verify(token, NOW) == CLAIMS
-    assert SeatTokens(SigningKeys((), NEW)).verify(SeatTokens(after).issue(CLAIMS), NOW) == CLAIMS
+    assert Tokens(after).verify(token, NOW) == CLAIMS
+    assert Tokens(SigningKeys((), NEW)).verify(Tokens(after).issue(CLAIMS), NOW) == CLAIMS
     later = after.rotated(FOREIGN, keep=1)
-    assert SeatTokens(later).verify(token, NOW) == TokenRefused(Fault.UNKNOWN_KEY)
+    assert Tokens(later).verify(token, NOW) == TokenRefused(Fault.UNKNOWN_KEY)
     assert after.rotated(FOREIGN, keep=0) == SigningKeys((), FOREIGN)
 
 

@@ -96,6 +96,16 @@ async def test_a_client_plays_a_match_over_one_stream_for_all_its_seats(
         assert sum(result.totals) == 0
 
 
+@pytest.mark.parametrize("language", ["Go", "TypeScript"])
+async def test_a_client_plays_without_streams_both_ways_and_a_spectator_sees_it(
+    workshop: Workshop, server: ServerProcess, language: str
+) -> None:
+    for game, seats in (("three", 3), ("four", 4)):
+        result = await played(workshop.client(language), server, f"--one-way --game {game}")
+        assert (result.language, result.seats, result.deals) == (language.lower(), seats, 6)
+        assert sum(result.totals) == 0
+
+
 async def test_go_typescript_and_java_sit_at_one_table(workshop: Workshop, server: ServerProcess) -> None:
     clients = [workshop.client(language) for language in ("Go", "TypeScript", "Java")]
     async with Platform([server.address], server.key) as platform:

@@ -126,6 +126,27 @@ async def test_a_seat_is_present_for_all_nodes_while_it_has_a_stream_on_one(node
     assert shown(north) == (True, False, False)
 
 
+async def test_who_follows_presence_hears_of_other_nodes_and_not_of_what_they_repeat(nodes: Nodes) -> None:
+    one, two = nodes.begin(), nodes.begin()
+    here = await seated(one)
+    heard: list[RoomId] = []
+    with two.node.presences.listen(heard.append):
+        _, attachment = attach(here, NORTH)
+        assert heard == [here.id]
+        assert two.in_memory(here.id) is None
+        assert (two.presence(here.id, 3), two.attended()) == ((True, False, False), (here.id,))
+        nodes.monotonic.forward(21)
+        here.audience.look_after(1_000, 1_000)
+        assert heard == [here.id], "a roster that says the same is no news"
+        here.detach(attachment)
+        assert heard == [here.id] * 2
+        assert (two.presence(here.id, 3), two.attended()) == ((False,) * 3, ())
+        attach(here, NORTH)
+        one.close()
+        assert heard == [here.id] * 4
+        assert two.presence(here.id, 3) == (False,) * 3
+
+
 async def test_a_room_that_is_not_in_memory_knows_who_is_present_elsewhere(nodes: Nodes) -> None:
     one, two = nodes.begin(), nodes.begin()
     here = await seated(one)

@@ -42,25 +42,27 @@ ROOM: Final = "RoomService."
 SEAT: Final = "SeatService."
 ASKED: Final = (
     # In the order in which the own platform asks: the end of the room comes last.
-    ROOM + "GetRoom", ROOM + "GetMatchRecord", SEAT + "GetView", SEAT + "GetRecord", SEAT + "Act", SEAT + "Play",
-    ROOM + "RefreshSeatToken", ROOM + "StartMatch", ROOM + "TakeSeat", ROOM + "LeaveSeat", ROOM + "DisbandRoom",
+    ROOM + "GetRoom", ROOM + "GetMatchRecord", SEAT + "GetView", SEAT + "GetRecord", SEAT + "Act", SEAT + "Play", SEAT + "Watch",
+    ROOM + "CreateWatchToken", ROOM + "RefreshSeatToken", ROOM + "StartMatch", ROOM + "TakeSeat", ROOM + "LeaveSeat", ROOM + "DisbandRoom",
 )  # fmt: skip
 """Every rpc that names a room, itself or by its token."""
 OTHERS: Final = {
     ROOM + name for name in ("GetServerInfo", "CreateRoom", "QuoteRoom", "ListRooms", "ListMatchRecords", "WatchRooms")
 }
 
-NOTHING_THERE: Final = (NO_ROOM, NO_RECORD, *[NO_ROOM] * 9)
+NOTHING_THERE: Final = (NO_ROOM, NO_RECORD, *[NO_ROOM] * 11)
+BEYOND_THE_FIRST: Final = (*[APART] * 7, OK, *[APART] * 5)
+"""What is damaged behind the first event. A watch token is made from that one alone; who watches with it is told."""
 EXPECTED: Final[Mapping[str, tuple[str, ...]]] = {
     # What the own platform and the own seat are told, in the order of `ASKED`.
     "absent": NOTHING_THERE,
-    "gathering": (OK, NO_RECORD, OK, NO_RECORD, NO_COMMAND, OK, OK, "NOT_IN_THIS_ROOM", OK, OK, OK),
-    "playing": (OK, OK, OK, OK, NO_COMMAND, OK, OK, "WRONG_PHASE", "ROOM_FULL", "WRONG_PHASE", OK),
-    "over": (OK, OK, OK, OK, NO_COMMAND, OK, OK, *["WRONG_PHASE"] * 4),
-    "quarantined": (OK, APART, OK, APART, APART, OK, OK, APART, APART, APART, OK),
-    "damaged head": (APART,) * 11,
-    "no head": (APART,) * 11,
-    "damaged event": (APART,) * 11,
+    "gathering": (OK, NO_RECORD, OK, NO_RECORD, NO_COMMAND, OK, OK, OK, OK, "NOT_IN_THIS_ROOM", OK, OK, OK),
+    "playing": (OK, OK, OK, OK, NO_COMMAND, OK, OK, OK, OK, "WRONG_PHASE", "ROOM_FULL", "WRONG_PHASE", OK),
+    "over": (OK, OK, OK, OK, NO_COMMAND, OK, OK, OK, OK, *["WRONG_PHASE"] * 4),
+    "quarantined": (OK, APART, OK, APART, APART, OK, OK, OK, OK, APART, APART, APART, OK),
+    "damaged head": BEYOND_THE_FIRST,
+    "no head": BEYOND_THE_FIRST,
+    "damaged event": BEYOND_THE_FIRST,
     "damaged first event": NOTHING_THERE,
     "unreadable first event": NOTHING_THERE,
     "deleted": NOTHING_THERE,
@@ -116,6 +118,8 @@ def request_about(rpc: str, room_id: str) -> Message:
             return room_pb.GetMatchRecordRequest(room_id=room_id)
         case "RoomService.TakeSeat":
             return room_pb.TakeSeatRequest(room_id=room_id, player="zoe")
+        case "RoomService.CreateWatchToken":
+            return room_pb.CreateWatchTokenRequest(room_id=room_id, settled_deals=True)
         case "RoomService.RefreshSeatToken":
             return room_pb.RefreshSeatTokenRequest(room_id=room_id, seat=0, player="alice")
         case "RoomService.StartMatch":
@@ -124,6 +128,8 @@ def request_about(rpc: str, room_id: str) -> Message:
             return room_pb.LeaveSeatRequest(room_id=room_id, seat=0)
         case "RoomService.DisbandRoom":
             return room_pb.DisbandRoomRequest(room_id=room_id)
+        case "SeatService.Watch":
+            return pb.WatchRequest()
         case "SeatService.Play":
             return pb.PlayRequest(attach=pb.Attach())
         case _:

@@ -1,4 +1,4 @@
-"""The law of secrecy on the bytes that each stream receives: exchange cards that a seat does not see, and none differs.
+"""The law of secrecy on the bytes that each stream receives: exchange cards that a viewer does not see, and none differs.
 
 Two servers play the same deal to some moment of it, with the same clock and the same commitments, so that the bytes can be
 compared as they are. The second holds another world: see `tests.properties.worlds`.
@@ -24,6 +24,7 @@ from erqiwang_core.playing import Playing
 from erqiwang_core.seats import BySeat
 from erqiwang_core.settlement import Settled
 from erqiwang_core.units import CardSet, Seat
+from erqiwang_core.viewer import PUBLIC, Viewer
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
@@ -35,6 +36,7 @@ from tests.deals.decks import COMMITMENT
 from tests.deals.plans import by_chance
 from tests.deals.walk import Sent
 from tests.properties.worlds import World, recorded, twin
+from tests.service.spectating import watch_token
 from tests.service.tables import Service, Table, act, acting, seated, seen, served
 
 NOON: Final = 1_700_000_000_000_000_000
@@ -114,7 +116,30 @@ class StreamEar:
         return list(pb.PlayResponse.FromString(b"".join(self.heard)).messages)
 
 
-EARS: Final[dict[str, Callable[[Service, str], Ear]]] = {"Play": StreamEar, "Connect": GatewayEar}
+class WatchEar:
+    """A seat that is watched, or a spectator, by the kind of its token."""
+
+    def __init__(self, service: Service, token: str) -> None:
+        watch: grpc.aio.UnaryStreamMultiCallable[pb.WatchRequest, bytes] = service.channel.unary_stream(
+            "/erqiwang.v1.SeatService/Watch", request_serializer=pb.WatchRequest.SerializeToString
+        )
+        self._call = watch(pb.WatchRequest(), metadata=bearer(token))
+        self.heard: list[bytes] = []
+
+    async def attach(self) -> None:
+        await self.hear_of(1)
+
+    async def hear_of(self, version: int) -> None:
+        while all(_version(message) < version for message in self.messages()):
+            response = await self._call.read()
+            assert isinstance(response, bytes), "the stream has ended"
+            self.heard.append(response)
+
+    def messages(self) -> list[pb.SeatMessage]:
+        return list(pb.PlayResponse.FromString(b"".join(self.heard)).messages)
+
+
+EARS: Final[dict[str, Callable[[Service, str], Ear]]] = {"Play": StreamEar, "Connect": GatewayEar, "Watch": WatchEar}
 
 
 def _version(message: pb.SeatMessage) -> int:
@@ -132,25 +157,60 @@ async def bytes_told(
             service.platform, encode.room_options(world.options), players=players, command_id="the same room"
         )
         ear = ear_of(service, table.tokens[seat])
-        await ear.attach()
-        for move in world.moves:
-            if isinstance(move, Sent):
-                answer = await act(service, table, move.seat, spoken(move.command))
-                await ear.hear_of(answer.accepted.last_version)
+        await told(service, table, world, ear)
         back = await seen(service, table, seat, last_version=0)
         assert back.missed, "the deal has begun"
         return b"".join([*ear.heard, back.SerializeToString(deterministic=True)])
 
 
+async def told(service: Service, table: Table, world: World, ear: Ear) -> None:
+    """Play the world, and let the ear hear all of it."""
+    await ear.attach()
+    for move in world.moves:
+        if isinstance(move, Sent):
+            answer = await act(service, table, move.seat, spoken(move.command))
+            await ear.hear_of(answer.accepted.last_version)
+
+
+async def bytes_told_to_the_public(folder: Path, world: World) -> bytes:
+    """All bytes that a spectator receives as the world is played, and what one that comes at the end begins with."""
+    deck = Shuffled(world.order, salt=bytes(world.order[:32]), commitment=COMMITMENT)
+    async with served(folder, shuffle=lambda _: deck, now=lambda: NOON) as service:
+        players = [f"player {number}" for number in range(len(world.start.chairs))]
+        table = await seated(
+            service.platform, encode.room_options(world.options), players=players, command_id="the same room"
+        )
+        token = await watch_token(service, table.room_id)
+        ear = WatchEar(service, token)
+        await told(service, table, world, ear)
+        late = WatchEar(service, token)
+        await late.attach()
+        # How the messages were put together in responses depends on the moment.
+        return b"".join(ear.heard) + b"".join(late.heard)
+
+
 def two_worlds(options: RoomOptions, part: float, chance: Random) -> tuple[World, World, Seat]:
     """A deal up to some part of it, another world, and the seat to which both look the same."""
     while True:
-        whole = recorded(by_chance(options, chance), 1)
-        world = replace(whole, moves=whole.moves[: 1 + int(part * len(whole.moves))])
+        world = _up_to(options, part, chance)
         seat = Seat(chance.randrange(len(world.start.chairs)))
         other = twin(world, seat, chance)
         if other.moved:
             return world, other.world, seat
+
+
+def two_public_worlds(options: RoomOptions, part: float, chance: Random) -> tuple[World, World]:
+    """A deal up to some part of it, and another world that looks the same to the public."""
+    while True:
+        world = _up_to(options, part, chance)
+        other = twin(world, PUBLIC, chance)
+        if other.moved:
+            return world, other.world
+
+
+def _up_to(options: RoomOptions, part: float, chance: Random) -> World:
+    whole = recorded(by_chance(options, chance), 1)
+    return replace(whole, moves=whole.moves[: 1 + int(part * len(whole.moves))])
 
 
 @pytest.mark.parametrize("ear_of", EARS.values(), ids=EARS)
@@ -162,6 +222,17 @@ async def test_what_is_hidden_changes_no_byte(
     world, other, seat = two_worlds(options, part, Random(f"{options} {part}"))
     here = await bytes_told(_folder(tmp_path, "here"), world, seat, ear_of)
     there = await bytes_told(_folder(tmp_path, "there"), other, seat, ear_of)
+    assert here == there
+
+
+@pytest.mark.parametrize("options", ROOMS.values(), ids=ROOMS)
+@pytest.mark.parametrize("part", MOMENTS)
+async def test_what_is_hidden_from_the_public_changes_no_byte_for_a_spectator(
+    tmp_path: Path, options: RoomOptions, part: float
+) -> None:
+    world, other = two_public_worlds(options, part, Random(f"{options} {part}"))
+    here = await bytes_told_to_the_public(_folder(tmp_path, "here"), world)
+    there = await bytes_told_to_the_public(_folder(tmp_path, "there"), other)
     assert here == there
 
 
@@ -188,7 +259,8 @@ async def test_no_list_of_cards_holds_a_card_that_is_hidden(
     service: Service, options: RoomOptions, ear_of: Callable[[Service, str], Ear]
 ) -> None:
     table = await seated(service.platform, encode.room_options(options))
-    ears = [ear_of(service, token) for token in table.tokens]
+    spectator = WatchEar(service, await watch_token(service, table.room_id))
+    ears = [*(ear_of(service, token) for token in table.tokens), spectator]
     for ear in ears:
         await ear.attach()
     scanned = 0
@@ -211,25 +283,26 @@ def _deal(service: Service, table: Table) -> Deal:
 def scan(ears: Sequence[Ear], deal: Deal) -> int:
     """Look at every card told so far, and forget it; gives how many there were."""
     looked_at = 0
-    for seat, ear in enumerate(ears):
-        secret = hidden(deal, Seat(seat))
+    viewers: tuple[Viewer, ...] = (*deal.dealt.hands.seats(), PUBLIC)
+    for viewer, ear in zip(viewers, ears, strict=True):
+        secret = hidden(deal, viewer)
         for message in ear.messages():
             told = list(cards(message))
-            assert secret.isdisjoint(told), (seat, secret & set(told), message)
+            assert secret.isdisjoint(told), (viewer, secret & set(told), message)
             looked_at += len(told)
         ear.heard = ear.heard[-1:]
     return looked_at
 
 
-def hidden(deal: Deal, seat: Seat) -> set[int]:
-    """The cards that a seat may not have been told of, as the deal stands."""
+def hidden(deal: Deal, viewer: Viewer) -> set[int]:
+    """The cards that a viewer may not have been told of, as the deal stands."""
     match deal:
         case Bidding(dealt=dealt):
-            return _all([*_others(dealt.hands, seat), dealt.kitty])
+            return _all([*_others(dealt.hands, viewer), dealt.kitty])
         case Naming(hands=hands) | Burying(hands=hands):
-            return _all(_others(hands, seat)) - _shown(deal)
+            return _all(_others(hands, viewer)) - _shown(deal)
         case Playing(hands=hands, contract=contract, buried=buried):
-            return _all([*_others(hands, seat), *([buried] if contract.declarer != seat else [])]) - _shown(deal)
+            return _all([*_others(hands, viewer), *([buried] if contract.declarer != viewer else [])]) - _shown(deal)
         case Settled():
             return set()
 
@@ -238,8 +311,8 @@ def _shown(deal: Naming | Burying | Playing) -> set[int]:
     return set(ids(deal.dealt.kitty)) if deal.contract.row.kitty_shown else set()
 
 
-def _others(hands: BySeat[CardSet], seat: Seat) -> list[CardSet]:
-    return [cards for holder, cards in hands.items() if holder != seat]
+def _others(hands: BySeat[CardSet], viewer: Viewer) -> list[CardSet]:
+    return [cards for holder, cards in hands.items() if holder != viewer]
 
 
 def _all(places: list[CardSet]) -> set[int]:

@@ -47,6 +47,7 @@ QUOTAS: Final = {
     Quota.CALLS: refusal_pb2.Refusal.QUOTA_CALLS,
     Quota.UNATTACHED: refusal_pb2.Refusal.QUOTA_UNATTACHED,
     Quota.GATEWAYS: refusal_pb2.Refusal.QUOTA_GATEWAYS,
+    Quota.SPECTATORS: refusal_pb2.Refusal.QUOTA_SPECTATORS,
 }
 
 SIGNALS: Final = {

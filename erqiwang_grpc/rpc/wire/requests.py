@@ -4,6 +4,7 @@ Only the form is checked here. The numbers in a command are passed on unchecked:
 """
 
 from dataclasses import fields
+from math import ceil
 from typing import Final
 
 from erqiwang_core.bidding import Bid, Pass
@@ -24,8 +25,19 @@ from erqiwang_core.options import (
 )
 from erqiwang_core.playing import Play, ShowTrumps, Signal
 from erqiwang_core.roomtype import parse_roomtype
+from google.protobuf.duration_pb2 import Duration
 
 from erqiwang_grpc.auth.keys import PlatformId
+from erqiwang_grpc.auth.tokens import (
+    LIFETIME,
+    LONGEST_DELAY,
+    LONGEST_WATCH,
+    Delayed,
+    Lateness,
+    Milliseconds,
+    Seconds,
+    SettledDeals,
+)
 from erqiwang_grpc.events.model import Label, RoomOpened
 from erqiwang_grpc.rooms.bounds import (
     LONGEST_DISBAND_TEXT,
@@ -109,6 +121,37 @@ def disband(request: room_service_pb2.DisbandRoomRequest) -> Disband | InvalidFi
     if wrong is not None:
         return wrong
     return Disband(request.seat if request.HasField("seat") else Outside.PLATFORM, reason, request.text)
+
+
+def lateness(request: room_service_pb2.CreateWatchTokenRequest) -> Lateness | InvalidField:
+    """How late a spectator is to be told. `InvalidField` if the request says nothing of it, or names a wrong delay."""
+    match request.WhichOneof("told"):
+        case "delay":
+            wrong = _duration_fault("delay", request.delay, 0, LONGEST_DELAY)
+            milliseconds = request.delay.seconds * 1_000 + ceil(request.delay.nanos / 1_000_000)
+            return wrong or Delayed(Milliseconds(milliseconds))
+        case "settled_deals" if request.settled_deals:
+            return SettledDeals()
+        case _:
+            return InvalidField("told", Bounds(Unit.ITEMS, 0, 1, 1))
+
+
+def watch_lifetime(request: room_service_pb2.CreateWatchTokenRequest) -> Seconds | InvalidField:
+    """How long a watch token is to be valid. `InvalidField` if that is too short or too long."""
+    if not request.HasField("lifetime"):
+        return LIFETIME
+    wrong = _duration_fault("lifetime", request.lifetime, 1, LONGEST_WATCH)
+    return wrong or Seconds(_seconds(request.lifetime))
+
+
+def _duration_fault(path: str, duration: Duration, least: int, most: int) -> InvalidField | None:
+    """Why a duration is refused; None if it has `least` to `most` seconds. A part of a second counts as a whole one."""
+    given = _seconds(duration)
+    return None if least <= given <= most else InvalidField(path, Bounds(Unit.SECONDS, given, least, most))
+
+
+def _seconds(duration: Duration) -> int:
+    return duration.seconds + (duration.nanos > 0) - (duration.nanos < 0)
 
 
 def room_options(message: room_pb2.RoomOptions, path: str = "") -> RoomOptions | InvalidField:

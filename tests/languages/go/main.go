@@ -33,6 +33,7 @@ func main() {
 	gatewayKey := flag.String("gateway-key", os.Getenv("ERQIWANG_GATEWAY_KEY"), "gateway key: play every seat over one stream")
 	token := flag.String("token", "", "seat token: play this seat alone")
 	lastVersion := flag.Uint64("last-version", 0, "the version that came with the token")
+	oneWay := flag.Bool("one-way", false, "play over Watch and Act instead of Play")
 	game := flag.String("game", "three", "three or four players")
 	flag.Parse()
 	log.SetFlags(0)
@@ -52,7 +53,13 @@ func main() {
 			log.Fatal(err)
 		}
 	}
-	account, err := playAll(context.Background(), connections, *gatewayKey, seats)
+	watching := ""
+	if *token == "" {
+		if watching, err = watchToken(bearing(context.Background(), *key), connections[0], seats[0].GetRoom().GetRoomId()); err != nil {
+			log.Fatal(err)
+		}
+	}
+	account, err := playAll(context.Background(), connections, *gatewayKey, *oneWay, seats, watching)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -99,15 +106,20 @@ func openTable(ctx context.Context, connection *grpc.ClientConn, game string) ([
 }
 
 // playAll plays these seats at the same time and returns the account that they all agree on. With a gateway key they share
-// one stream; without one each has its own.
-func playAll(ctx context.Context, connections []*grpc.ClientConn, gatewayKey string, seats []*pb.TakeSeatResponse) (*pb.Account, error) {
+// one stream; without one each has its own. With a watch token a spectator sees the match too.
+func playAll(ctx context.Context, connections []*grpc.ClientConn, gatewayKey string, oneWay bool, seats []*pb.TakeSeatResponse, watching string) (*pb.Account, error) {
 	var servers []pb.SeatServiceClient
 	for _, connection := range connections {
 		servers = append(servers, pb.NewSeatServiceClient(connection))
 	}
 	players := make([]*player, len(seats))
 	for number, taken := range seats {
-		players[number] = &player{servers: servers, version: taken.GetLastVersion()}
+		players[number] = &player{servers: servers, version: taken.GetLastVersion(), oneWay: oneWay}
+	}
+	spectator := &player{servers: servers}
+	seen := make(chan error, 1)
+	if watching != "" {
+		go func() { seen <- spectator.spectate(bearing(ctx, watching)) }()
 	}
 	if gatewayKey != "" {
 		gateway := &gateway{gateways: pb.NewGatewayServiceClient(connections[0]), players: players, taken: seats}
@@ -130,6 +142,14 @@ func playAll(ctx context.Context, connections []*grpc.ClientConn, gatewayKey str
 	for _, account := range accounts {
 		if !proto.Equal(account, accounts[0]) {
 			return nil, fmt.Errorf("seats disagree: %v and %v", account, accounts[0])
+		}
+	}
+	if watching != "" {
+		if err := <-seen; err != nil {
+			return nil, err
+		}
+		if err := spectator.sawAll(players[0]); err != nil {
+			return nil, err
 		}
 	}
 	return accounts[0], nil

@@ -24,6 +24,8 @@ type player struct {
 	view     *pb.View
 	version  uint64          // the last one seen: at first the one before the seat was taken
 	awaiting *pb.PlayRequest // the command that is not answered yet
+	oneWay   bool            // told by Watch, and acting by Act
+	acted    uint64          // the version at which it acted last, where it is told one way
 	streams  int
 	moves    int // how often the server was lost
 	started  int // deals whose beginning was told
@@ -33,7 +35,11 @@ type player struct {
 // play plays to the end and returns what the match came to. The context carries the seat's token.
 func (p *player) play(ctx context.Context) (*pb.Account, error) {
 	for !p.over() {
-		if err := p.converse(ctx); err != nil {
+		converse := p.converse
+		if p.oneWay {
+			converse = p.converseOneWay
+		}
+		if err := converse(ctx); err != nil {
 			return nil, err
 		}
 	}

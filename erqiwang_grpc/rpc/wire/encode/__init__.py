@@ -1,7 +1,7 @@
 """Encode: from values of the core to messages of the wire. It never fails, since every value has a message."""
 
 from erqiwang_grpc.rpc.wire.encode.notices import aside, beginning, missed, notice, snapshot, trumps_shown
-from erqiwang_grpc.rpc.wire.encode.packing import Packed, packed, packed_beginning, packed_notice
+from erqiwang_grpc.rpc.wire.encode.packing import Packed, packed, packed_beginning, packed_entrance, packed_notice
 from erqiwang_grpc.rpc.wire.encode.parts import parts, timestamp, view
 from erqiwang_grpc.rpc.wire.encode.records import (
     deal_record,
@@ -33,6 +33,7 @@ __all__ = [
     "notice",
     "packed",
     "packed_beginning",
+    "packed_entrance",
     "packed_notice",
     "parts",
     "platform_summary",

@@ -5,7 +5,7 @@ from erqiwang_core.calls import BidMade, BidPassed
 from erqiwang_core.kernel.hand import EMPTY, ids
 from erqiwang_core.match import SeatLeft, SeatReady, SeatTaken
 from erqiwang_core.naming import TrumpNamed
-from erqiwang_core.notices import BuriedBy, Cause, DealEnded, Dealt, Led, MatchOver, Notice
+from erqiwang_core.notices import BuriedBy, Cause, DealEnded, Dealt, Led, MatchOver, Notice, PublicNotice
 from erqiwang_core.playing import CardsFollowed, Signalled, TrumpsShown
 
 from erqiwang_grpc.rooms.listener import Aside, Beginning, Heartbeat, Missed, Presence
@@ -25,7 +25,7 @@ from erqiwang_grpc.v1 import (
 )
 
 
-def notice(told: Notice, version: Version, time: TimeNs, began: TimeNs) -> seat_service_pb2.Notice:
+def notice(told: Notice | PublicNotice, version: Version, time: TimeNs, began: TimeNs) -> seat_service_pb2.Notice:
     """The notice of the event that made the room's version `version`, at `time`. The present turn began at `began`."""
     message = missed(Missed(version, time, told.cause))
     message.changed.SetInParent()

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple, final
 
 from erqiwang_core.notices import Cause
-from erqiwang_core.units import Seat
+from erqiwang_core.viewer import Public, Viewer
 
 from erqiwang_grpc.rooms.listener import Beginning, Told
-from erqiwang_grpc.rpc.wire.encode.notices import beginning, put_cause
-from erqiwang_grpc.rpc.wire.encode.parts import parts, put_time
+from erqiwang_grpc.rpc.wire.encode.notices import beginning, missed, put_cause
+from erqiwang_grpc.rpc.wire.encode.parts import parts, put_time, timestamp, view
+from erqiwang_grpc.spectators.spectator import Entrance, Scene
 from erqiwang_grpc.v1 import seat_service_pb2 as pb
 
 
@@ -49,15 +50,36 @@ class _Alike:
     """The public's cause, which most seats are told too."""
     of_cause: bytes
     whole: Packed
-    """The message for a seat that is told the public's cause, and has no changed part of its own."""
+    """The message for the public, and for a seat that is told the public's cause and has no changed part of its own."""
 
 
-def packed_notice(told: Told, seat: Seat) -> Packed:
-    """The notice of an event for a seat, to the byte what it is when it is encoded for this seat alone."""
+def packed_entrance(entrance: Entrance) -> Packed:
+    """The snapshot that a spectator begins with. The view in it is serialised once for all that begin at its version."""
+    scene = entrance.scene
+    seen = scene.encoded
+    if not isinstance(seen, bytes):
+        seen = scene.encoded = _scene(scene)
+    own = pb.Snapshot(
+        missed=[missed(told) for told in entrance.missed], server_time=timestamp(entrance.server_time)
+    ).SerializeToString()
+    snapshot = seen + own
+    message = b"".join((_SNAPSHOT, varint(len(snapshot)), snapshot))
+    return Packed(b"".join((_MESSAGES, varint(len(message)), message)), scene.version)
+
+
+def _scene(scene: Scene) -> bytes:
+    seen = view(scene.view, scene.room, scene.turn_began)
+    return pb.Snapshot(version=scene.version, view=seen).SerializeToString()
+
+
+def packed_notice(told: Told, viewer: Viewer) -> Packed:
+    """The notice of an event for a viewer, to the byte what it is when it is encoded for this viewer alone."""
     alike = told.encoded
     if not isinstance(alike, _Alike):
         alike = told.encoded = _alike(told)
-    own = told.telling.own[seat]
+    if isinstance(viewer, Public):
+        return alike.whole
+    own = told.telling.own[viewer]
     is_told_alike = own.cause == alike.cause
     if is_told_alike and not own.changed:
         return alike.whole
@@ -103,5 +125,6 @@ def tag(field: int) -> bytes:
 
 
 _CHANGED: Final = tag(pb.Notice.CHANGED_FIELD_NUMBER)
+_SNAPSHOT: Final = tag(pb.SeatMessage.SNAPSHOT_FIELD_NUMBER)
 _NOTICE: Final = tag(pb.SeatMessage.NOTICE_FIELD_NUMBER)
 _MESSAGES: Final = tag(pb.PlayResponse.MESSAGES_FIELD_NUMBER)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from erqiwang_core import parts as core
 from erqiwang_core.disclosure import Disclosure
 from erqiwang_core.kernel.hand import ids
-from erqiwang_core.parts import Part, View
+from erqiwang_core.parts import Part, PublicView, Seen, Shared, View
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from erqiwang_grpc.rpc.wire.encode.advice import put_advice
@@ -17,13 +17,30 @@ from erqiwang_grpc.store.port import TimeNs
 from erqiwang_grpc.v1 import burying_pb2, card_pb2, view_pb2
 
 
-def view(seen: View, room_id: str, began: TimeNs) -> view_pb2.View:
-    """A whole view with every part set. The present turn began at `began`."""
+def view(seen: Seen, room_id: str, began: TimeNs) -> view_pb2.View:
+    """A whole view with every part of its viewer set. The present turn began at `began`."""
     return view_pb2.View(
         room_id=room_id,
-        seat=seen.seat,
+        seat=None if isinstance(seen, PublicView) else seen.seat,
         options=room_options(seen.options),
-        parts=parts(_all(seen), began),
+        parts=parts(_public(seen) if isinstance(seen, PublicView) else _all(seen), began),
+    )
+
+
+def _public(seen: PublicView) -> tuple[Shared, ...]:
+    return (
+        seen.chairs,
+        seen.progress,
+        seen.turn,
+        seen.auction,
+        seen.contract,
+        seen.table,
+        seen.captured,
+        seen.history,
+        seen.inference,
+        seen.trump_void,
+        seen.settlement,
+        seen.account,
     )
 
 

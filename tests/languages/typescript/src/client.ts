@@ -21,6 +21,7 @@ const { values: flags } = parseArgs({
     frames: { type: "string", default: "protobuf" }, // or json
     token: { type: "string" },
     "last-version": { type: "string", default: "0" }, // the version that came with the token
+    "one-way": { type: "boolean", default: false }, // play over Watch and Act instead of Play
     game: { type: "string", default: "three" },
   },
 });
@@ -43,15 +44,27 @@ async function openTable(transport: Transport, key: string, game: string): Promi
   return taken;
 }
 
+/** A token with which anybody may watch the room of that seat without delay. */
+async function watchToken(transport: Transport, { room }: Seat): Promise<string> {
+  const request = { roomId: room!.roomId, told: { case: "delay", value: {} } } as const;
+  const options = { headers: bearing(flags.key), timeoutMs: DEADLINE_MS };
+  return (await createClient(RoomService, transport).createWatchToken(request, options)).watchToken;
+}
+
 // One server, or several of one store.
 const sessions = flags.address.split(",").map((address) => new Http2SessionManager(`http://${address}`));
 const transports = sessions.map((sessionManager) =>
   createGrpcTransport({ baseUrl: sessionManager.authority, sessionManager }),
 );
-const own = flags.token && { seatToken: flags.token, lastVersion: BigInt(flags["last-version"]) };
+const own: Seat | "" | undefined = flags.token && { seatToken: flags.token, lastVersion: BigInt(flags["last-version"]) };
 const taken = own ? [own] : await openTable(transports[0]!, flags.key, flags.game);
 const servers = transports.map((transport) => createClient(SeatService, transport));
-const players = taken.map((seat) => new Player(servers, bearing(seat.seatToken), seat.lastVersion));
+const players = taken.map(
+  (seat) => new Player(servers, bearing(seat.seatToken), seat.lastVersion, flags["one-way"]),
+);
+// A spectator who is told everything public at once.
+const spectator = own ? undefined : new Player(servers, bearing(await watchToken(transports[0]!, taken[0]!)), 0n);
+const seeing = spectator?.spectate();
 if (flags["gateway-key"]) {
   const gateways = createClient(GatewayService, transports[0]!);
   await new Gateway(gateways, bearing(flags["gateway-key"]), players, taken).play();
@@ -65,6 +78,8 @@ const [account, ...others] = await Promise.all(players.map((player) => player.pl
 for (const other of others) {
   if (!equals(AccountSchema, account!, other)) throw new Error("seats disagree on the account");
 }
+await seeing;
+spectator?.sawAll(players[0]!);
 const { deals, totals } = account!;
 console.log(
   `typescript: seats played ${taken.length}, deals ${deals.length}, totals [${totals.join(" ")}], all checks hold`,

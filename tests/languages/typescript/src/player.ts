@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
-import { create, equals, isFieldSet, type MessageInitShape } from "@bufbuild/protobuf";
+import { clearField, clone, create, equals, isFieldSet, type MessageInitShape } from "@bufbuild/protobuf";
 import { reflect } from "@bufbuild/protobuf/reflect";
 import { type Client, Code, ConnectError } from "@connectrpc/connect";
 import type { TakeSeatResponse } from "./gen/erqiwang/v1/room_service_pb.js";
@@ -20,11 +20,14 @@ import { Outbox } from "./outbox.js";
 /** How long a call may take; a stream has no limit. */
 export const DEADLINE_MS = 10_000;
 
+/** The number of the first part that is a seat's own. */
+const OWN_PARTS = 16;
+
 /** How often a lost server is put up with. */
 const MOST_MOVES = 20;
 
 /** What a client needs of a seat that was taken. */
-export type Seat = Pick<TakeSeatResponse, "seatToken" | "lastVersion">;
+export type Seat = Pick<TakeSeatResponse, "seatToken" | "lastVersion"> & Partial<Pick<TakeSeatResponse, "room">>;
 
 export type Wish = MessageInitShape<typeof CommandSchema>["command"];
 
@@ -44,11 +47,13 @@ export class Player {
     private readonly servers: Client<typeof SeatService>[],
     private readonly headers: HeadersInit,
     public version: bigint, // the last one seen: at first the one before the seat was taken
+    private readonly oneWay = false, // told by Watch, and acting by Act
   ) {}
 
   /** Plays to the end; what the match came to. */
   async play(): Promise<Account> {
-    while (!this.over) await this.converse().catch((error) => this.lose(error));
+    const converse = () => (this.oneWay ? this.converseOneWay() : this.converse());
+    while (!this.over) await converse().catch((error) => this.lose(error));
     this.check((await this.seats.getView({}, { headers: this.headers, timeoutMs: DEADLINE_MS })).snapshot!);
     const account = this.view!.parts.account!.account!;
     for (const { scores } of account.deals) {
@@ -59,6 +64,27 @@ export class Player {
       throw new Error(`${started} beginnings told, ${opened} decks opened of ${account.deals.length}, ${streams} streams`);
     }
     return account;
+  }
+
+  /** Watches to the end of the match, without a seat; the headers hold a watch token. */
+  async spectate(): Promise<void> {
+    // The stream of a spectator ends without an error once the end of the match was told.
+    while (!this.over) await this.listen().catch((error) => this.lose(error));
+    if (this.view!.seat !== undefined) throw new Error("a spectator has no seat");
+  }
+
+  private async listen(): Promise<void> {
+    for await (const { messages } of this.seats.watch({ lastVersion: this.version }, { headers: this.headers })) {
+      messages.forEach((message) => this.hear(message));
+    }
+    if (!this.over) throw new Error("the server has ended the stream");
+  }
+
+  /** Checks that this spectator holds what every seat was told, and nothing else. */
+  sawAll(seat: Player): void {
+    const parts = clone(PartsSchema, seat.view!.parts);
+    for (const field of PartsSchema.fields) if (field.number >= OWN_PARTS) clearField(parts, field);
+    if (!equals(PartsSchema, parts, this.view!.parts)) throw new Error("a spectator saw something else than a seat");
   }
 
   /** The server in use: after each loss the next one. */
@@ -102,6 +128,27 @@ export class Player {
       if (this.streams === 1 + this.moves && this.inTheMiddle) return;
       this.awaiting = { commandId: randomUUID(), request: { case: "command", value: { command } } };
       say(this.awaiting);
+    }
+    throw new Error("the server has ended the stream");
+  }
+
+  /** The same for a client that cannot stream both ways: it is told by Watch, and acts by Act. */
+  private async converseOneWay(): Promise<void> {
+    this.streams += 1;
+    let acted = -1n; // the version at which it acted last
+    for await (const { messages } of this.seats.watch({ lastVersion: this.version }, { headers: this.headers })) {
+      messages.forEach((message) => this.hear(message));
+      if (this.over) return;
+      const command = this.awaiting || acted === this.version ? undefined : this.command();
+      if (command) {
+        if (this.streams === 1 + this.moves && this.inTheMiddle) return;
+        this.awaiting = { commandId: randomUUID(), request: { case: "command", value: { command } } };
+      }
+      if (this.awaiting?.request?.case !== "command") continue;
+      acted = this.version;
+      const { commandId, request } = this.awaiting; // where no answer comes, it is sent again under the same id
+      await this.seats.act({ commandId, command: request.value }, { headers: this.headers, timeoutMs: DEADLINE_MS });
+      this.awaiting = undefined;
     }
     throw new Error("the server has ended the stream");
   }
