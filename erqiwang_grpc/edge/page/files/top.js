@@ -16,7 +16,7 @@ import { named } from './scene.js';
  * @param {...Child} more
  */
 export function top(switched, middle, ...more) {
-  return h('header', { class: 'top' }, h('h1', {}, h('span', { class: 'logo', 'aria-hidden': 'true' }, '♠'), h('span', {}, t('title'))), middle, h('div', { class: 'tools' }, ...more, languageSwitch(switched)));
+  return h('header', { class: 'masthead' }, h('h1', {}, h('span', { class: 'logo', 'aria-hidden': 'true' }, '♠'), h('span', {}, t('title'))), middle, h('div', { class: 'tools' }, ...more, languageSwitch(switched)));
 }
 
 /** @param {() => void} switched */
@@ -52,7 +52,7 @@ export function facts(parts) {
     playing && fact(t('bid_label'), String(contract.bid ?? 0)),
     playing && trump && fact(t('trump_label'), trumpSymbol(trump), trumpText(trump), suitOf(trump) >= 0 && suitOf(trump) % 2 === 0 ? 'red' : ''),
     playing && fact(t('captured_label'), `${captured?.points ?? 0}/${contract.bid ?? 0}`),
-    playing && fact(t('multiplier_label'), t('times', { n: captured?.multiplier ?? 0 })),
+    playing && (captured?.multiplier ?? 0) > 0 && fact(t('multiplier_label'), t('times', { n: captured?.multiplier ?? 0 }), undefined, '', 'multiplier'),
   );
 }
 
@@ -61,7 +61,8 @@ export function facts(parts) {
  * @param {string} what
  * @param {string} [name]
  * @param {string} [look]
+ * @param {string} [kind]
  */
-function fact(term, what, name, look = '') {
-  return h('div', { title: name ?? null }, h('dt', {}, term), h('dd', { class: look }, what));
+function fact(term, what, name, look = '', kind = '') {
+  return h('div', { title: name ?? null, class: kind }, h('dt', {}, term), h('dd', { class: look }, what));
 }
