@@ -20,7 +20,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # Modules that take long to load are imported here, because `program` handles Ctrl-C by now.
     import argparse  # noqa: PLC0415  # see above
 
-    from erqiwang_grpc.commands import SUBCOMMANDS, ToolsMissing  # noqa: PLC0415  # see above
+    from erqiwang_grpc.commands import SUBCOMMANDS, ExtraMissing  # noqa: PLC0415  # see above
     from erqiwang_grpc.commands.version import Version  # noqa: PLC0415  # see above
 
     arguments = sys.argv[1:] if arguments is None else arguments
@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if subcommand.name == asked:
             try:
                 subcommand.add_arguments(its_parser)
-            except ToolsMissing as missing:
+            except ExtraMissing as missing:
                 print(f"erqiwang {missing}", file=sys.stderr)
                 return _NOT_INSTALLED
     parsed = parser.parse_args(arguments)

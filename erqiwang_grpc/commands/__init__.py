@@ -11,13 +11,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, final
 
-TOOLS_EXTRA: Final = "erqiwang-grpc[tools]"
-_LIBRARIES_OF_TOOLS: Final = frozenset({"psutil", "rich"})
-"""The libraries of the extra, by the names that they are imported by."""
+_EXTRAS: Final = {"psutil": "tools", "rich": "tools", "aiohttp": "edge"}
+"""The extras of subcommands by their libraries, which have the names that they are imported by."""
 
 
-class ToolsMissing(Exception):
-    """A tool needs a library that is not installed. The text is for the user."""
+class ExtraMissing(Exception):
+    """A subcommand needs a library that is not installed. The text is for the user."""
 
 
 @final
@@ -30,15 +29,15 @@ class Subcommand:
     module: str
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Load the module and let it add the subcommand's arguments. Raises `ToolsMissing`."""
+        """Load the module and let it add the subcommand's arguments. Raises `ExtraMissing`."""
         try:
             module = importlib.import_module(self.module)
         except ModuleNotFoundError as missing:
-            if missing.name is None or missing.name.partition(".")[0] not in _LIBRARIES_OF_TOOLS:
+            what = (missing.name or "").partition(".")[0]
+            if what not in _EXTRAS:
                 raise
-            what = missing.name.partition(".")[0]
-            raise ToolsMissing(
-                f"{self.name} needs {what}, which is not installed: pip install '{TOOLS_EXTRA}'"
+            raise ExtraMissing(
+                f"{self.name} needs {what}, which is not installed: pip install 'erqiwang-grpc[{_EXTRAS[what]}]'"
             ) from missing
         add_arguments: Callable[[ArgumentParser], None] = module.add_arguments
         add_arguments(parser)
@@ -48,6 +47,7 @@ SUBCOMMANDS: Final = (
     Subcommand("simulate", "play whole matches between policies and say what happened", "erqiwang_grpc.tools.simulate"),
     Subcommand("explain", "say which plays are legal and why", "erqiwang_grpc.tools.explain"),
     Subcommand("serve", "serve rooms on a port", "erqiwang_grpc.commands.serve"),
+    Subcommand("edge", "let browsers and old clients in, beside a running server", "erqiwang_grpc.commands.edge"),
     Subcommand("demo", "watch sensible players play a match over real streams", "erqiwang_grpc.tools.demo"),
     Subcommand("play", "play at the terminal", "erqiwang_grpc.tools.play"),
     Subcommand("verify", "check the deck of a deal against its commitment", "erqiwang_grpc.tools.verify"),

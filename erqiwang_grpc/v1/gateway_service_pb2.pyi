@@ -208,7 +208,9 @@ class ConnectResponse(_message.Message):
 
     @_builtins.property
     def heartbeat(self) -> _timestamp_pb2.Timestamp:
-        """When the server has sent nothing else for 20 seconds: its clock when it made the message. The response holds nothing else."""
+        """At the beginning of the stream, unless something else comes first, and when the server has sent nothing else for 20 seconds:
+        its clock when it made the message. The response holds nothing else.
+        """
 
     @_builtins.property
     def goodbye(self) -> _seat_service_pb2.Goodbye:

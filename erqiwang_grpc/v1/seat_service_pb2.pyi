@@ -113,19 +113,26 @@ class Attach(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     LAST_VERSION_FIELD_NUMBER: _builtins.int
+    SEAT_TOKEN_FIELD_NUMBER: _builtins.int
     last_version: _builtins.int
     """The last version that this client has seen; the first time, `TakeSeatResponse.last_version`. `Snapshot.missed` then
     lists what has happened since. 0 asks for all that may be told. If unset, or above the version of the room, `missed` is
     empty.
     """
+    seat_token: _builtins.str
+    """The seat's token, over a transport without metadata: the first `Attach` on a WebSocket of `erqiwang edge`, unless the token
+    is in its `Authorization` header. On `Play` the token is in the metadata, and an `Attach` that holds one ends the stream
+    with INVALID_ARGUMENT.
+    """
     def __init__(
         self,
         *,
         last_version: _builtins.int | None = ...,
+        seat_token: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_last_version", b"_last_version", "last_version", b"last_version"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_last_version", b"_last_version", "last_version", b"last_version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_last_version", b"_last_version", "last_version", b"last_version", "seat_token", b"seat_token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__last_version: _TypeAlias = _typing.Literal["last_version"]  # noqa: Y015
     _WhichOneofArgType__last_version: _TypeAlias = _typing.Literal["_last_version", b"_last_version"]  # noqa: Y015

@@ -72,6 +72,8 @@ class GatewayServicer:
         with self._quotas.connecting(platform):
             connection = Connection(platform, self._services)
             self._connections.add(connection)
+            # So that a gateway knows that it is admitted, also before it opens a seat.
+            connection.outbox.beat(self._heartbeat())
             try:
                 closing = await self._converse(connection, request_iterator, context)
             finally:
@@ -115,7 +117,10 @@ class GatewayServicer:
         for connection in self._connections:
             if now - connection.pulse.written > self._node.limits.heartbeat_seconds:
                 connection.pulse.written = now
-                connection.outbox.beat(heartbeat(Heartbeat(NOTHING, self._node.now())))
+                connection.outbox.beat(self._heartbeat())
+
+    def _heartbeat(self) -> bytes:
+        return heartbeat(Heartbeat(NOTHING, self._node.now()))
 
     def drain(self) -> None:
         """The server is shutting down: refuse new streams, and end the others once what is under way is answered."""

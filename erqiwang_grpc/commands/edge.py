@@ -1,0 +1,215 @@
+"""`erqiwang edge`: lets browsers, mini-programs and old clients in, until it is stopped."""
+
+import asyncio
+import logging
+import os
+import signal
+import ssl
+import sys
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from dataclasses import fields
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Final
+
+import uvloop
+
+from erqiwang_grpc.commands import interrupts, open_files
+from erqiwang_grpc.commands.arguments import PORT, BadArguments, at_least, between, not_negative, port
+from erqiwang_grpc.commands.server_arguments import credentials
+from erqiwang_grpc.edge.serving import Running, running
+from erqiwang_grpc.edge.settings import Limits, Network, Settings
+from erqiwang_grpc.logs import write_to_standard_error
+
+log = logging.getLogger(__name__)
+
+KEY_VARIABLE: Final = "ERQIWANG_GATEWAY_KEY"
+CANNOT_START: Final = 2
+STREAM_ENDED: Final = 1
+"""The exit status if the servers refuse the gateway stream."""
+_MOST_MESSAGE_BYTES: Final = 24 * 1024
+"""With all that goes into one message to the server beside it, it stays below the 64 KiB that a server takes."""
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the arguments of `edge`."""
+    here = f"127.0.0.1:{PORT}"
+    parser.add_argument(
+        "--server",
+        metavar="HOST:PORT",
+        nargs="+",
+        default=[here],
+        help=f"servers over one store; the next is used if one is gone (default: {here})",
+    )
+    parser.add_argument("--ca", type=Path, help="PEM authority of the servers' certificates: the connection is TLS")
+    parser.add_argument(
+        "--key-file", type=Path, help=f"file that holds the gateway key (default: the variable {KEY_VARIABLE})"
+    )
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1)")
+    parser.add_argument("--port", type=port, default=8080, help="port, 0 for a free one (default: 8080)")
+    parser.add_argument("--tls-cert", type=Path, help="PEM certificate chain; with --tls-key, serve TLS")
+    parser.add_argument("--tls-key", type=Path, help="PEM private key")
+    parser.add_argument(
+        "--origin",
+        action="append",
+        default=[],
+        metavar="ORIGIN",
+        help="web pages that may open sockets, such as https://play.example, or *; may be given again (default: this edge's own)",
+    )
+    parser.add_argument(
+        "--trusted-proxy",
+        type=_network,
+        action="append",
+        default=[],
+        metavar="NETWORK",
+        help="proxies whose X-Forwarded-For is believed, such as 10.0.0.0/8; may be given again (default: none)",
+    )
+    parser.add_argument(
+        "--status-host", default="127.0.0.1", help="address for health and metrics (default: 127.0.0.1)"
+    )
+    parser.add_argument(
+        "--status-port", type=port, default=8081, help="port for health and metrics, 0 for a free one (default: 8081)"
+    )
+    parser.add_argument(
+        "--drain-seconds",
+        type=not_negative,
+        default=5.0,
+        help="time over which the closing of the sockets is spread at a stop (default: 5)",
+    )
+    _add_limits(parser)
+    parser.set_defaults(run=run)
+
+
+_LIMIT_FLAGS: Final = {
+    "connections": ("connections at once, each of which is an open file", at_least(1)),
+    "connections_per_address": ("sockets of one address at once", at_least(1)),
+    "message_bytes": ("largest message of a client", between(4 * 1024, _MOST_MESSAGE_BYTES)),
+    "messages_per_second": ("messages taken from one socket, in the long run", at_least(1)),
+    "token_seconds": ("how long a socket may be without a seat", at_least(1)),
+    "idle_seconds": ("how long a socket may be silent, pongs included", at_least(1)),
+    "outbox_messages": ("messages kept for a socket that does not read", at_least(1)),
+    "outbox_bytes": ("bytes of these messages", at_least(1)),
+}
+"""Each limit that may be set: what `--help` says of its flag, and its parser."""
+
+
+def _add_limits(parser: ArgumentParser) -> None:
+    defaults = {each.name: getattr(Limits(), each.name) for each in fields(Limits)}
+    limits = parser.add_argument_group("limits")
+    for name, (text, parsed) in _LIMIT_FLAGS.items():
+        flag = "--" + name.replace("_", "-")
+        limits.add_argument(
+            flag, type=parsed, default=int(defaults[name]), help=f"{text} (default: {defaults[name]:g})"
+        )
+
+
+def _network(text: str) -> Network:
+    try:
+        return ip_network(text)
+    except ValueError as error:
+        raise ArgumentTypeError(str(error)) from error
+
+
+def run(arguments: Namespace) -> int:
+    """Serve until SIGTERM, which gives 0, or SIGINT, which gives 130. Gives 2, with advice, if the edge cannot start.
+
+    Gives 1 if the servers refuse its key for good.
+    """
+    write_to_standard_error()
+    try:
+        settings = _settings(arguments)
+    except BadArguments as bad:
+        print(f"erqiwang edge: {bad}", file=sys.stderr)
+        return CANNOT_START
+    return interrupts.run(_serve(settings, arguments.drain_seconds), uvloop.new_event_loop)
+
+
+def _settings(arguments: Namespace) -> Settings:
+    return Settings(
+        servers=arguments.server,
+        gateway_key=_key(arguments),
+        credentials=credentials(arguments),
+        host=arguments.host,
+        port=arguments.port,
+        tls=_tls(arguments),
+        status_host=arguments.status_host,
+        status_port=arguments.status_port,
+        origins=frozenset(arguments.origin),
+        trusted_proxies=tuple(arguments.trusted_proxy),
+        limits=Limits(**{name: getattr(arguments, name) for name in _LIMIT_FLAGS}),
+    )
+
+
+def _key(arguments: Namespace) -> str:
+    if arguments.key_file is None:
+        key, source = os.environ.get(KEY_VARIABLE, "").strip(), KEY_VARIABLE
+    else:
+        try:
+            key, source = arguments.key_file.read_text(errors="replace").strip(), str(arguments.key_file)
+        except OSError as error:
+            raise BadArguments(f"{arguments.key_file}: {error.strerror}") from error
+    if not key:
+        raise BadArguments(
+            f"a gateway key is needed (erqiwang keys add NAME --scope gateway): name its file with --key-file, or set {KEY_VARIABLE}"
+        )
+    if not (key.isascii() and key.isprintable()):
+        raise BadArguments(f"{source} holds no key: copy it whole")
+    return key
+
+
+def _tls(arguments: Namespace) -> ssl.SSLContext | None:
+    if arguments.tls_cert is None and arguments.tls_key is None:
+        return None
+    if arguments.tls_cert is None or arguments.tls_key is None:
+        raise BadArguments("--tls-cert and --tls-key go together")
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    try:
+        context.load_cert_chain(arguments.tls_cert, arguments.tls_key, password=_no_password)
+    except ssl.SSLError as error:
+        raise BadArguments(
+            f"--tls-cert and --tls-key: give the chain and its own key as PEM, the key without a password ({error.reason})"
+        ) from error
+    except OSError as error:
+        raise BadArguments(f"--tls-cert or --tls-key: {error.strerror}") from error
+    return context
+
+
+def _no_password() -> str:
+    """Without it, OpenSSL would ask at the terminal."""
+    return ""
+
+
+async def _serve(settings: Settings, drain_seconds: float) -> int:
+    open_files.allow(settings.limits.connections)
+    stopping: asyncio.Future[signal.Signals] = asyncio.get_running_loop().create_future()
+    _on_signals(stopping)
+    try:
+        async with running(settings) as edge:
+            print(f"erqiwang edge serves on {settings.host}:{edge.port}", flush=True)
+            return await _until_stopped(edge, stopping, drain_seconds)
+    except OSError as error:
+        address = f"{settings.host}:{settings.port} or {settings.status_host}:{settings.status_port}"
+        print(f"erqiwang edge: {address}: {error.strerror}: choose another --port or --status-port", file=sys.stderr)
+        return CANNOT_START
+
+
+async def _until_stopped(edge: Running, stopping: asyncio.Future[signal.Signals], drain_seconds: float) -> int:
+    ending = asyncio.create_task(edge.edge.ended())
+    await asyncio.wait((ending, stopping), return_when=asyncio.FIRST_COMPLETED)
+    if ending.done():
+        print(f"erqiwang edge: the servers refuse its gateway key: {ending.result().why}", file=sys.stderr)
+        return STREAM_ENDED
+    ending.cancel()
+    stopped_by = await stopping
+    await edge.edge.drain(drain_seconds)
+    return 128 + stopped_by if stopped_by is signal.SIGINT else 0
+
+
+def _on_signals(stopping: asyncio.Future[signal.Signals]) -> None:
+    def stop(number: signal.Signals) -> None:
+        if not stopping.done():
+            stopping.set_result(number)
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop, number)

@@ -1,0 +1,22 @@
+"""The doors of an edge: each is a module that adds its routes to the application, and works with the edge it is given."""
+
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+from aiohttp import web
+
+from erqiwang_grpc.edge import play
+from erqiwang_grpc.edge.edge import Edge
+
+Door: TypeAlias = Callable[[web.UrlDispatcher, Edge], None]
+
+DOORS: Final[tuple[Door, ...]] = (play.add_routes,)
+"""All doors. A new one is added here, and nowhere else."""
+
+
+def application(edge: Edge) -> web.Application:
+    """The application with the routes of all doors."""
+    app = web.Application(client_max_size=edge.settings.limits.message_bytes)
+    for add_routes in DOORS:
+        add_routes(app.router, edge)
+    return app

@@ -1,0 +1,147 @@
+"""One open WebSocket: what is read from it, what is written to it, and its close."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Sequence
+from time import monotonic
+from typing import Protocol, final
+
+from aiohttp import ClientConnectionResetError, WSMsgType, web
+
+from erqiwang_grpc.edge import closes
+from erqiwang_grpc.edge.allowance import Allowance
+from erqiwang_grpc.edge.closes import Close
+from erqiwang_grpc.edge.counters import Counters
+from erqiwang_grpc.edge.outbox import Outbox
+from erqiwang_grpc.edge.settings import Limits
+
+
+class Talk(Protocol):
+    """What a door speaks on a socket."""
+
+    is_text: bool
+    """Whether it speaks in text frames."""
+
+    def frame(self, chunks: Sequence[bytes]) -> bytes:
+        """One frame with all these chunks of the outbox, which is written now."""
+
+    def caught_up(self) -> None:
+        """The socket takes messages again, after some were dropped for it."""
+
+    def beat(self) -> None:
+        """Nothing was written for a while: put a sign of life that the client's code can see."""
+
+    def drain(self) -> None:
+        """The edge is leaving: say so, and close the socket."""
+
+
+@final
+class Socket:
+    """One WebSocket. Its one writer sends what `outbox` holds, then closes it."""
+
+    def __init__(self, response: web.WebSocketResponse, limits: Limits, counters: Counters) -> None:
+        self._response = response
+        self._limits = limits
+        self._counters = counters
+        self._transport: asyncio.Transport | None = None
+        self._talk: Talk | None = None
+        self._allowance = Allowance(limits.messages_per_second, monotonic())
+        self._pinged = 0.0
+        self.outbox = Outbox(limits.outbox_messages, limits.outbox_bytes)
+        self.heard = monotonic()
+        """When something was read last."""
+        self.written = monotonic()
+        """When a message was written last."""
+        self.close_code: int | None = None
+        """What it was closed with by either side; None while it is open, or if it was lost without a word."""
+
+    @property
+    def protocol(self) -> str | None:
+        """The subprotocol that was agreed on."""
+        return self._response.ws_protocol
+
+    @contextlib.asynccontextmanager
+    async def talking(self, request: web.Request, talk: Talk) -> AsyncIterator[None]:
+        """Let `talk` speak. At the end write what waits, and close the socket, for good after `closing_seconds`."""
+        self._transport = request.transport
+        self._talk = talk
+        writing = asyncio.create_task(self._write(talk))
+        try:
+            yield
+        finally:
+            self.outbox.close(closes.NORMAL)
+            await asyncio.wait([writing], timeout=2 * self._limits.closing_seconds)
+            writing.cancel()
+            self._abort()
+            await asyncio.wait([writing])
+            self.close_code = self._response.close_code
+
+    async def receive(self) -> str | bytes | None:
+        """The next message of the client; None after the last. It waits while the socket is beyond its allowance."""
+        while self.outbox.closing is None:
+            message = await self._response.receive()
+            self.heard = monotonic()
+            if message.type in _OVER:
+                return None
+            self._counters.frames_in += 1
+            wait = self._allowance.spend(self.heard)
+            if wait > self._limits.too_fast_seconds:
+                self.outbox.close(closes.TOO_FAST)
+                return None
+            if wait > 1 / self._limits.messages_per_second:
+                await asyncio.sleep(wait)
+            if message.type is WSMsgType.PING:
+                await self._response.pong(message.data)
+            elif message.type is not WSMsgType.PONG:
+                await self.outbox.room()
+                data: str | bytes = message.data
+                return data
+        return None
+
+    async def look_after(self, now: float) -> None:
+        """Ping a silent client, and give up one that does not answer. The edge calls this about once a second."""
+        silent = now - self.heard
+        if silent > self._limits.idle_seconds:
+            self._counters.idle += 1
+            self._abort()
+        elif silent > self._limits.idle_seconds / 3 and now - self._pinged > self._limits.idle_seconds / 3:
+            self._pinged = now
+            with contextlib.suppress(ClientConnectionResetError):
+                await self._response.ping()
+        if self._talk is not None and now - self.written > _BEAT_SECONDS:
+            self._talk.beat()
+
+    def drain(self) -> None:
+        """Tell the client that the edge is leaving, and close."""
+        if self._talk is not None:
+            self._talk.drain()
+        self.outbox.close(closes.DRAINING)
+
+    async def _write(self, talk: Talk) -> None:
+        """Write what waits, as fast as the client takes it, then close."""
+        opcode = WSMsgType.TEXT if talk.is_text else WSMsgType.BINARY
+        with contextlib.suppress(ClientConnectionResetError):
+            while True:
+                chunks = await self.outbox.take()
+                if chunks:
+                    self.written = monotonic()
+                    self._counters.frames_out += 1
+                    await self._response.send_frame(talk.frame(chunks), opcode)
+                elif self.outbox.closing is not None:
+                    close = self.outbox.closing
+                    await self._response.close(code=close.code, message=close.reason.encode())
+                    return
+                else:
+                    talk.caught_up()
+
+    def _abort(self) -> None:
+        """Cut the connection. What is not sent yet is lost."""
+        if self._transport is not None:
+            self._transport.abort()
+
+
+_BEAT_SECONDS = 20.0
+_OVER = (WSMsgType.CLOSE, WSMsgType.CLOSING, WSMsgType.CLOSED, WSMsgType.ERROR)
+__all__ = ["Close", "Socket", "Talk"]
