@@ -5,12 +5,12 @@ from typing import Final, TypeAlias
 
 from aiohttp import web
 
-from erqiwang_grpc.edge import play
+from erqiwang_grpc.edge import page, play
 from erqiwang_grpc.edge.edge import Edge
 
 Door: TypeAlias = Callable[[web.UrlDispatcher, Edge], None]
 
-DOORS: Final[tuple[Door, ...]] = (play.add_routes,)
+DOORS: Final[tuple[Door, ...]] = (play.add_routes, page.add_routes)
 """All doors. A new one is added here, and nowhere else."""
 
 

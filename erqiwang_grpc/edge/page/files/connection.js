@@ -6,6 +6,10 @@
  * @typedef {{message: (message: SeatMessage) => void, state: (state: State) => void}} Ears
  */
 
+// The close codes after which a client does not come back by itself: 4000 and the number of a gRPC status.
+const NOT_FOUND = 4005;
+const DISPLACED = 4010;
+const UNAUTHENTICATED = 4016;
 const SUBPROTOCOL = 'erqiwang.v1.json';
 const TICK_MS = 5_000;
 const HEARTBEAT_MS = 15_000;
@@ -97,7 +101,7 @@ export class Connection {
   #attach(first) {
     this.#send({
       attach: {
-        ...(first ? { seatToken: this.token } : {}),
+        seatToken: first ? this.token : '',
         ...(this.#version === null ? {} : { lastVersion: String(this.#version) }),
       },
     });
@@ -152,8 +156,9 @@ export class Connection {
    */
   #lost(socket, code) {
     if (socket !== this.#socket) return;
-    const ending = ENDINGS.get(code);
-    if (ending !== undefined) this.#end(ending);
+    if (code === DISPLACED) this.#end('displaced');
+    else if (code === UNAUTHENTICATED) this.#end(this.#version === null ? 'refused' : 'unseated');
+    else if (code === NOT_FOUND) this.#end('refused');
     else this.#later(Math.min(LONGEST_WAIT_MS, 300 * 2 ** this.#failures) * (0.5 + Math.random() / 2));
   }
 
@@ -196,7 +201,3 @@ export class Connection {
     this.ears.state(state);
   }
 }
-
-/** The close codes after which a client does not come back by itself.
- * @type {Map<number, State>} */
-const ENDINGS = new Map();

@@ -22,6 +22,7 @@ export interface MatchRecord {
 
 export interface Attach {
   lastVersion?: string;
+  seatToken: string;
 }
 
 export type Detach = Record<string, never>;
