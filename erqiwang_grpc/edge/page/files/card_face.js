@@ -1,6 +1,6 @@
 /** Cards as elements, drawn with text. */
 
-import { cardName, cardsText, face, points, rankText, sorted, suitText } from './cards.js';
+import { cardName, cardsText, face, pipText, points, rankText, sorted, suitText } from './cards.js';
 import { h } from './dom.js';
 
 /** @import { Trump } from './messages.d.ts' */
@@ -12,9 +12,9 @@ import { h } from './dom.js';
  */
 export function drawn(card) {
   return [
-    h('span', { class: 'rank' }, rankText(card)),
+    h('span', { class: face(card).rank === 10 ? 'rank ten' : 'rank' }, rankText(card)),
     h('span', { class: 'suit' }, suitText(card)),
-    h('span', { class: 'pip' }, suitText(card)),
+    h('span', { class: 'pip' }, pipText(card)),
   ];
 }
 

@@ -90,14 +90,23 @@ export function points(card) {
   return rank === 5 ? 5 : rank === 10 || rank === 13 ? 10 : 0;
 }
 
-/** @param {number} card */
+/** The rank in the corner of a card.
+ * @param {number} card */
 export function rankText(card) {
   const { suit, rank } = face(card);
-  return suit < 0 ? t(rank ? 'big_joker_short' : 'small_joker_short') : (RANKS[rank] ?? '');
+  return suit < 0 ? t(rank ? 'big_joker_rank' : 'small_joker_rank') : (RANKS[rank] ?? '');
 }
 
-/** @param {number} card */
+/** What stands below the rank.
+ * @param {number} card */
 export function suitText(card) {
+  const { suit, rank } = face(card);
+  return suit < 0 ? t(rank ? 'big_joker_mark' : 'small_joker_mark') : (SYMBOLS[suit] ?? '');
+}
+
+/** The large symbol of a card.
+ * @param {number} card */
+export function pipText(card) {
   const { suit, rank } = face(card);
   return suit < 0 ? (rank ? '★' : '☆') : (SYMBOLS[suit] ?? '');
 }
@@ -111,12 +120,17 @@ export function cardName(card) {
   return t('card_name', { suit: t(name), rank: t(/** @type {import('./language.js').Key} */ (`rank_${rank}`)) });
 }
 
+/** @param {number} card */
+function jokerText(card) {
+  return t(face(card).rank ? 'big_joker_short' : 'small_joker_short');
+}
+
 /** Cards on a line, as in `♠A ♠A ★`.
  * @param {readonly number[]} cards
  * @param {Trump} [trump] */
 export function cardsText(cards, trump) {
   return sorted(cards, trump)
-    .map((card) => (face(card).suit < 0 ? rankText(card) : suitText(card) + rankText(card)))
+    .map((card) => (face(card).suit < 0 ? jokerText(card) : suitText(card) + rankText(card)))
     .join(' ');
 }
 

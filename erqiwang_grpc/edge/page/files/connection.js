@@ -6,7 +6,8 @@
  * @typedef {{message: (message: SeatMessage) => void, state: (state: State) => void}} Ears
  */
 
-// The close codes after which a client does not come back by itself: 4000 and the number of a gRPC status.
+// The close codes after which a client does not come back by itself. The private ones are 4000 and a gRPC status.
+const NORMAL = 1000;
 const NOT_FOUND = 4005;
 const DISPLACED = 4010;
 const UNAUTHENTICATED = 4016;
@@ -156,7 +157,8 @@ export class Connection {
    */
   #lost(socket, code) {
     if (socket !== this.#socket) return;
-    if (code === DISPLACED) this.#end('displaced');
+    if (code === NORMAL) this.#end('closed');
+    else if (code === DISPLACED) this.#end('displaced');
     else if (code === UNAUTHENTICATED) this.#end(this.#version === null ? 'refused' : 'unseated');
     else if (code === NOT_FOUND) this.#end('refused');
     else this.#later(Math.min(LONGEST_WAIT_MS, 300 * 2 ** this.#failures) * (0.5 + Math.random() / 2));

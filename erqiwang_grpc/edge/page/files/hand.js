@@ -44,6 +44,7 @@ export class Hand {
     const changed = order.length !== this.element.children.length || buttons.some((each, at) => this.element.children[at] !== each);
     if (changed) this.element.replaceChildren(...buttons);
     this.#order = order;
+    this.element.style.setProperty('--count', String(Math.max(1, order.length)));
     if (!order.includes(this.#current)) this.#current = order[Math.min(Math.max(focused, 0), order.length - 1)] ?? -1;
     order.forEach((card, at) => this.#mark(card, order[at - 1], trump, marks));
     set(this.element, { 'aria-label': t('your_hand', { cards: counted('cards', order.length) }), hidden: order.length === 0 });

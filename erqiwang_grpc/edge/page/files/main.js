@@ -65,10 +65,15 @@ function toRecord(record, back) {
 
 /** @param {string} text */
 function fromFile(text) {
-  const [record] = matches(text);
-  if (record === undefined) return false;
-  toRecord(record, () => toDoor());
-  return true;
+  try {
+    const [record] = matches(text);
+    if (record === undefined) return false;
+    toRecord(record, () => toDoor());
+    return true;
+  } catch {
+    // It looked like a record, and lacks what one holds.
+    return false;
+  }
 }
 
 /** A tab that is loaded again goes back to its table. The token is kept for this tab alone, until the player leaves.

@@ -22,7 +22,7 @@ import { t } from './language.js';
  */
 export function live(view, own, present, signals) {
   const parts = view.parts ?? {};
-  return { parts, seats: parts.chairs?.players.length ?? 3, bottom: own ? view.seat : 0, own, present, signals };
+  return { parts, seats: parts.chairs?.players.length ?? 3, bottom: own ? (view.seat ?? 0) : 0, own, present, signals };
 }
 
 /**

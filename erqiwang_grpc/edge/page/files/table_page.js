@@ -332,12 +332,13 @@ export class TablePage {
     const { state } = this.connection;
     if (state === 'open') return !this.own && h('p', { class: 'banner calm' }, t('watching'));
     if (this.#folded.view === null && state === 'connecting') return null;
+    if (state === 'closed' && this.#parts.progress?.phase === 'PHASE_OVER') return null;
     return h(
       'div',
       { class: 'banner', role: 'status' },
       h('p', {}, t(`state_${state}`)),
       state === 'displaced' && button('take-back', t('take_back'), () => this.connection.connect(), 'primary'),
-      (state === 'displaced' || state === 'unseated') && button('door', t('back_to_door'), () => this.#leaveToDoor()),
+      (state === 'displaced' || state === 'unseated' || state === 'closed') && button('door', t('back_to_door'), () => this.#leaveToDoor()),
     );
   }
 
