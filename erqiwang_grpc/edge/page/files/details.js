@@ -15,10 +15,11 @@
 import { row } from './card_face.js';
 import { groupText, points } from './cards.js';
 import { h, replace } from './dom.js';
-import { counted, listed, t } from './language.js';
+import { counted, t } from './language.js';
 import { auction } from './felt.js';
 import { named, seatName } from './scene.js';
 import { scores } from './settlement.js';
+import { disclosed } from './telling.js';
 
 /** @type {Tab[]} */
 const TABS = ['now', 'tricks', 'log', 'scores'];
@@ -143,18 +144,6 @@ function now({ scene: { parts }, options }) {
   ].filter(Boolean);
   const nothing = !parts.turn?.number && h('p', { class: 'quiet' }, t('now_none'));
   return [nothing, ...blocks, options && block(t('now_options'), room(options))];
-}
-
-/** @param {import('./messages.d.ts').Disclosure | undefined} told */
-function disclosed(told) {
-  if (!told) return null;
-  const { holding, jokers, sevens, twos } = told;
-  return listed([
-    ...(holding ? [counted('trumps', holding.trumps), counted('pairs', holding.pairs), counted('tractors', holding.tractors)] : []),
-    ...(jokers ? [t('disclosed_jokers', { n: jokers })] : []),
-    ...(sevens ? [t('disclosed_sevens', { n: sevens })] : []),
-    ...(twos ? [t('disclosed_twos', { n: twos })] : []),
-  ]);
 }
 
 /** @param {import('./messages.d.ts').Parts} parts */

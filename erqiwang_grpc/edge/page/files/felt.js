@@ -10,6 +10,7 @@ import { groupSymbol, groupText, points } from './cards.js';
 import { h } from './dom.js';
 import { counted, signed, t } from './language.js';
 import { named, others, place, seatName } from './scene.js';
+import { disclosed } from './telling.js';
 
 /** The panels of the other seats.
  * @param {Scene} scene */
@@ -97,7 +98,9 @@ function known({ parts }, seat) {
   const pairless = proven?.pairlessGroups.filter((group) => !proven.voidGroups.includes(group)) ?? [];
   const count = parts.trumpCounts?.counts.find((each) => each.seat === seat);
   const stated = parts.trumpVoid?.statements.find((each) => each.seat === seat);
+  const shown = seat === parts.contract?.declarer ? disclosed(parts.disclosure?.disclosure) : null;
   return [
+    shown && h('span', { class: 'badge quiet long', title: t('now_disclosure') }, shown),
     parts.trumpVoid?.voidSeats.includes(seat) && h('span', { class: 'badge alert' }, t('void_of_trump')),
     count && h('span', { class: 'badge quiet' }, t('holds', { trumps: counted('trumps', count.trumps), pairs: counted('pairs', count.pairs) })),
     stated && h('span', { class: 'badge quiet' }, t('stated', { trumps: counted('trumps', stated.trumps), pair: t(stated.hasPair ? 'a_pair' : 'no_pair') })),
@@ -137,7 +140,7 @@ export function trick(scene) {
       h(
         'div',
         { class: `play ${place(scene, play.seat)}${play.seat === lying.ahead ? ' ahead' : ''}` },
-        h('p', { class: 'by' }, seatName(parts, play.seat), play.seat === lying.ahead && h('span', { class: 'crown' }, `♛ ${t('leading')}`)),
+        h('p', { class: 'by' }, h('span', { class: 'of' }, seatName(parts, play.seat)), play.seat === lying.ahead && h('span', { class: 'crown' }, `♛ ${t('leading')}`)),
         row(play.cards, named(parts)),
       ),
     ),

@@ -124,11 +124,11 @@ export class RecordPage {
       'nav',
       { class: 'controls', 'aria-label': t('record') },
       this.#deals(),
-      button('first', '⏮', () => this.#go(0), '', { 'aria-label': t('record_first'), disabled: at === 0 }),
-      button('previous', '◀', () => this.#go(at - 1), '', { 'aria-label': t('record_back'), disabled: at === 0 }),
+      button('first', '«', () => this.#go(0), '', { 'aria-label': t('record_first'), disabled: at === 0 }),
+      button('previous', '‹', () => this.#go(at - 1), '', { 'aria-label': t('record_back'), disabled: at === 0 }),
       slider,
-      button('next', '▶', () => this.#go(at + 1), 'primary', { 'aria-label': t('record_next'), disabled: at === last }),
-      button('last', '⏭', () => this.#go(last), '', { 'aria-label': t('record_last'), disabled: at === last }),
+      button('next', '›', () => this.#go(at + 1), 'primary', { 'aria-label': t('record_next'), disabled: at === last }),
+      button('last', '»', () => this.#go(last), '', { 'aria-label': t('record_last'), disabled: at === last }),
       h('span', { class: 'quiet count' }, `${at + 1} / ${last + 1}`),
     );
   }

@@ -77,7 +77,7 @@ function line(term, what) {
  * @param {Parts} parts
  */
 function table(settled, parts) {
-  const heads = [t('scores_seat'), t('sum_bid'), t('sum_awards'), t('sum_deal'), t('sum_match')];
+  const heads = [t('scores_seat'), t('sum_base'), t('sum_awards'), t('sum_deal'), t('sum_match')];
   return h(
     'table',
     {},

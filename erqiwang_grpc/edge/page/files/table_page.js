@@ -352,7 +352,7 @@ export class TablePage {
     const { parts } = scene;
     const { phase } = parts.progress ?? {};
     if (this.#shown) return [this.#trumps(this.#shown)];
-    if (this.#kitty.length) return [h('section', { class: 'kitty-shown' }, h('h2', {}, t('kitty_shown')), row(this.#kitty))];
+    if (this.#kitty.length) return [this.#shownKitty(), phase === 'PHASE_PLAYING' && trick(scene)];
     if (phase === 'PHASE_OVER') {
       const record = this.own && parts.progress?.deal ? button('record', t('to_record'), () => this.connection.record()) : null;
       return [accountPanel(parts), h('div', { class: 'buttons' }, record, button('door', t('back_to_door'), () => this.#leaveToDoor())), settlementPanel(parts, this.#fairness())];
@@ -362,6 +362,10 @@ export class TablePage {
     if (phase === 'PHASE_BIDDING') return [auction(scene)];
     if (phase === 'PHASE_NAMING' || phase === 'PHASE_BURYING') return [this.#contract()];
     return [h('h2', { class: 'unseen' }, t('the_trick')), trick(scene)];
+  }
+
+  #shownKitty() {
+    return h('section', { class: 'kitty-shown' }, h('h2', {}, t('kitty_shown')), row(this.#kitty));
   }
 
   /** What is known before the first lead. */
@@ -414,7 +418,9 @@ export class TablePage {
     const asks = this.own ? asked(parts) : null;
     const prompt = asks ?? awaited(parts) ?? '';
     const over = parts.progress?.phase === 'PHASE_OVER';
+    const last = this.#log[this.#log.length - 1]?.().join(' ');
     return [
+      !over && last && h('p', { class: 'last', 'aria-hidden': 'true' }, last),
       !over && h('p', { class: asks === null ? 'prompt' : 'prompt mine', tabindex: -1, 'data-refuge': true }, this.connection.isWaiting ? t('ask_sending') : prompt),
       this.#refusal && this.#why(this.#refusal),
       this.own && !over && h('div', { class: 'choices' }, ...this.#actions()),

@@ -1,7 +1,7 @@
 /**
  * What happened, in sentences.
  *
- * @import { Notice, SettlementPart, Trump, TrumpStatement } from './messages.d.ts'
+ * @import { Disclosure, Notice, SettlementPart, Trump, TrumpStatement } from './messages.d.ts'
  * @typedef {{name: (seat: number) => string, trump: Trump | undefined}} Told  Who sits where, and what is trump.
  */
 
@@ -28,7 +28,9 @@ export function sentences(notice, told) {
   if (notice.trumpNamed) return [t('log_trump', { trump: trumpText(notice.trumpNamed.trump) })];
   if (notice.cardsBuried) {
     const { declarer: seat, voidSeats, statements } = notice.cardsBuried;
-    return [t('log_buried', { name: name(seat) }), ...voids(voidSeats, statements, told)];
+    const counts = disclosed(notice.changed?.disclosure?.disclosure);
+    const shown = counts === null ? [] : [t('log_disclosed', { counts })];
+    return [t('log_buried', { name: name(seat) }), ...shown, ...voids(voidSeats, statements, told)];
   }
   if (notice.cardsLed) return led(notice.cardsLed, told);
   if (notice.cardsFollowed) return followed(notice.cardsFollowed, told);
@@ -96,4 +98,20 @@ export function outcome(part) {
   const settled = part?.settlement;
   if (settled === undefined) return t('outcome_OUTCOME_UNSPECIFIED');
   return t(`outcome_${settled.outcome}`, { n: settled.multiplier });
+}
+
+/**
+ * The declarer's disclosure in words; null if nothing is told.
+ *
+ * @param {Disclosure | undefined} told
+ */
+export function disclosed(told) {
+  if (!told) return null;
+  const { holding, jokers, sevens, twos } = told;
+  return listed([
+    ...(holding ? [counted('trumps', holding.trumps), counted('pairs', holding.pairs), counted('tractors', holding.tractors)] : []),
+    ...(jokers ? [t('disclosed_jokers', { n: jokers })] : []),
+    ...(sevens ? [t('disclosed_sevens', { n: sevens })] : []),
+    ...(twos ? [t('disclosed_twos', { n: twos })] : []),
+  ]);
 }
