@@ -17,7 +17,7 @@ import uvloop
 from erqiwang_grpc.commands import interrupts, open_files
 from erqiwang_grpc.commands.arguments import PORT, BadArguments, at_least, between, not_negative, port
 from erqiwang_grpc.commands.server_arguments import credentials
-from erqiwang_grpc.edge.serving import Running, running
+from erqiwang_grpc.edge.serving import CannotListen, Running, running
 from erqiwang_grpc.edge.settings import Limits, Network, Settings
 from erqiwang_grpc.logs import write_to_standard_error
 
@@ -187,9 +187,8 @@ async def _serve(settings: Settings, drain_seconds: float) -> int:
         async with running(settings) as edge:
             print(f"erqiwang edge serves on {settings.host}:{edge.port}", flush=True)
             return await _until_stopped(edge, stopping, drain_seconds)
-    except OSError as error:
-        address = f"{settings.host}:{settings.port} or {settings.status_host}:{settings.status_port}"
-        print(f"erqiwang edge: {address}: {error.strerror}: choose another --port or --status-port", file=sys.stderr)
+    except CannotListen as refused:
+        print(f"erqiwang edge: {refused}: choose another --port or --status-port", file=sys.stderr)
         return CANNOT_START
 
 

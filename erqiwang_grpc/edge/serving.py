@@ -5,16 +5,18 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import ssl
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import final
 
 from aiohttp import web
 
+from erqiwang_grpc.edge import status
 from erqiwang_grpc.edge.doors import application
 from erqiwang_grpc.edge.edge import Edge
-from erqiwang_grpc.edge.settings import Settings
+from erqiwang_grpc.edge.settings import Limits, Settings
 
 log = logging.getLogger(__name__)
 
@@ -27,33 +29,91 @@ class Running:
     edge: Edge
     port: int
     """The port for players."""
+    status_port: int | None
+    """The port for health and metrics; None if there is none."""
+
+
+class CannotListen(Exception):
+    """A port cannot be opened."""
+
+    def __init__(self, address: str, why: str) -> None:
+        super().__init__(f"{address}: {why}")
 
 
 @asynccontextmanager
 async def running(settings: Settings) -> AsyncIterator[Running]:
-    """An edge that serves until the context is left. Raises `OSError` if a port cannot be opened.
+    """An edge that serves until the context is left. Raises `CannotListen` if a port cannot be opened.
 
     It takes players at once, and reaches a server when there is one.
     """
     edge = Edge(settings)
+    async with AsyncExitStack() as stack:
+        status_port = None
+        if settings.status_port is not None:
+            app = status.application(edge)
+            status_port = await stack.enter_async_context(_listening(app, settings.status_host, settings.status_port))
+            log.info("metrics", extra={"address": f"{settings.status_host}:{status_port}"})
+        port = await stack.enter_async_context(
+            _listening(application(edge), settings.host, settings.port, settings.tls, settings.limits)
+        )
+        await stack.enter_async_context(edge.stream)
+        looking = asyncio.create_task(edge.look_after())
+        log.info("serving", extra={"address": f"{settings.host}:{port}"})
+        try:
+            yield Running(edge, port, status_port)
+        finally:
+            looking.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await looking
+            await edge.drain(0)
+            log.info("stopped", extra={"address": f"{settings.host}:{port}"})
+
+
+@asynccontextmanager
+async def _listening(
+    app: web.Application, host: str, port: int, tls: ssl.SSLContext | None = None, limits: Limits | None = None
+) -> AsyncIterator[int]:
+    """Serve the application; gives the port. With limits, connections beyond them are cut."""
+    kept = Limits() if limits is None else limits
     runner = web.AppRunner(
-        application(edge), access_log=None, handle_signals=False, keepalive_timeout=settings.limits.request_seconds
+        app,
+        access_log=None,
+        handle_signals=False,
+        keepalive_timeout=kept.request_seconds,
+        shutdown_timeout=kept.closing_seconds,
     )
     await runner.setup()
+    server = runner.server
+    assert server is not None, "`setup` has made it"
+
+    def accepted() -> asyncio.Protocol:
+        return _TurnedAway() if len(server.connections) >= kept.connections else server()
+
     try:
-        site = web.TCPSite(runner, settings.host, settings.port, ssl_context=settings.tls)
-        await site.start()
-        port: int = runner.addresses[0][1]
-        async with edge.stream:
-            looking = asyncio.create_task(edge.look_after())
-            log.info("serving", extra={"address": f"{settings.host}:{port}"})
-            try:
-                yield Running(edge, port)
-            finally:
-                looking.cancel()
-                with contextlib.suppress(asyncio.CancelledError):
-                    await looking
-                await edge.drain(0)
-        log.info("stopped", extra={"address": f"{settings.host}:{port}"})
+        listening = await _listen(accepted, host, port, tls, kept.request_seconds)
+        try:
+            yield listening.sockets[0].getsockname()[1]
+        finally:
+            listening.close()
     finally:
         await runner.cleanup()
+
+
+async def _listen(
+    accepted: Callable[[], asyncio.Protocol], host: str, port: int, tls: ssl.SSLContext | None, handshake: float
+) -> asyncio.Server:
+    try:
+        return await asyncio.get_running_loop().create_server(
+            accepted, host, port, ssl=tls, ssl_handshake_timeout=None if tls is None else handshake
+        )
+    except OSError as error:
+        raise CannotListen(f"{host}:{port}", error.strerror or str(error)) from error
+
+
+@final
+class _TurnedAway(asyncio.Protocol):
+    """A connection beyond the limit."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport), "a connection has a transport that is read and written"
+        transport.abort()

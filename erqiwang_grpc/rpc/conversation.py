@@ -83,6 +83,9 @@ class Conversation:
             self._room.audience.hear(self._attachment)
             if request.HasField("detach"):
                 return
+            if request.attach.seat_token:
+                self._stream.end(Closing.MALFORMED)
+                return
             if await self._is_paid(request, number):
                 await self._carry_out(request, number)
 

@@ -171,6 +171,8 @@ class SeatServicer:
             await end(context, Reason.MALFORMED)
         if first is None or first.WhichOneof("request") != "attach":
             await end(context, Reason.NOT_ATTACHED)
+        if first.attach.seat_token:
+            await end(context, Reason.MALFORMED, "`Attach.seat_token` is for transports without metadata.")
         return last_version(first)
 
     async def _converse(

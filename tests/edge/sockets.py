@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from ipaddress import ip_network
 from typing import Final, final
 
 from aiohttp import ClientSession, ClientWebSocketResponse, WSMsgType
@@ -33,6 +34,7 @@ class ServedEdge:
 
     edge: Edge
     port: int
+    status_port: int
     session: ClientSession
 
     @property
@@ -55,14 +57,25 @@ class ServedEdge:
 
 @asynccontextmanager
 async def edge_of(
-    service: Service, *, limits: Limits = ROOMY, settings: Settings | None = None
+    service: Service,
+    *,
+    limits: Limits = ROOMY,
+    servers: Sequence[str] | None = None,
+    gateway_key: str | None = None,
+    origins: Collection[str] = (),
+    trusted_proxies: Sequence[str] = (),
 ) -> AsyncIterator[ServedEdge]:
     """An edge beside this server, until the context is left. It has reached the server."""
-    if settings is None:
-        settings = Settings([service.address], service.gateway_key(), limits=limits)
+    settings = Settings(
+        [service.address] if servers is None else servers,
+        service.gateway_key() if gateway_key is None else gateway_key,
+        limits=limits,
+        origins=frozenset(origins),
+        trusted_proxies=tuple(map(ip_network, trusted_proxies)),
+    )
     async with running(settings) as served, ClientSession() as session:
         await eventually(lambda: served.edge.is_ready)
-        yield ServedEdge(served.edge, served.port, session)
+        yield ServedEdge(served.edge, served.port, served.status_port or 0, session)
 
 
 @final

@@ -1,0 +1,129 @@
+"""Messages that a client should not send: refused by name while the socket stays, or the socket is closed."""
+
+import json
+
+import pytest
+from hypothesis import given, strategies as st
+
+from erqiwang_grpc.edge.json_request import NotJson, WrongField, play_request
+from erqiwang_grpc.v1 import bidding_pb2, seat_service_pb2 as pb
+from tests.edge.sockets import JSON, PROTOBUF, SUBPROTOCOLS, ServedEdge
+from tests.service.tables import Service, seated
+
+BID = pb.Command(bid=bidding_pb2.Bid(points=70))
+WRONG = {
+    "an unknown field": ('{"comand": {}}', "comand"),
+    "an unknown field within": ('{"command": {"bid": {"pionts": 70}}}', "command.bid.pionts"),
+    "an unknown command": ('{"commandId": "a", "command": {"fold": {}}}', "command.fold"),
+    "a text for a number": ('{"command": {"bid": {"points": "many"}}}', "command.bid.points"),
+    "a negative number": ('{"command": {"bid": {"points": -5}}}', "command.bid.points"),
+    "an object for a list": ('{"command": {"playCards": {"cards": {}}}}', "command.playCards.cards"),
+    "an unknown enum value": ('{"command": {"nameTrump": {"trump": "GREEN"}}}', "command.nameTrump.trump"),
+    "two requests at once": ('{"attach": {}, "detach": {}}', ""),
+    "half a surrogate": ('{"commandId": "\\ud800"}', "commandId"),
+    "a list": ("[]", ""),
+    "a number": ("3", ""),
+    "null": ("null", ""),
+    "an extension": ('{"[x.y]": 1}', "[x.y]"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+async def test_a_wrong_field_is_refused_by_name_and_the_socket_stays(
+    service: Service, edge: ServedEdge, name: str
+) -> None:
+    text, field = WRONG[name]
+    table = await seated(service.platform)
+    async with edge.player() as player:
+        await player.socket.send_str(text)
+        refused = (await player.hear("refused")).refused
+        assert (refused.request, refused.refusal.invalid_field.field) == (1, field)
+        assert refused.command_id == ("a" if name == "an unknown command" else "")
+        await player.say(pb.PlayRequest(attach=pb.Attach(seat_token=table.tokens[0])))
+        await player.hear("snapshot")
+
+
+@pytest.mark.parametrize("text", ["", "{", "hello", '{"a": }', "[" * 4_000, "\x00"])
+async def test_what_is_no_json_closes_the_socket(edge: ServedEdge, text: str) -> None:
+    async with edge.player() as player:
+        await player.socket.send_str(text)
+        assert await player.closed() == 1007
+
+
+async def test_text_that_is_no_utf_8_closes_the_socket(edge: ServedEdge) -> None:
+    async with edge.player() as player:
+        await player.socket.send_frame(b"\xff\xfe", 1)  # type: ignore[arg-type]  # 1 is the opcode of text
+        assert await player.closed() == 1007
+
+
+async def test_bytes_that_are_no_message_close_the_socket(edge: ServedEdge) -> None:
+    async with edge.player(subprotocol=PROTOBUF) as player:
+        await player.socket.send_bytes(b"\xff\xff\xff")
+        assert await player.closed() == 4003
+
+
+async def test_a_frame_of_the_other_kind_closes_the_socket(edge: ServedEdge) -> None:
+    async with edge.player(subprotocol=PROTOBUF) as player:
+        await player.socket.send_str("{}")
+        assert await player.closed() == 1003
+    async with edge.player(subprotocol=JSON) as player:
+        await player.socket.send_bytes(b"")
+        assert await player.closed() == 1003
+
+
+async def test_a_message_beyond_the_limit_closes_the_socket(edge: ServedEdge) -> None:
+    async with edge.player(subprotocol=PROTOBUF) as player:
+        await player.socket.send_bytes(b"x" * (edge.edge.settings.limits.message_bytes + 1))
+        assert await player.closed() == 1009
+
+
+@pytest.mark.parametrize("subprotocol", SUBPROTOCOLS)
+async def test_answers_carry_the_clients_own_numbers(service: Service, edge: ServedEdge, subprotocol: str) -> None:
+    table = await seated(service.platform)
+    async with edge.player(table.tokens[0], subprotocol) as player:
+        await player.hear("presence")
+        await player.say(pb.PlayRequest(heartbeat=pb.Heartbeat()))
+        await player.say(pb.PlayRequest(attach=pb.Attach()))
+        await player.hear("snapshot")
+        await player.say(pb.PlayRequest())
+        assert refusal(await player.hear("refused")) == (4, "", "no_command")
+        await player.act(pb.Command(), "nothing")
+        assert refusal(await player.hear("refused")) == (5, "nothing", "no_command")
+        await player.say(pb.PlayRequest(record=pb.GetRecordRequest()))
+        assert (await player.hear("record_read")).record_read.request == 6
+        await player.say(pb.PlayRequest(command_id="late", expected_version=1, command=BID))
+        assert refusal(await player.hear("refused")) == (7, "late", "stale_version")
+
+
+def refusal(message: pb.SeatMessage) -> tuple[int, str, str | None]:
+    refused = message.refused
+    return refused.request, refused.command_id, refused.refusal.WhichOneof("reason")
+
+
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                ["attach", "command", "bid", "points", "playCards", "cards", "commandId", "lastVersion", "x"]
+            ),
+            inner,
+            max_size=3,
+        )
+    ),
+    max_leaves=8,
+)
+
+
+@given(JSON_VALUES)
+def test_any_json_is_a_request_or_names_what_is_wrong(value: object) -> None:
+    request = play_request(json.dumps(value))
+    assert isinstance(request, pb.PlayRequest | WrongField)
+    if isinstance(request, WrongField):
+        assert request.refusal.message
+
+
+@given(st.text())
+def test_any_text_is_read_or_closes_the_socket(text: str) -> None:
+    assert isinstance(play_request(text), pb.PlayRequest | WrongField | NotJson)
