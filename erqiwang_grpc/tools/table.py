@@ -14,7 +14,7 @@ from erqiwang_core.options import RoomOptions
 
 from erqiwang_grpc.commands import interrupts
 from erqiwang_grpc.commands.arguments import BadArguments, port
-from erqiwang_grpc.edge.serving import running
+from erqiwang_grpc.edge.serving import CannotListen, running
 from erqiwang_grpc.edge.settings import Settings
 from erqiwang_grpc.tools.guest import add_guest, checked, guest_table, own_seat
 from erqiwang_grpc.tools.table_arguments import add_room_options
@@ -72,10 +72,8 @@ async def _table(arguments: Namespace, options: RoomOptions) -> AsyncIterator[st
         )
         try:
             edge = await stack.enter_async_context(running(settings))
-        except OSError as error:
-            raise BadArguments(
-                f"{arguments.host}:{arguments.port}: {error.strerror}: choose another --host or --port"
-            ) from error
+        except CannotListen as error:
+            raise BadArguments(f"{error}: choose another --host or --port") from error
         host = f"[{arguments.host}]" if ":" in arguments.host else arguments.host
         # What stands after # is never sent to a server, and the page takes it out of the address at once.
         yield f"http://{host}:{edge.port}/#token={room.table.tokens[own_seat(arguments)]}"
