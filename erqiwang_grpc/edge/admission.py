@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from urllib.parse import urlsplit
 
@@ -29,7 +28,9 @@ def client_address(request: web.Request, trusted: tuple[Network, ...]) -> str:
 def counted_as(address: str) -> str:
     """What the sockets of an address are counted under: of IPv6 its /64 network, which one household has."""
     parsed = _address(address)
-    return str(ip_network(f"{parsed}/64", strict=False)) if isinstance(parsed, IPv6Address) else address
+    if isinstance(parsed, IPv6Address):
+        return str(ip_network(f"{parsed}/64", strict=False))
+    return address if parsed is None else str(parsed)
 
 
 def _address(text: str) -> IPv4Address | IPv6Address | None:
@@ -52,7 +53,3 @@ def is_allowed_origin(request: web.Request, origins: frozenset[str]) -> bool:
     if origin is None or "*" in origins or origin in origins:
         return True
     return urlsplit(origin).netloc == request.host
-
-
-Addresses = Counter[str]
-"""How many sockets are open of each address."""

@@ -59,6 +59,11 @@ class Outbox:
         self._clear()
         return chunks
 
+    @property
+    def is_crowded(self) -> bool:
+        """Whether a quarter of the bound waits."""
+        return not self._room.is_set()
+
     async def room(self) -> None:
         """Wait until less than a quarter of the bound waits: until then nothing more is read from the socket."""
         await self._room.wait()

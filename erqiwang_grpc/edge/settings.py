@@ -16,7 +16,7 @@ Network: TypeAlias = IPv4Network | IPv6Network
 class Limits:
     """What one edge takes. The defaults are for the open internet."""
 
-    connections: int = 20_000
+    connections: int = 10_000
     """TCP connections at once."""
     connections_per_address: int = 200
     """Open sockets of one address; of IPv6, of one /64 network. Many players may share an address of a mobile network."""
@@ -34,6 +34,8 @@ class Limits:
     """Messages that wait for a socket that does not read. Beyond that they are dropped, and a snapshot follows later."""
     outbox_bytes: int = 256 * 1024
     """The bytes of these messages, likewise."""
+    system_bytes: int = 64 * 1024
+    """Bytes that the system keeps for a socket that does not read. By itself it would keep megabytes."""
     closing_seconds: float = 2.0
     """How long a socket has to take its last messages and answer its close."""
     request_seconds: float = 15.0

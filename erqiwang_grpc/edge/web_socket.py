@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import socket
 from collections.abc import AsyncIterator, Sequence
 from time import monotonic
 from typing import Protocol, final
@@ -65,8 +66,11 @@ class Socket:
     @contextlib.asynccontextmanager
     async def talking(self, request: web.Request, talk: Talk) -> AsyncIterator[None]:
         """Let `talk` speak. At the end write what waits, and close the socket, for good after `closing_seconds`."""
-        self._transport = request.transport
         self._talk = talk
+        self._transport = request.transport
+        if self._transport is not None:
+            connection = self._transport.get_extra_info("socket")
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, self._limits.system_bytes)
         writing = asyncio.create_task(self._write(talk))
         try:
             yield
@@ -87,10 +91,10 @@ class Socket:
                 return None
             self._counters.frames_in += 1
             wait = self._allowance.spend(self.heard)
-            if wait > self._limits.too_fast_seconds:
+            if self._allowance.beyond > self._limits.too_fast_seconds:
                 self.outbox.close(closes.TOO_FAST)
                 return None
-            if wait > 1 / self._limits.messages_per_second:
+            if wait:
                 await asyncio.sleep(wait)
             if message.type is WSMsgType.PING:
                 await self._response.pong(message.data)

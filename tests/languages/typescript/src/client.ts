@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 import { equals } from "@bufbuild/protobuf";
 import { createClient, type Transport } from "@connectrpc/connect";
 import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
+import { playOverEdge } from "./edge.js";
 import { GatewayService } from "./gen/erqiwang/v1/gateway_service_pb.js";
 import { RoomService } from "./gen/erqiwang/v1/room_service_pb.js";
 import { SeatService } from "./gen/erqiwang/v1/seat_service_pb.js";
@@ -16,6 +17,8 @@ const { values: flags } = parseArgs({
     address: { type: "string", default: process.env.ERQIWANG_ADDRESS ?? "127.0.0.1:50051" },
     key: { type: "string", default: process.env.ERQIWANG_KEY ?? "" },
     "gateway-key": { type: "string", default: process.env.ERQIWANG_GATEWAY_KEY ?? "" },
+    edge: { type: "string" }, // the address of an edge: ws://…/v1/play
+    frames: { type: "string", default: "protobuf" }, // or json
     token: { type: "string" },
     "last-version": { type: "string", default: "0" }, // the version that came with the token
     game: { type: "string", default: "three" },
@@ -52,6 +55,10 @@ const players = taken.map((seat) => new Player(servers, bearing(seat.seatToken),
 if (flags["gateway-key"]) {
   const gateways = createClient(GatewayService, transports[0]!);
   await new Gateway(gateways, bearing(flags["gateway-key"]), players, taken).play();
+}
+if (flags.edge) {
+  const subprotocol = flags.frames === "json" ? "erqiwang.v1.json" : "erqiwang.v1.protobuf";
+  await Promise.all(players.map((player, seat) => playOverEdge(flags.edge!, subprotocol, player, taken[seat]!)));
 }
 // A seat whose match is over already opens no stream.
 const [account, ...others] = await Promise.all(players.map((player) => player.play()));

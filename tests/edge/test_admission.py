@@ -1,0 +1,113 @@
+"""Who may open a socket."""
+
+import asyncio
+
+import pytest
+from aiohttp import ClientConnectionError, ClientSession, WSServerHandshakeError
+
+from erqiwang_grpc.edge.admission import counted_as
+from erqiwang_grpc.edge.settings import Limits
+from tests.edge.sockets import JSON, ServedEdge, edge_of
+from tests.service.tables import Service, eventually
+
+
+async def status(edge: ServedEdge, headers: dict[str, str], protocol: str = JSON) -> int:
+    """The HTTP status of a request for a socket."""
+    try:
+        async with edge.session.ws_connect(edge.url, protocols=(protocol,), headers=headers):
+            return 101
+    except WSServerHandshakeError as error:
+        return error.status
+
+
+@pytest.mark.parametrize(
+    ("origin", "expected"),
+    [
+        pytest.param(None, 101, id="a program"),
+        pytest.param("here", 101, id="the edge's own page"),
+        pytest.param("https://play.example", 101, id="a listed page"),
+        pytest.param("https://evil.example", 403, id="another page"),
+        pytest.param("null", 403, id="a page without an origin"),
+        pytest.param("https://play.example.evil.example", 403, id="a longer name"),
+    ],
+)
+async def test_only_pages_of_allowed_origins_open_sockets(service: Service, origin: str | None, expected: int) -> None:
+    async with edge_of(service, origins={"https://play.example"}) as edge:
+        own = f"http://127.0.0.1:{edge.port}"
+        headers = {} if origin is None else {"Origin": own if origin == "here" else origin}
+        assert await status(edge, headers) == expected
+        assert edge.edge.counters.turned_away["origin"] == (expected == 403)
+
+
+async def test_a_star_allows_every_page(service: Service) -> None:
+    async with edge_of(service, origins={"*"}) as edge:
+        assert await status(edge, {"Origin": "https://evil.example"}) == 101
+
+
+async def test_an_unknown_subprotocol_is_refused_and_the_known_ones_are_named(edge: ServedEdge) -> None:
+    assert await status(edge, {}, "chat") == 400
+    async with edge.session.get(
+        edge.url.replace("ws:", "http:"), headers={"Sec-WebSocket-Protocol": "chat"}
+    ) as response:
+        assert "erqiwang.v1.json" in await response.text()
+
+
+async def test_a_plain_request_is_told_that_it_is_a_socket(edge: ServedEdge) -> None:
+    async with edge.session.get(edge.url.replace("ws:", "http:")) as response:
+        assert response.status == 400
+
+
+async def test_the_sockets_of_one_address_are_counted_and_free_again(service: Service) -> None:
+    async with edge_of(service, limits=Limits(connections_per_address=2)) as edge:
+        async with edge.player(), edge.player():
+            assert await status(edge, {}) == 429
+            assert await status(edge, {"X-Forwarded-For": "203.0.113.7"}) == 429, "nobody trusts this proxy"
+        await eventually(lambda: not edge.edge.sockets)
+        assert await status(edge, {}) == 101
+
+
+async def test_addresses_behind_a_trusted_proxy_are_counted_apart(service: Service) -> None:
+    limits = Limits(connections_per_address=1)
+    async with edge_of(service, limits=limits, trusted_proxies=["127.0.0.0/8", "10.0.0.0/8"]) as edge:
+        first = {"X-Forwarded-For": "198.51.100.9, 203.0.113.7, 10.1.1.1"}
+        async with edge.session.ws_connect(edge.url, headers=first):
+            assert await status(edge, {"X-Forwarded-For": "203.0.113.7"}) == 429
+            assert await status(edge, {"X-Forwarded-For": "203.0.113.8"}) == 101
+            assert await status(edge, {"X-Forwarded-For": "198.51.100.9"}) == 101, (
+                "what the client wrote is not believed"
+            )
+
+
+async def test_connections_beyond_the_limit_are_cut(service: Service) -> None:
+    async with edge_of(service, limits=Limits(connections=3)) as edge:
+        writers = [await asyncio.open_connection("127.0.0.1", edge.port) for _ in range(3)]
+        await asyncio.sleep(0.05)
+        async with ClientSession() as session:
+            with pytest.raises(ClientConnectionError):
+                await session.get(f"http://127.0.0.1:{edge.port}/")
+        for _, writer in writers:
+            writer.close()
+        await asyncio.sleep(0.05)
+        assert await status(edge, {}) == 101
+
+
+async def test_a_connection_that_asks_for_nothing_is_closed(service: Service) -> None:
+    async with edge_of(service, limits=Limits(request_seconds=0.2)) as edge:
+        reader, writer = await asyncio.open_connection("127.0.0.1", edge.port)
+        async with asyncio.timeout(10):
+            assert await reader.read() == b""
+        writer.close()
+
+
+@pytest.mark.parametrize(
+    ("address", "counted"),
+    [
+        ("203.0.113.7", "203.0.113.7"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("2001:db8:1:2::9", "2001:db8:1:2::/64"),
+        ("::ffff:203.0.113.7", "203.0.113.7"),
+        ("", ""),
+    ],
+)
+def test_addresses_of_one_network_are_counted_together(address: str, counted: str) -> None:
+    assert counted_as(address) == counted
