@@ -14,10 +14,11 @@ from erqiwang_grpc.client import SeatClient
 from erqiwang_grpc.edge.serving import running
 from erqiwang_grpc.edge.settings import Settings
 from erqiwang_grpc.testing import PLAYERS, holding, in_phase, play, seated
-from erqiwang_grpc.v1 import playing_pb2, view_pb2
+from erqiwang_grpc.v1 import playing_pb2, settlement_pb2, view_pb2
 from tests.documents import REPOSITORY
 from tests.edge.page.browsers import ASKED, PHONE, SETTLED, Person
-from tests.edge.page.seats import page_table, scripted
+from tests.edge.page.seats import HOSTILE, page_table, scripted
+from tests.edge.sockets import edge_of
 from tests.service.tables import Service, eventually
 
 HEARTS: Final = tuple(card + copy for copy in (0, 54) for card in range(26, 39) if card not in (27, 28, 29, 32))
@@ -223,10 +224,15 @@ async def test_details_lie_over_the_table_of_a_phone(browser: Browser) -> None:
             await person.asked()
             await person.answer()
         await page.locator("#details-opener").click()
-        for name, shows in (("本局", "三人玩法"), ("查牌", "第 1 轮"), ("经过", "坐庄"), ("比分", "累计")):
+        for shot, name, shows in (
+            ("now", "本局", "三人玩法"),
+            ("tricks", "查牌", "第 1 轮"),
+            ("log", "经过", "坐庄"),
+            ("scores", "比分", "累计"),
+        ):
             await page.get_by_role("tab", name=name).click()
             await expect(page.get_by_role("tabpanel")).to_contain_text(shows)
-            await person.shot(name)
+            await person.shot(shot)
             assert await person.fits()
         await page.keyboard.press("ArrowRight")
         await expect(page.get_by_role("tab", name="本局")).to_be_focused()
@@ -276,6 +282,28 @@ async def _step_through(person: Person) -> None:
     await page.locator('[data-key="previous"]').focus()
     await page.keyboard.press("ArrowLeft")
     await expect(page.locator(".trick .play")).to_have_count(len(PLAYERS) - 1)
+
+
+async def test_a_seat_waits_for_others_and_a_disbanded_match_has_its_account(
+    browser: Browser, service: Service
+) -> None:
+    async with AsyncExitStack() as stack:
+        platform = await stack.enter_async_context(service.platform)
+        edge = await stack.enter_async_context(edge_of(service))
+        room = (await platform.create_room("Anna")).room.room_id
+        own = await platform.take_seat(room, "Anna")
+        url = f"http://127.0.0.1:{edge.port}/#token={own.token}"
+        person = await stack.enter_async_context(Person.arrives(browser, url, "account"))
+        await expect(person.page.locator(".prompt")).to_contain_text("Waiting for the other seats")
+        await person.shot("open")
+        for player in ("Bao", HOSTILE):
+            await platform.take_seat(room, player)
+        await person.answer()
+        await platform.disband_room(room, reason=settlement_pb2.DISBAND_REASON_OTHER, text=HOSTILE)
+        await expect(person.page.locator(".sheet").first).to_contain_text(f"The match was disbanded {HOSTILE}")
+        await person.shot("over")
+        await person.press("door")
+        await person.page.locator("#seat-token").wait_for()
 
 
 async def test_the_page_knows_cards_as_the_published_table_does(browser: Browser) -> None:

@@ -33,7 +33,12 @@ export function actions(acting) {
     advice?.call && calls(acting, advice.call),
     advice?.name && names(acting, advice.name),
     wanted(advice) !== null && play(acting, advice ?? {}),
-    advice?.ready && h('div', { class: 'buttons' }, button('ready', t('do_ready'), () => acting.send({ ready: {} }), 'primary')),
+    advice?.ready &&
+      h(
+        'div',
+        { class: 'buttons' },
+        button('ready', t('do_ready'), () => acting.send({ ready: {} }), 'primary'),
+      ),
     asides(acting),
   ];
 }
@@ -62,7 +67,10 @@ function calls({ send, isWaiting }, advice) {
       'div',
       { class: many ? 'bids many' : 'bids', role: 'group', 'aria-label': t('bids') },
       ...advice.bids.map((points) =>
-        button(`bid-${points}`, points, () => send({ bid: { points } }), 'bid', { 'aria-label': t('do_bid', { points }), disabled: isWaiting }),
+        button(`bid-${points}`, points, () => send({ bid: { points } }), 'bid', {
+          'aria-label': t('do_bid', { points }),
+          disabled: isWaiting,
+        }),
       ),
     ),
     advice.mayPass && button('pass', t('do_pass'), () => send({ passBid: {} }), 'primary', { disabled: isWaiting }),
@@ -82,11 +90,26 @@ function names(acting, advice) {
       const suit = suitOf(trump);
       const look = suit < 0 ? 'trump none' : suit % 2 === 0 ? 'trump red' : 'trump black';
       const name = `${trumpText(trump)}, ${counted('pairs', pairs)}`;
-      const face = h('span', { class: 'two-lines' }, h('b', {}, trumpSymbol(trump)), h('small', {}, counted('pairs', pairs)));
-      return button(trump, face, () => send({ nameTrump: { trump } }), look, { 'aria-label': name, title: name, disabled: isWaiting });
+      const face = h(
+        'span',
+        { class: 'two-lines' },
+        h('b', {}, trumpSymbol(trump)),
+        h('small', {}, counted('pairs', pairs)),
+      );
+      return button(trump, face, () => send({ nameTrump: { trump } }), look, {
+        'aria-label': name,
+        title: name,
+        disabled: isWaiting,
+      });
     }),
     advice.maySurrender &&
-      button('surrender', t(isSure ? 'do_surrender_sure' : 'do_surrender'), () => (isSure ? send({ surrender: {} }) : makeSure()), isSure ? 'danger' : '', { disabled: isWaiting }),
+      button(
+        'surrender',
+        t(isSure ? 'do_surrender_sure' : 'do_surrender'),
+        () => (isSure ? send({ surrender: {} }) : makeSure()),
+        isSure ? 'danger' : '',
+        { disabled: isWaiting },
+      ),
   );
 }
 
@@ -110,7 +133,9 @@ function play(acting, advice) {
       { class: 'buttons' },
       button('suggest', t('do_suggest'), () => choose(suggested(advice))),
       button('clear', t('do_clear'), () => choose([]), '', { disabled: chosen.size === 0 }),
-      button('play', `${text}${tally}`, does, 'primary', { disabled: isWaiting || (count ? chosen.size !== count : chosen.size === 0) }),
+      button('play', `${text}${tally}`, does, 'primary', {
+        disabled: isWaiting || (count ? chosen.size !== count : chosen.size === 0),
+      }),
     ),
     groups.length > 1 && h('p', { class: 'hint' }, t('chosen_groups', { groups: listed(groups.map(groupText)) })),
   );
@@ -126,7 +151,9 @@ function asides(acting) {
   return h(
     'div',
     { class: 'asides', role: 'group', 'aria-label': t('signals') },
-    ...(defends ? SIGNALS : []).map((signal) => button(signal, t(`signal_${signal}`), () => send({ signal: { signal } }), 'slight')),
+    ...(defends ? SIGNALS : []).map((signal) =>
+      button(signal, t(`signal_${signal}`), () => send({ signal: { signal } }), 'slight'),
+    ),
     mayShowTrumps && button('show-trumps', t('do_show_trumps'), () => send({ showTrumps: {} }), 'slight'),
   );
 }

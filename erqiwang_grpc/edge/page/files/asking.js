@@ -53,7 +53,5 @@ export function wanted(advice) {
 /** The cards of the suggestion, if it is one of cards.
  * @param {AdvicePart | undefined} advice */
 export function suggested(advice) {
-  return (
-    advice?.bury?.suggestion?.cards ?? advice?.lead?.suggestion?.cards ?? advice?.follow?.suggestion?.cards ?? []
-  );
+  return advice?.bury?.suggestion?.cards ?? advice?.lead?.suggestion?.cards ?? advice?.follow?.suggestion?.cards ?? [];
 }

@@ -40,9 +40,18 @@ export function row(cards, trump, look = {}) {
   const inOrder = sorted(cards, trump);
   return h(
     'span',
-    { class: look.small ? 'cards small' : 'cards', role: 'img', 'aria-label': inOrder.map(cardName).join(', '), title: cardsText(cards, trump) },
+    {
+      class: look.small ? 'cards small' : 'cards',
+      role: 'img',
+      'aria-label': inOrder.map(cardName).join(', '),
+      title: cardsText(cards, trump),
+    },
     ...inOrder.map((card) =>
-      h('span', { class: `${classes(card)}${look.marked?.has(card) ? ' gone' : ''}`, 'data-points': points(card) || null }, ...drawn(card)),
+      h(
+        'span',
+        { class: `${classes(card)}${look.marked?.has(card) ? ' gone' : ''}`, 'data-points': points(card) || null },
+        ...drawn(card),
+      ),
     ),
   );
 }

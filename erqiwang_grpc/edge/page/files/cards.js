@@ -69,12 +69,7 @@ function height(card, trump) {
 export function sorted(cards, trump) {
   const groups = ['GROUP_TRUMPS', 'GROUP_SPADES', 'GROUP_HEARTS', 'GROUP_CLUBS', 'GROUP_DIAMONDS'];
   /** @param {number} card */
-  const place = (card) => [
-    groups.indexOf(group(card, trump)),
-    -height(card, trump),
-    -face(card).suit,
-    card,
-  ];
+  const place = (card) => [groups.indexOf(group(card, trump)), -height(card, trump), -face(card).suit, card];
   return [...cards].sort((one, other) => {
     const [a, b] = [place(one), place(other)];
     const at = a.findIndex((value, index) => value !== b[index]);

@@ -25,7 +25,11 @@ import { disclosed } from './telling.js';
 const TABS = ['now', 'tricks', 'log', 'scores'];
 
 export class Details {
-  element = h('aside', { class: 'details', id: 'details', keydown: (event) => this.#escape(/** @type {KeyboardEvent} */ (event)) });
+  element = h('aside', {
+    class: 'details',
+    id: 'details',
+    keydown: (event) => this.#escape(/** @type {KeyboardEvent} */ (event)),
+  });
   /** @type {Tab} */
   #tab = 'now';
   /** @type {Detailed | null} */
@@ -59,7 +63,11 @@ export class Details {
       { class: 'tabs' },
       h(
         'div',
-        { role: 'tablist', 'aria-label': t('menu'), keydown: (event) => this.#key(/** @type {KeyboardEvent} */ (event)) },
+        {
+          role: 'tablist',
+          'aria-label': t('menu'),
+          keydown: (event) => this.#key(/** @type {KeyboardEvent} */ (event)),
+        },
         ...TABS.map((tab) =>
           h(
             'button',
@@ -77,7 +85,17 @@ export class Details {
           ),
         ),
       ),
-      h('button', { type: 'button', class: 'button slight closer', 'data-key': 'close', 'aria-label': t('close'), click: () => this.#close() }, '✕'),
+      h(
+        'button',
+        {
+          type: 'button',
+          class: 'button slight closer',
+          'data-key': 'close',
+          'aria-label': t('close'),
+          click: () => this.#close(),
+        },
+        '✕',
+      ),
     );
   }
 
@@ -110,7 +128,11 @@ export class Details {
   /** @param {Detailed} detailed */
   #panel(detailed) {
     const content = { now, tricks, log, scores: totals }[this.#tab](detailed);
-    return h('div', { role: 'tabpanel', id: 'tab-panel', 'aria-labelledby': `tab-${this.#tab}`, tabindex: 0 }, ...content);
+    return h(
+      'div',
+      { role: 'tabpanel', id: 'tab-panel', 'aria-labelledby': `tab-${this.#tab}`, tabindex: 0 },
+      ...content,
+    );
   }
 }
 
@@ -139,7 +161,19 @@ function now({ scene: { parts }, options }) {
     told && block(t('now_disclosure'), h('p', {}, told)),
     captured.length > 0 && block(t('now_captured_cards'), row(captured, named(parts), cards)),
     kitty.length > 0 && block(t('now_kitty'), row(kitty, named(parts), cards)),
-    buried.length > 0 && block(t('now_buried'), row(buried, named(parts), cards), h('p', { class: 'quiet' }, counted('points', buried.reduce((sum, card) => sum + points(card), 0)))),
+    buried.length > 0 &&
+      block(
+        t('now_buried'),
+        row(buried, named(parts), cards),
+        h(
+          'p',
+          { class: 'quiet' },
+          counted(
+            'points',
+            buried.reduce((sum, card) => sum + points(card), 0),
+          ),
+        ),
+      ),
     proven(parts),
   ].filter(Boolean);
   const nothing = !parts.turn?.number && h('p', { class: 'quiet' }, t('now_none'));
@@ -182,7 +216,13 @@ function tricks({ scene: { parts }, options }) {
   if (options?.noReview) return [h('p', { class: 'quiet' }, t('tricks_not_here'))];
   if (!played.length) return [h('p', { class: 'quiet' }, t('tricks_none'))];
   const declarer = parts.contract?.declarer ?? parts.settlement?.settlement?.declarer;
-  return [h('ol', { class: 'past', reversed: true }, ...played.map((each, at) => past(each, at + 1, declarer, parts)).reverse())];
+  return [
+    h(
+      'ol',
+      { class: 'past', reversed: true },
+      ...played.map((each, at) => past(each, at + 1, declarer, parts)).reverse(),
+    ),
+  ];
 }
 
 /**
@@ -197,12 +237,23 @@ function past(trick, number, declarer, parts) {
   return h(
     'li',
     {},
-    h('p', { class: 'over-line' }, t('trick_n', { number }), worth > 0 && ` · ${t(key, { points: counted('points', worth) })}`, trick.failedThrow && ` · ${t('failed_throw')}`),
+    h(
+      'p',
+      { class: 'over-line' },
+      t('trick_n', { number }),
+      worth > 0 && ` · ${t(key, { points: counted('points', worth) })}`,
+      trick.failedThrow && ` · ${t('failed_throw')}`,
+    ),
     ...trick.plays.map((play) =>
       h(
         'p',
         { class: play.seat === trick.ahead ? 'line ahead' : 'line' },
-        h('span', { class: 'by' }, play.seat === trick.ahead && h('span', { class: 'crown', role: 'img', 'aria-label': t('leading') }, '♛ '), seatName(parts, play.seat)),
+        h(
+          'span',
+          { class: 'by' },
+          play.seat === trick.ahead && h('span', { class: 'crown', role: 'img', 'aria-label': t('leading') }, '♛ '),
+          seatName(parts, play.seat),
+        ),
         row(play.cards, named(parts), { small: true }),
       ),
     ),
@@ -214,7 +265,16 @@ function past(trick, number, declarer, parts) {
  * @returns {Child[]}
  */
 function log({ log: entries }) {
-  return [h('ol', { class: 'log' }, ...entries.slice(-200).reverse().map((said) => h('li', {}, said.join(' '))))];
+  return [
+    h(
+      'ol',
+      { class: 'log' },
+      ...entries
+        .slice(-200)
+        .reverse()
+        .map((said) => h('li', {}, said.join(' '))),
+    ),
+  ];
 }
 
 /**
@@ -224,7 +284,13 @@ function log({ log: entries }) {
 function totals({ scene: { parts }, record }) {
   const account = parts.account?.account;
   const settled = (parts.progress?.deal ?? 0) - (parts.settlement?.settlement ? 0 : 1);
-  const asks = record && settled > 0 && h('button', { type: 'button', class: 'button', 'data-key': 'record', click: record }, t('to_record'));
+  const asks =
+    record &&
+    settled > 0 &&
+    h('button', { type: 'button', class: 'button', 'data-key': 'record', click: record }, t('to_record'));
   const sums = parts.progress?.totals ?? [];
-  return [scores(parts, account?.deals.map((deal) => deal.scores) ?? [], sums), settled > 0 ? asks : h('p', { class: 'quiet' }, t('scores_none'))];
+  return [
+    scores(parts, account?.deals.map((deal) => deal.scores) ?? [], sums),
+    settled > 0 ? asks : h('p', { class: 'quiet' }, t('scores_none')),
+  ];
 }

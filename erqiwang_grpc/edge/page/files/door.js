@@ -54,7 +54,13 @@ export function door(root, ways, why) {
  * @param {(text: string) => void} complain
  */
 function tokenForm(id, title, help, text, does, complain) {
-  const input = h('input', { id: `${id}-token`, type: 'password', autocomplete: 'off', spellcheck: 'false', 'aria-describedby': `${id}-help` });
+  const input = h('input', {
+    id: `${id}-token`,
+    type: 'password',
+    autocomplete: 'off',
+    spellcheck: 'false',
+    'aria-describedby': `${id}-help`,
+  });
   /** @param {Event} event */
   const submit = (event) => {
     event.preventDefault();
@@ -67,7 +73,13 @@ function tokenForm(id, title, help, text, does, complain) {
     { class: 'card-form', submit },
     h('h2', {}, title),
     h('p', { id: `${id}-help`, class: 'quiet' }, help),
-    h('div', { class: 'field' }, h('label', { for: `${id}-token` }, t('door_token')), input, h('button', { type: 'submit', class: 'button primary' }, text)),
+    h(
+      'div',
+      { class: 'field' },
+      h('label', { for: `${id}-token` }, t('door_token')),
+      input,
+      h('button', { type: 'submit', class: 'button primary' }, text),
+    ),
   );
 }
 

@@ -102,8 +102,18 @@ function known({ parts }, seat) {
   return [
     shown && h('span', { class: 'badge quiet long', title: t('now_disclosure') }, shown),
     parts.trumpVoid?.voidSeats.includes(seat) && h('span', { class: 'badge alert' }, t('void_of_trump')),
-    count && h('span', { class: 'badge quiet' }, t('holds', { trumps: counted('trumps', count.trumps), pairs: counted('pairs', count.pairs) })),
-    stated && h('span', { class: 'badge quiet' }, t('stated', { trumps: counted('trumps', stated.trumps), pair: t(stated.hasPair ? 'a_pair' : 'no_pair') })),
+    count &&
+      h(
+        'span',
+        { class: 'badge quiet' },
+        t('holds', { trumps: counted('trumps', count.trumps), pairs: counted('pairs', count.pairs) }),
+      ),
+    stated &&
+      h(
+        'span',
+        { class: 'badge quiet' },
+        t('stated', { trumps: counted('trumps', stated.trumps), pair: t(stated.hasPair ? 'a_pair' : 'no_pair') }),
+      ),
     ...(proven?.voidGroups.map((group) => lacking('proven_void', '∅', group)) ?? []),
     ...pairless.map((group) => lacking('proven_pairless', '≠', group)),
   ];
@@ -116,7 +126,11 @@ function known({ parts }, seat) {
  */
 function lacking(key, mark, group) {
   const name = t(key, { group: groupText(group) });
-  return h('span', { class: 'badge quiet', role: 'img', 'aria-label': name, title: name }, `${mark}${groupSymbol(group)}`);
+  return h(
+    'span',
+    { class: 'badge quiet', role: 'img', 'aria-label': name, title: name },
+    `${mark}${groupSymbol(group)}`,
+  );
 }
 
 /** The trick on the table.
@@ -140,7 +154,12 @@ export function trick(scene) {
       h(
         'div',
         { class: `play ${place(scene, play.seat)}${play.seat === lying.ahead ? ' ahead' : ''}` },
-        h('p', { class: 'by' }, h('span', { class: 'of' }, seatName(parts, play.seat)), play.seat === lying.ahead && h('span', { class: 'crown' }, `♛ ${t('leading')}`)),
+        h(
+          'p',
+          { class: 'by' },
+          h('span', { class: 'of' }, seatName(parts, play.seat)),
+          play.seat === lying.ahead && h('span', { class: 'crown' }, `♛ ${t('leading')}`),
+        ),
         row(play.cards, named(parts)),
       ),
     ),
@@ -154,7 +173,12 @@ export function auction({ parts }) {
     'ol',
     { class: 'auction' },
     ...(parts.auction?.calls ?? []).map((call) =>
-      h('li', { class: call.passed ? 'quiet' : '' }, seatName(parts, call.seat), h('b', {}, call.passed ? t('passed') : (call.points ?? 0))),
+      h(
+        'li',
+        { class: call.passed ? 'quiet' : '' },
+        seatName(parts, call.seat),
+        h('b', {}, call.passed ? t('passed') : (call.points ?? 0)),
+      ),
     ),
   );
 }

@@ -15,7 +15,11 @@ import { h, set } from './dom.js';
 import { counted, language, t } from './language.js';
 
 export class Hand {
-  element = h('div', { class: 'hand', role: 'group', keydown: (event) => this.#key(/** @type {KeyboardEvent} */ (event)) });
+  element = h('div', {
+    class: 'hand',
+    role: 'group',
+    keydown: (event) => this.#key(/** @type {KeyboardEvent} */ (event)),
+  });
   /** @type {Map<number, HTMLButtonElement>} */
   #buttons = new Map();
   /** @type {number[]} */
@@ -41,13 +45,17 @@ export class Hand {
     this.#language = language();
     for (const card of this.#buttons.keys()) if (!order.includes(card)) this.#buttons.delete(card);
     const buttons = order.map((card) => this.#button(card));
-    const changed = order.length !== this.element.children.length || buttons.some((each, at) => this.element.children[at] !== each);
+    const changed =
+      order.length !== this.element.children.length || buttons.some((each, at) => this.element.children[at] !== each);
     if (changed) this.element.replaceChildren(...buttons);
     this.#order = order;
     this.element.style.setProperty('--count', String(Math.max(1, order.length)));
     if (!order.includes(this.#current)) this.#current = order[Math.min(Math.max(focused, 0), order.length - 1)] ?? -1;
     order.forEach((card, at) => this.#mark(card, order[at - 1], trump, marks));
-    set(this.element, { 'aria-label': t('your_hand', { cards: counted('cards', order.length) }), hidden: order.length === 0 });
+    set(this.element, {
+      'aria-label': t('your_hand', { cards: counted('cards', order.length) }),
+      hidden: order.length === 0,
+    });
     if (focused >= 0 && !this.element.contains(document.activeElement)) this.#focus(this.#current);
   }
 

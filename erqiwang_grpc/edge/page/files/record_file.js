@@ -38,7 +38,10 @@ function camel(value) {
   if (Array.isArray(value)) return value.map(camel);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, each]) => [name.replace(/_([a-z0-9])/g, (_, letter) => letter.toUpperCase()), camel(each)]),
+    Object.entries(value).map(([name, each]) => [
+      name.replace(/_([a-z0-9])/g, (_, letter) => letter.toUpperCase()),
+      camel(each),
+    ]),
   );
 }
 
@@ -50,6 +53,7 @@ function read(value) {
   if (typeof value !== 'object' || value === null) return null;
   if ('record' in value) return read(value.record);
   if ('recordRead' in value) return read(value.recordRead);
-  if (!('deals' in value) || !('summary' in value) || !Array.isArray(value.deals) || value.deals.length === 0) return null;
+  if (!('deals' in value) || !('summary' in value) || !Array.isArray(value.deals) || value.deals.length === 0)
+    return null;
   return /** @type {MatchRecord} */ (value);
 }

@@ -44,7 +44,11 @@ export class RecordPage {
     document.title = `${t('record')} · ${t('title')}`;
     replace(
       this.root,
-      h('div', { class: 'record', keydown: (event) => this.#key(/** @type {KeyboardEvent} */ (event)) }, ...this.#content()),
+      h(
+        'div',
+        { class: 'record', keydown: (event) => this.#key(/** @type {KeyboardEvent} */ (event)) },
+        ...this.#content(),
+      ),
     );
   }
 
@@ -89,9 +93,17 @@ export class RecordPage {
   #content() {
     const step = this.#steps[this.#at];
     const back = button('back-to-table', t('record_leave'), this.exits.back, 'slight');
-    if (step === undefined) return [top(this.exits.languages, null, back), h('main', {}, h('p', { class: 'nothing' }, t('record_none')))];
+    if (step === undefined)
+      return [top(this.exits.languages, null, back), h('main', {}, h('p', { class: 'nothing' }, t('record_none')))];
     /** @type {Scene} */
-    const scene = { parts: step.parts, seats: step.hands.length, bottom: 0, own: false, present: [], signals: new Map() };
+    const scene = {
+      parts: step.parts,
+      seats: step.hands.length,
+      bottom: 0,
+      own: false,
+      present: [],
+      signals: new Map(),
+    };
     return [
       top(this.exits.languages, facts(step.parts), back),
       h(
@@ -118,7 +130,15 @@ export class RecordPage {
     const last = this.#steps.length - 1;
     const at = this.#at;
     const step = t('record_step', { step: at + 1, steps: last + 1 });
-    const slider = h('input', { type: 'range', min: 0, max: last, 'data-key': 'slider', 'aria-label': step, 'aria-valuetext': this.#said(), input: () => this.#go(Number(slider.value)) });
+    const slider = h('input', {
+      type: 'range',
+      min: 0,
+      max: last,
+      'data-key': 'slider',
+      'aria-label': step,
+      'aria-valuetext': this.#said(),
+      input: () => this.#go(Number(slider.value)),
+    });
     slider.value = String(at);
     return h(
       'nav',
@@ -154,7 +174,11 @@ export class RecordPage {
     return h(
       'section',
       { class: 'hands', 'aria-label': t('record_hands') },
-      ...lines.filter(([, cards]) => cards.length > 0).map(([name, cards]) => h('div', { class: 'line' }, h('h3', { class: 'by' }, name), row(cards, trump, { small: true }))),
+      ...lines
+        .filter(([, cards]) => cards.length > 0)
+        .map(([name, cards]) =>
+          h('div', { class: 'line' }, h('h3', { class: 'by' }, name), row(cards, trump, { small: true })),
+        ),
     );
   }
 }

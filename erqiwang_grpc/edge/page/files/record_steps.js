@@ -96,7 +96,9 @@ class Walk {
     for (const call of this.deal.calls) {
       const calls = [...(this.parts.auction?.calls ?? []), call];
       this.parts.auction = { calls, base: 0 };
-      this.#add(call.passed ? { bidPassed: { seat: call.seat } } : { bidMade: { seat: call.seat, points: call.points ?? 0 } });
+      this.#add(
+        call.passed ? { bidPassed: { seat: call.seat } } : { bidMade: { seat: call.seat, points: call.points ?? 0 } },
+      );
     }
   }
 
@@ -162,7 +164,10 @@ class Walk {
     this.#phase('PHASE_SETTLED');
     const { progress } = this.parts;
     if (progress && settlement) {
-      this.parts.progress = { ...progress, totals: progress.totals.map((total, seat) => total + (settlement.seats[seat]?.score ?? 0)) };
+      this.parts.progress = {
+        ...progress,
+        totals: progress.totals.map((total, seat) => total + (settlement.seats[seat]?.score ?? 0)),
+      };
     }
     this.parts.settlement = { ...(settlement ? { settlement } : {}), ready: [], deck, salt };
     this.#add({ dealEnded: {}, changed: { settlement: this.parts.settlement } });

@@ -34,9 +34,7 @@ export function legal(refusal) {
  * @returns {RefusalBreach | undefined}
  */
 function breach(refusal) {
-  return (
-    refusal.wholeGroupNotPlayed ?? refusal.groupNotFollowed ?? refusal.tractorNotPlayed ?? refusal.pairsNotPlayed
-  );
+  return refusal.wholeGroupNotPlayed ?? refusal.groupNotFollowed ?? refusal.tractorNotPlayed ?? refusal.pairsNotPlayed;
 }
 
 /** @param {Refusal} refusal */

@@ -32,7 +32,12 @@ export function settlementPanel(parts, fairness) {
     h('p', { class: 'why' }, t(`why_${settled.outcome}`, { grade, bid, step })),
     h('dl', { class: 'sums' }, ...sums(settled, parts)),
     table(settled, parts),
-    fairness && h('p', { class: fairness === 'no' ? 'fair wrong' : 'fair' }, `${fairness === 'yes' ? '✓ ' : ''}${t(`fair_${fairness}`)}`),
+    fairness &&
+      h(
+        'p',
+        { class: fairness === 'no' ? 'fair wrong' : 'fair' },
+        `${fairness === 'yes' ? '✓ ' : ''}${t(`fair_${fairness}`)}`,
+      ),
   );
 }
 
@@ -89,7 +94,13 @@ function table(settled, parts) {
         h(
           'tr',
           {},
-          h('th', { scope: 'row' }, seatName(parts, seat), seat === settled.declarer && h('span', { class: 'badge gold' }, t('declarer')), awards(score, parts)),
+          h(
+            'th',
+            { scope: 'row' },
+            seatName(parts, seat),
+            seat === settled.declarer && h('span', { class: 'badge gold' }, t('declarer')),
+            awards(score, parts),
+          ),
           h('td', {}, signed(score.baseChips)),
           h('td', {}, signed(score.awardChips)),
           h('td', { class: 'strong' }, signed(score.score)),
@@ -109,7 +120,12 @@ function table(settled, parts) {
 function awards(score, parts) {
   if (!score.awards.length && !score.awardCards.length) return null;
   const earned = listed(score.awards.map((award) => t(`award_${award.kind}`, { n: award.number })));
-  return h('span', { class: 'awards' }, earned, score.awardCards.length > 0 && row(score.awardCards, named(parts), { small: true }));
+  return h(
+    'span',
+    { class: 'awards' },
+    earned,
+    score.awardCards.length > 0 && row(score.awardCards, named(parts), { small: true }),
+  );
 }
 
 /** How the match ended.
@@ -122,9 +138,20 @@ export function accountPanel(parts) {
     'section',
     { class: 'sheet' },
     h('h2', {}, t(asked ? 'disbanded' : 'over')),
-    asked && h('p', {}, asked.seat === undefined ? null : t('disbanded_by', { name: seatName(parts, asked.seat) }), ` ${t(`reason_${asked.reason}`)} `, asked.text),
+    asked &&
+      h(
+        'p',
+        {},
+        asked.seat === undefined ? null : t('disbanded_by', { name: seatName(parts, asked.seat) }),
+        ` ${t(`reason_${asked.reason}`)} `,
+        asked.text,
+      ),
     h('p', { class: 'why' }, winners(parts, account.totals)),
-    scores(parts, account.deals.map((deal) => deal.scores), account.totals),
+    scores(
+      parts,
+      account.deals.map((deal) => deal.scores),
+      account.totals,
+    ),
   );
 }
 
@@ -140,13 +167,28 @@ export function scores(parts, deals, totals) {
   return h(
     'table',
     { class: 'scores' },
-    h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, t('scores_deal')), ...names.map((name) => h('th', { scope: 'col' }, name)))),
+    h(
+      'thead',
+      {},
+      h('tr', {}, h('th', { scope: 'col' }, t('scores_deal')), ...names.map((name) => h('th', { scope: 'col' }, name))),
+    ),
     h(
       'tbody',
       {},
-      ...deals.map((each, index) => h('tr', {}, h('th', { scope: 'row' }, index + 1), ...each.map((score) => h('td', {}, signed(score))))),
+      ...deals.map((each, index) =>
+        h('tr', {}, h('th', { scope: 'row' }, index + 1), ...each.map((score) => h('td', {}, signed(score)))),
+      ),
     ),
-    h('tfoot', {}, h('tr', {}, h('th', { scope: 'row' }, t('scores_total')), ...totals.map((total) => h('td', { class: 'strong' }, signed(total))))),
+    h(
+      'tfoot',
+      {},
+      h(
+        'tr',
+        {},
+        h('th', { scope: 'row' }, t('scores_total')),
+        ...totals.map((total) => h('td', { class: 'strong' }, signed(total))),
+      ),
+    ),
   );
 }
 

@@ -318,7 +318,18 @@ export class TablePage {
 
   /** @returns {Child[]} */
   #top() {
-    const menu = h('button', { type: 'button', class: 'button slight opener', id: 'details-opener', 'data-key': 'menu', 'aria-controls': 'details', click: () => this.#details.open() }, t('menu'));
+    const menu = h(
+      'button',
+      {
+        type: 'button',
+        class: 'button slight opener',
+        id: 'details-opener',
+        'data-key': 'menu',
+        'aria-controls': 'details',
+        click: () => this.#details.open(),
+      },
+      t('menu'),
+    );
     const leave = button('leave', t('leave'), () => this.#leaveToDoor(), 'slight');
     return [top(this.exits.languages, facts(this.#parts), menu, leave), this.#banner()];
   }
@@ -338,7 +349,8 @@ export class TablePage {
       { class: 'banner', role: 'status' },
       h('p', {}, t(`state_${state}`)),
       state === 'displaced' && button('take-back', t('take_back'), () => this.connection.connect(), 'primary'),
-      (state === 'displaced' || state === 'unseated' || state === 'closed') && button('door', t('back_to_door'), () => this.#leaveToDoor()),
+      (state === 'displaced' || state === 'unseated' || state === 'closed') &&
+        button('door', t('back_to_door'), () => this.#leaveToDoor()),
     );
   }
 
@@ -354,8 +366,18 @@ export class TablePage {
     if (this.#shown) return [this.#trumps(this.#shown)];
     if (this.#kitty.length) return [this.#shownKitty(), phase === 'PHASE_PLAYING' && trick(scene)];
     if (phase === 'PHASE_OVER') {
-      const record = this.own && parts.progress?.deal ? button('record', t('to_record'), () => this.connection.record()) : null;
-      return [accountPanel(parts), h('div', { class: 'buttons' }, record, button('door', t('back_to_door'), () => this.#leaveToDoor())), settlementPanel(parts, this.#fairness())];
+      const record =
+        this.own && parts.progress?.deal ? button('record', t('to_record'), () => this.connection.record()) : null;
+      return [
+        accountPanel(parts),
+        h(
+          'div',
+          { class: 'buttons' },
+          record,
+          button('door', t('back_to_door'), () => this.#leaveToDoor()),
+        ),
+        settlementPanel(parts, this.#fairness()),
+      ];
     }
     if (phase === 'PHASE_SETTLED') return [settlementPanel(parts, this.#fairness())];
     if (phase === 'PHASE_OPEN') return [h('p', { class: 'nothing' }, t('ask_open'))];
@@ -375,7 +397,8 @@ export class TablePage {
     return h(
       'div',
       { class: 'contract' },
-      declarer !== undefined && h('p', { class: 'big' }, t('log_declarer', { name: seatName(this.#parts, declarer), points: bid ?? 0 })),
+      declarer !== undefined &&
+        h('p', { class: 'big' }, t('log_declarer', { name: seatName(this.#parts, declarer), points: bid ?? 0 })),
       trump && h('p', { class: 'big' }, t('log_trump', { trump: trumpText(trump) })),
     );
   }
@@ -421,7 +444,12 @@ export class TablePage {
     const last = this.#log[this.#log.length - 1]?.().join(' ');
     return [
       !over && last && h('p', { class: 'last', 'aria-hidden': 'true' }, last),
-      !over && h('p', { class: asks === null ? 'prompt' : 'prompt mine', tabindex: -1, 'data-refuge': true }, this.connection.isWaiting ? t('ask_sending') : prompt),
+      !over &&
+        h(
+          'p',
+          { class: asks === null ? 'prompt' : 'prompt mine', tabindex: -1, 'data-refuge': true },
+          this.connection.isWaiting ? t('ask_sending') : prompt,
+        ),
       this.#refusal && this.#why(this.#refusal),
       this.own && !over && h('div', { class: 'choices' }, ...this.#actions()),
     ];
@@ -434,7 +462,13 @@ export class TablePage {
       'div',
       { class: 'refusal', role: 'alert' },
       h('p', {}, explained(refusal, toldOf(this.#parts))),
-      cards.length > 0 && button('legal', `${t('take_legal')}: ${cardsText(cards, named(this.#parts))}`, () => this.#choose(cards), 'slight'),
+      cards.length > 0 &&
+        button(
+          'legal',
+          `${t('take_legal')}: ${cardsText(cards, named(this.#parts))}`,
+          () => this.#choose(cards),
+          'slight',
+        ),
     );
   }
 

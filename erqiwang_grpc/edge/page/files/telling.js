@@ -109,7 +109,9 @@ export function disclosed(told) {
   if (!told) return null;
   const { holding, jokers, sevens, twos } = told;
   return listed([
-    ...(holding ? [counted('trumps', holding.trumps), counted('pairs', holding.pairs), counted('tractors', holding.tractors)] : []),
+    ...(holding
+      ? [counted('trumps', holding.trumps), counted('pairs', holding.pairs), counted('tractors', holding.tractors)]
+      : []),
     ...(jokers ? [t('disclosed_jokers', { n: jokers })] : []),
     ...(sevens ? [t('disclosed_sevens', { n: sevens })] : []),
     ...(twos ? [t('disclosed_twos', { n: twos })] : []),

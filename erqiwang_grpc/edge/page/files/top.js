@@ -16,7 +16,13 @@ import { named } from './scene.js';
  * @param {...Child} more
  */
 export function top(switched, middle, ...more) {
-  return h('header', { class: 'masthead' }, h('h1', {}, h('span', { class: 'logo', 'aria-hidden': 'true' }, '♠'), h('span', {}, t('title'))), middle, h('div', { class: 'tools' }, ...more, languageSwitch(switched)));
+  return h(
+    'header',
+    { class: 'masthead' },
+    h('h1', {}, h('span', { class: 'logo', 'aria-hidden': 'true' }, '♠'), h('span', {}, t('title'))),
+    middle,
+    h('div', { class: 'tools' }, ...more, languageSwitch(switched)),
+  );
 }
 
 /** @param {() => void} switched */
@@ -48,11 +54,24 @@ export function facts(parts) {
   return h(
     'dl',
     { class: 'facts-line' },
-    fact(t('record_deal'), `${progress.deal}/${progress.deals}`, t('deal_of', { deal: progress.deal, deals: progress.deals })),
+    fact(
+      t('record_deal'),
+      `${progress.deal}/${progress.deals}`,
+      t('deal_of', { deal: progress.deal, deals: progress.deals }),
+    ),
     playing && fact(t('bid_label'), String(contract.bid ?? 0)),
-    playing && trump && fact(t('trump_label'), trumpSymbol(trump), trumpText(trump), suitOf(trump) >= 0 && suitOf(trump) % 2 === 0 ? 'red' : ''),
+    playing &&
+      trump &&
+      fact(
+        t('trump_label'),
+        trumpSymbol(trump),
+        trumpText(trump),
+        suitOf(trump) >= 0 && suitOf(trump) % 2 === 0 ? 'red' : '',
+      ),
     playing && fact(t('captured_label'), `${captured?.points ?? 0}/${contract.bid ?? 0}`),
-    playing && (captured?.multiplier ?? 0) > 0 && fact(t('multiplier_label'), t('times', { n: captured?.multiplier ?? 0 }), undefined, '', 'multiplier'),
+    playing &&
+      (captured?.multiplier ?? 0) > 0 &&
+      fact(t('multiplier_label'), t('times', { n: captured?.multiplier ?? 0 }), undefined, '', 'multiplier'),
   );
 }
 
