@@ -15,7 +15,7 @@
 import { row } from './card_face.js';
 import { groupText, points } from './cards.js';
 import { h, replace } from './dom.js';
-import { counted, t } from './language.js';
+import { counted, joined, t } from './language.js';
 import { auction } from './felt.js';
 import { named, seatName } from './scene.js';
 import { scores } from './settlement.js';
@@ -272,7 +272,7 @@ function log({ log: entries }) {
       ...entries
         .slice(-200)
         .reverse()
-        .map((said) => h('li', {}, said.join(' '))),
+        .map((said) => h('li', {}, joined(said))),
     ),
   ];
 }

@@ -37,7 +37,7 @@ export function panel(scene, seat) {
       h('h3', { class: 'name' }, seatName(parts, seat)),
       own && h('span', { class: 'badge quiet' }, t('you')),
       role(scene, seat),
-      scene.present[seat] === false && h('span', { class: 'badge alert' }, t('away')),
+      presence(scene, seat),
     ),
     h(
       'div',
@@ -48,6 +48,18 @@ export function panel(scene, seat) {
       ...known(scene, seat),
     ),
   );
+}
+
+/**
+ * Whether the seat is free, or its player away. After the match nobody need be there.
+ *
+ * @param {Scene} scene
+ * @param {number} seat
+ */
+function presence({ parts, present }, seat) {
+  if (!parts.chairs?.players[seat]) return h('span', { class: 'badge quiet' }, t('free'));
+  const away = present[seat] === false && parts.progress?.phase !== 'PHASE_OVER';
+  return away && h('span', { class: 'badge alert' }, t('away'));
 }
 
 /**

@@ -71,6 +71,12 @@ export function listed(parts) {
   return parts.length < 2 ? last : t('list', { first: parts.slice(0, -1).join(t('comma')), last });
 }
 
+/** Sentences, one after another.
+ * @param {string[]} sentences */
+export function joined(sentences) {
+  return sentences.join(t('between_sentences'));
+}
+
 /** @param {number} amount */
 export function signed(amount) {
   return amount > 0 ? `+${amount}` : amount < 0 ? `−${-amount}` : '0';

@@ -11,7 +11,7 @@ import { button } from './actions.js';
 import { row } from './card_face.js';
 import { h, replace } from './dom.js';
 import { around, auction, panel, trick } from './felt.js';
-import { t } from './language.js';
+import { joined, t } from './language.js';
 import { steps } from './record_steps.js';
 import { say } from './saying.js';
 import { named, seatName, toldOf } from './scene.js';
@@ -86,7 +86,7 @@ export class RecordPage {
   #said() {
     const step = this.#steps[this.#at];
     if (step === undefined) return t('record_none');
-    return sentences({ version: '0', ...step.event }, toldOf(step.parts)).join(' ');
+    return joined(sentences({ version: '0', ...step.event }, toldOf(step.parts)));
   }
 
   /** @returns {Child[]} */

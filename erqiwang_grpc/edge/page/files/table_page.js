@@ -22,7 +22,7 @@ import { h, replace } from './dom.js';
 import { around, auction, panel, trick } from './felt.js';
 import { Folded } from './fold.js';
 import { Hand } from './hand.js';
-import { counted, t } from './language.js';
+import { counted, joined, t } from './language.js';
 import { explained, legal } from './refusals.js';
 import { say } from './saying.js';
 import { live, named, seatName, toldOf } from './scene.js';
@@ -211,7 +211,7 @@ export class TablePage {
    * @param {() => string[]} lines */
   #tell(lines) {
     this.#log.push(lines);
-    say(lines().join(' '));
+    say(joined(lines()));
   }
 
   // What is chosen
@@ -380,7 +380,7 @@ export class TablePage {
       ];
     }
     if (phase === 'PHASE_SETTLED') return [settlementPanel(parts, this.#fairness())];
-    if (phase === 'PHASE_OPEN') return [h('p', { class: 'nothing' }, t('ask_open'))];
+    if (phase === 'PHASE_OPEN') return [];
     if (phase === 'PHASE_BIDDING') return [auction(scene)];
     if (phase === 'PHASE_NAMING' || phase === 'PHASE_BURYING') return [this.#contract()];
     return [h('h2', { class: 'unseen' }, t('the_trick')), trick(scene)];
@@ -441,7 +441,7 @@ export class TablePage {
     const asks = this.own ? asked(parts) : null;
     const prompt = asks ?? awaited(parts) ?? '';
     const over = parts.progress?.phase === 'PHASE_OVER';
-    const last = this.#log[this.#log.length - 1]?.().join(' ');
+    const last = joined(this.#log[this.#log.length - 1]?.() ?? []);
     return [
       !over && last && h('p', { class: 'last', 'aria-hidden': 'true' }, last),
       !over &&

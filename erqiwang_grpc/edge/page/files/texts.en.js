@@ -21,6 +21,7 @@ const texts = {
   comma: ', ',
   list: '{first} and {last}',
   none: 'none',
+  between_sentences: ' ',
 
   // Cards
   diamonds: 'diamonds',
@@ -103,6 +104,7 @@ const texts = {
   declarer: 'Declarer',
   defender: 'Defender',
   away: 'Away',
+  free: 'Free',
   ready_mark: 'Ready',
   passed: 'Pass',
   first_bidder: 'First to bid',

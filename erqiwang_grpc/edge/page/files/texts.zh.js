@@ -25,6 +25,7 @@ const texts = {
   comma: '、',
   list: '{first}、{last}',
   none: '无',
+  between_sentences: '',
 
   diamonds: '方块',
   clubs: '梅花',
@@ -103,6 +104,7 @@ const texts = {
   declarer: '庄家',
   defender: '闲家',
   away: '离线',
+  free: '空位',
   ready_mark: '已准备',
   passed: '不叫',
   first_bidder: '暂定庄家',
