@@ -26,6 +26,10 @@ addEventListener('securitypolicyviolation', (event) => {
 });
 """
 
+_NAMELESS: Final = """[...document.querySelectorAll('button, input, select, [tabindex="0"]')].filter((each) =>
+  !(each.getAttribute('aria-label') || each.hasAttribute('aria-labelledby') || each.textContent.trim() || each.labels?.length)
+).map((each) => each.outerHTML)"""
+
 expect.set_options(timeout=PATIENCE_MS)
 
 
@@ -108,6 +112,8 @@ class Person:
         phase = await self.phase()
         if phase not in self.phases:
             self.phases.add(phase)
+            assert await self.nameless() == []
+            assert await self.fits()
             await self.shot(phase.removeprefix("PHASE_").lower())
         if await self.has(f'[data-key="bid-{bid}"]'):
             await self.press(f"bid-{bid}")
@@ -136,6 +142,11 @@ class Person:
             await self.answer(bid=bid)
             await self.asked()
         await self.shot("settled")
+
+    async def nameless(self) -> list[str]:
+        """Whatever can be pressed or filled in, and has no name for a screen reader."""
+        found: list[str] = await self.page.evaluate(_NAMELESS)
+        return found
 
     async def fits(self) -> bool:
         """Whether nothing sticks out of the screen sideways."""

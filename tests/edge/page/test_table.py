@@ -53,6 +53,7 @@ async def test_a_wrong_token_leads_to_the_door_and_a_right_one_in(browser: Brows
         page = person.page
         await expect(page.get_by_role("alert")).to_contain_text("The token is wrong or has expired.")
         await person.shot("english")
+        assert await person.nameless() == []
         await page.get_by_role("button", name="中文").click()
         await expect(page.get_by_role("heading", name="观战")).to_be_visible()
         await person.shot("chinese")
@@ -203,6 +204,10 @@ async def test_a_defender_is_told_and_tells(browser: Browser) -> None:
         await expect(page.locator(".sheet .card")).not_to_have_count(0)
         await person.shot("trumps")
         assert await person.fits()
+        # They stay until they are closed, whatever is played meanwhile.
+        await person.press("suggest")
+        await person.press("play")
+        await expect(page.locator(".hand .card")).to_have_count(27)
         await person.press("close-trumps")
         await expect(page.locator(".sheet")).to_have_count(0)
 
@@ -276,6 +281,7 @@ async def _step_through(person: Person) -> None:
     await expect(page.locator(".hands .line")).to_have_count(len(PLAYERS) - 1 + 1)
     await person.shot("trick")
     assert await person.fits()
+    assert await person.nameless() == []
     await person.press("last")
     await expect(page.locator(".fair")).to_contain_text("✓")
     await person.shot("end")

@@ -132,10 +132,9 @@ export class Connection {
     if (message.snapshot) {
       this.#version = Number(message.snapshot.version);
       this.#failures = 0;
-      if (this.state !== 'open') {
-        this.#become('open');
-        for (const [commandId, command] of this.#unanswered) this.#send({ commandId, command });
-      }
+      if (this.state !== 'open') this.#become('open');
+      // The answers that were waiting are lost. What was done already is not done again, because of its id.
+      for (const [commandId, command] of this.#unanswered) this.#send({ commandId, command });
     }
     if (message.notice) this.#version = Number(message.notice.version);
     if (message.accepted) this.#unanswered.delete(message.accepted.commandId);

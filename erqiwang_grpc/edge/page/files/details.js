@@ -8,7 +8,7 @@
  * @typedef {object} Detailed
  * @property {Scene} scene
  * @property {RoomOptions | undefined} options
- * @property {string[][]} log  The sentences of each entry, oldest first.
+ * @property {(() => string[])[]} log  The sentences of each entry, oldest first.
  * @property {(() => void) | null} record  Asks for the record; null if there is none to ask for.
  */
 
@@ -265,16 +265,8 @@ function past(trick, number, declarer, parts) {
  * @returns {Child[]}
  */
 function log({ log: entries }) {
-  return [
-    h(
-      'ol',
-      { class: 'log' },
-      ...entries
-        .slice(-200)
-        .reverse()
-        .map((said) => h('li', {}, joined(said))),
-    ),
-  ];
+  const lines = entries.map((each) => joined(each())).filter(Boolean);
+  return [h('ol', { class: 'log' }, ...lines.reverse().map((line) => h('li', {}, line)))];
 }
 
 /**

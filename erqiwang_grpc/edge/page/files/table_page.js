@@ -32,6 +32,7 @@ import { facts, top } from './top.js';
 
 const KITTY_SHOWN_MS = 3_000;
 const SIGNAL_SHOWN_MS = 8_000;
+const LOG_KEPT = 300;
 
 export class TablePage {
   #folded = new Folded();
@@ -45,7 +46,7 @@ export class TablePage {
   #chosen = new Set();
   /** @type {Refusal | null} */
   #refusal = null;
-  /** @type {TrumpsShown | null} */
+  /** @type {{trumps: TrumpsShown, trick: number} | null} */
   #shown = null;
   /** @type {number[]} */
   #kitty = [];
@@ -122,7 +123,7 @@ export class TablePage {
     else if (message.refused) this.#refused(message.refused.refusal);
     else if (message.presence) this.#presence(before, message.presence.present);
     else if (message.signalReceived) this.#signalled(message.signalReceived.seat, message.signalReceived.signal);
-    else if (message.trumpsShown) this.#shown = message.trumpsShown;
+    else if (message.trumpsShown) this.#shown = { trumps: message.trumpsShown, trick: this.#parts.table?.number ?? 0 };
     else if (message.heartbeat) this.#clock.hear(message.heartbeat.serverTime);
     else if (message.recordRead?.record) this.exits.record(message.recordRead.record, () => this.show());
     this.#later();
@@ -132,7 +133,7 @@ export class TablePage {
   #snapshot(snapshot) {
     this.#clock.hear(snapshot.serverTime);
     if (this.#log.length) this.#tell(() => [t('reconnected')]);
-    if (snapshot.missed.length) this.#log.push(() => [`— ${t('missed')} —`]);
+    if (snapshot.missed.length) this.#keep(() => [`— ${t('missed')} —`]);
     for (const notice of snapshot.missed) this.#noticed(notice, false);
     this.#shown = null;
     this.#isSure = false;
@@ -148,11 +149,11 @@ export class TablePage {
     const trump = named(parts);
     const lines = () => sentences(notice, { ...toldOf(this.#parts), trump });
     if (aloud) this.#tell(lines);
-    else this.#log.push(lines);
+    else this.#keep(lines);
     const kitty = notice.declarerFound?.shownKitty ?? [];
     if (kitty.length) this.#showKitty(kitty);
     if (notice.dealStarted) this.#signals.clear();
-    if (notice.dealStarted || notice.cardsLed || notice.cardsFollowed) this.#shown = null;
+    if (notice.dealEnded || notice.matchEnded) this.#shown = null;
     this.#refusal = null;
     this.#turned();
   }
@@ -210,8 +211,15 @@ export class TablePage {
   /** Log something and say it aloud.
    * @param {() => string[]} lines */
   #tell(lines) {
-    this.#log.push(lines);
+    this.#keep(lines);
     say(joined(lines()));
+  }
+
+  /** Log something.
+   * @param {() => string[]} lines */
+  #keep(lines) {
+    this.#log.push(lines);
+    if (this.#log.length > LOG_KEPT) this.#log.shift();
   }
 
   // What is chosen
@@ -310,7 +318,7 @@ export class TablePage {
     this.#details.show({
       scene,
       options: view.options,
-      log: this.#log.map((lines) => lines()),
+      log: this.#log,
       record: this.own ? () => this.connection.record() : null,
     });
     this.#tick();
@@ -363,7 +371,7 @@ export class TablePage {
   #lying(scene) {
     const { parts } = scene;
     const { phase } = parts.progress ?? {};
-    if (this.#shown) return [this.#trumps(this.#shown)];
+    if (this.#shown) return [this.#trumps(this.#shown), trick(scene)];
     if (this.#kitty.length) return [this.#shownKitty(), phase === 'PHASE_PLAYING' && trick(scene)];
     if (phase === 'PHASE_OVER') {
       const record =
@@ -403,14 +411,15 @@ export class TablePage {
     );
   }
 
-  /** @param {TrumpsShown} shown */
-  #trumps(shown) {
+  /** @param {{trumps: TrumpsShown, trick: number}} shown */
+  #trumps({ trumps, trick: number }) {
     const parts = this.#parts;
     return h(
       'section',
       { class: 'sheet' },
+      h('p', { class: 'over-line' }, t('trick_n', { number: Math.max(1, number) })),
       h('h2', {}, t('shown_trumps')),
-      ...shown.holdings.flatMap(({ seat, cards }) => [
+      ...trumps.holdings.flatMap(({ seat, cards }) => [
         h('h3', {}, seatName(parts, seat)),
         cards.length ? row(cards, named(parts)) : h('p', { class: 'quiet' }, t('shown_none')),
       ]),
