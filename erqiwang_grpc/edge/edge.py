@@ -109,7 +109,7 @@ class Edge:
 
     async def ended(self) -> Ended:
         """Wait until the servers refuse the gateway stream for good, and give why."""
-        return await self.seats.ended
+        return await asyncio.shield(self.seats.ended)
 
     async def drain(self, spread: float) -> None:
         """Take no new sockets, and close all, each at a random moment within `spread` seconds."""

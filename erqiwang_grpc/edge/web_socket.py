@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Sequence
 from time import monotonic
 from typing import Protocol, final
 
-from aiohttp import ClientConnectionResetError, WSMsgType, web
+from aiohttp import ClientConnectionResetError, WSMessage, WSMsgType, web
 
 from erqiwang_grpc.edge import closes
 from erqiwang_grpc.edge.allowance import Allowance
@@ -48,6 +48,10 @@ class Socket:
         self._counters = counters
         self._transport: asyncio.Transport | None = None
         self._talk: Talk | None = None
+        self._reading: asyncio.Task[object] | None = None
+        """The task that reads the socket, while it waits for a frame."""
+        self._interrupted: asyncio.Event | None = None
+        """Set once that task has left the socket to the writer, which closes it; None before."""
         self._allowance = Allowance(limits.messages_per_second, monotonic())
         self._pinged = 0.0
         self.outbox = Outbox(limits.outbox_messages, limits.outbox_bytes)
@@ -76,18 +80,21 @@ class Socket:
             yield
         finally:
             self.outbox.close(closes.NORMAL)
-            await asyncio.wait([writing], timeout=2 * self._limits.closing_seconds)
-            writing.cancel()
-            self._abort()
-            await asyncio.wait([writing])
-            self.close_code = self._response.close_code
+            _, pending = await asyncio.wait([writing], timeout=2 * self._limits.closing_seconds)
+            if pending:
+                writing.cancel()
+                self._abort()
+                await asyncio.wait([writing])
+            # What is still in the system's hands has a little time. A client that takes nothing would keep it for ever.
+            asyncio.get_running_loop().call_later(self._limits.closing_seconds, self._abort)
 
     async def receive(self) -> str | bytes | None:
         """The next message of the client; None after the last. It waits while the socket is beyond its allowance."""
         while self.outbox.closing is None:
-            message = await self._response.receive()
+            message = await self._frame()
             self.heard = monotonic()
-            if message.type in _OVER:
+            if message is None or message.type in _OVER:
+                self.close_code = self._response.close_code
                 return None
             self._counters.frames_in += 1
             wait = self._allowance.spend(self.heard)
@@ -103,6 +110,30 @@ class Socket:
                 data: str | bytes = message.data
                 return data
         return None
+
+    async def _frame(self) -> WSMessage | None:
+        """The next frame; None if the writer wants to close the socket, for which nobody else may read it."""
+        self._reading = asyncio.current_task()
+        try:
+            return await self._response.receive()
+        except asyncio.CancelledError:
+            if self._interrupted is None or (self._reading is not None and self._reading.uncancel()):
+                raise
+            return None
+        finally:
+            self._reading = None
+            if self._interrupted is not None:
+                self._interrupted.set()
+
+    async def _close(self, close: Close) -> None:
+        """Send the close, and wait for the client's."""
+        if self._reading is not None:
+            self._interrupted = asyncio.Event()
+            self._reading.cancel()
+            await self._interrupted.wait()
+        await self._response.close(code=close.code, message=close.reason.encode())
+        if self.close_code is None:
+            self.close_code = close.code
 
     async def look_after(self, now: float) -> None:
         """Ping a silent client, and give up one that does not answer. The edge calls this about once a second."""
@@ -134,8 +165,7 @@ class Socket:
                     self._counters.frames_out += 1
                     await self._response.send_frame(talk.frame(chunks), opcode)
                 elif self.outbox.closing is not None:
-                    close = self.outbox.closing
-                    await self._response.close(code=close.code, message=close.reason.encode())
+                    await self._close(self.outbox.closing)
                     return
                 else:
                     talk.caught_up()

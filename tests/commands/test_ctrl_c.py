@@ -28,6 +28,7 @@ INTERRUPTED: Final = {
     "simulate": "test_while_it_runs",
     "bench": "test_while_it_runs",
     "serve": "test_while_it_runs",
+    "edge": "test_edge_while_no_server_answers",
     "replay": "test_replay_at_a_step",
     "verify": "test_verify_while_it_reads",
     "export": "test_export_while_it_writes",
@@ -85,6 +86,15 @@ def test_while_modules_are_loaded(module: str) -> None:
     """A demo loads them all, also where it only prints its help."""
     with terminal("demo", "--help", python=("-X", "importtime")) as screen:
         screen.until(f" {module}\n")
+        interrupted(screen)
+
+
+def test_edge_while_no_server_answers(tmp_path: Path) -> None:
+    key = tmp_path / "key"
+    key.write_text("erqg_key")
+    ports = ("--port", "0", "--status-port", "0")
+    with terminal("edge", "--server", "127.0.0.1:1", "--key-file", str(key), *ports) as screen:
+        screen.until("erqiwang edge serves on")
         interrupted(screen)
 
 

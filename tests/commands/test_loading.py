@@ -47,7 +47,16 @@ def test_a_server_loads_no_tool_and_nothing_that_only_some_servers_need() -> Non
     modules = loaded("serve", "--help")
     assert "erqiwang_grpc.commands.serve" in modules
     assert not of_tools(modules)
-    assert not modules & {"cryptography", "erqiwang_core.players", "prometheus_client"}
+    assert not modules & {"aiohttp", "cryptography", "erqiwang_core.players", "prometheus_client"}
+
+
+def test_an_edge_loads_no_room_and_no_store() -> None:
+    modules = loaded("edge", "--help")
+    assert {"erqiwang_grpc.commands.edge", "aiohttp"} <= modules
+    assert not of_tools(modules)
+    assert not {
+        each for each in modules if each.startswith(("erqiwang_grpc.rooms", "erqiwang_grpc.rpc", "erqiwang_grpc.store"))
+    }
 
 
 def test_a_tool_is_found_where_one_is_loaded() -> None:
@@ -69,9 +78,12 @@ def test_help_names_every_subcommand_and_loads_none() -> None:
         assert subcommand.module not in result.stderr.split()
 
 
-@pytest.mark.parametrize(("command", "library"), [("play", "rich"), ("bench", "psutil")])
-def test_a_tool_without_its_library_says_what_to_install(command: str, library: str) -> None:
+@pytest.mark.parametrize(
+    ("command", "library", "extra"),
+    [("play", "rich", "tools"), ("bench", "psutil", "tools"), ("edge", "aiohttp", "edge")],
+)
+def test_a_subcommand_without_its_library_says_what_to_install(command: str, library: str, extra: str) -> None:
     result = ran(_WITHOUT.format(library=library, arguments=(command, "--help")))
     assert result.returncode == 2
-    said = f"erqiwang {command} needs {library}, which is not installed: pip install 'erqiwang-grpc[tools]'\n"
+    said = f"erqiwang {command} needs {library}, which is not installed: pip install 'erqiwang-grpc[{extra}]'\n"
     assert result.stderr == said
