@@ -1,6 +1,6 @@
 # Everything happens in .venv, with the versions pinned in requirements/. Needs Python 3.11 or later, make and git.
 
-.PHONY: help setup check test soak simulate mutants compiled test-compiled test-pythons test-lowest test-languages test-load lint generate store load bench demo lock clean
+.PHONY: help setup check test soak simulate mutants compiled test-compiled test-pythons test-lowest test-languages test-load lint generate store load bench table demo lock clean
 .DEFAULT_GOAL := help
 SHELL := /bin/bash -euo pipefail
 
@@ -134,8 +134,8 @@ test-lowest: setup  ## Run the quick tests with the lowest versions that pyproje
 	$(UV) pip install -q --python .venvs/lowest/bin/python --no-deps --no-build-isolation -e core -e .
 	.venvs/lowest/bin/python -m pytest -q -p no:cacheprovider -n $(WORKERS) --dist worksteal $(QUICK)
 
-test-languages: setup  ## Check docs/languages.md: make and play its clients; needs Go, Node and Java with Maven
-	$(BIN)/python -m pytest -q -m languages tests/languages
+test-languages: setup  ## Check docs/languages.md: make and play its clients, and check the types of the table page; needs Go, Node and Java with Maven
+	$(BIN)/python -m pytest -q -m languages tests/languages tests/edge/page
 
 test-load: setup  ## Check docs/load.md and docs/discovery.md: a short load by ghz, and grpcurl; needs Go
 	$(BIN)/python -m pytest -q -m load tests/load
@@ -153,12 +153,14 @@ endif
 	$(BIN)/python proto/generate.py --check
 	$(BIN)/python scripts/card_table.py --check
 	$(BIN)/python scripts/errors.py --check
+	$(BIN)/python scripts/page_types.py --check
 endif
 
-generate: setup  ## Generate Python from the schemas in proto/, and docs/cards.json and docs/errors.md from the code
+generate: setup  ## Generate Python and the types of the table page from the schemas in proto/, and docs/cards.json and docs/errors.md from the code
 	$(BIN)/python proto/generate.py
 	$(BIN)/python scripts/card_table.py
 	$(BIN)/python scripts/errors.py
+	$(BIN)/python scripts/page_types.py
 
 store: setup  ## Make the stored example anew that must always open: only with a change of what is on disk, knowingly
 	$(BIN)/python -m tests.formats.write
@@ -170,6 +172,9 @@ bench: setup  ## Measure the core, and the compiled one too if `make compiled` h
 	$(BIN)/python bench/core_bench.py
 	@if test -e $(COMPILED)/.done; then $(MAKE) --no-print-directory compiled && $(COMPILED)/bin/python bench/core_bench.py; \
 		else echo "\`make compiled bench\` measures the compiled core too"; fi
+
+table: setup  ## Play in a browser, against players of our own
+	$(BIN)/erqiwang table
 
 demo: setup  ## Watch a match over real streams in the terminal
 	$(BIN)/erqiwang demo --seed 13  # five of its six deals are played: some declarers would rather surrender

@@ -48,6 +48,7 @@ SUBCOMMANDS: Final = (
     Subcommand("explain", "say which plays are legal and why", "erqiwang_grpc.tools.explain"),
     Subcommand("serve", "serve rooms on a port", "erqiwang_grpc.commands.serve"),
     Subcommand("edge", "let browsers and old clients in, beside a running server", "erqiwang_grpc.commands.edge"),
+    Subcommand("table", "play in a browser, against players of our own", "erqiwang_grpc.tools.table"),
     Subcommand("demo", "watch sensible players play a match over real streams", "erqiwang_grpc.tools.demo"),
     Subcommand("play", "play at the terminal", "erqiwang_grpc.tools.play"),
     Subcommand("verify", "check the deck of a deal against its commitment", "erqiwang_grpc.tools.verify"),

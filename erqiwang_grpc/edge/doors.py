@@ -5,13 +5,13 @@ from typing import Final, TypeAlias
 
 from aiohttp import web
 
-from erqiwang_grpc.edge import play, watch
+from erqiwang_grpc.edge import page, play, watch
 from erqiwang_grpc.edge.edge import Edge
 from erqiwang_grpc.edge.packets import door as packets
 
 Door: TypeAlias = Callable[[web.UrlDispatcher, Edge], None]
 
-DOORS: Final[tuple[Door, ...]] = (play.add_routes, watch.add_routes, packets.add_routes)
+DOORS: Final[tuple[Door, ...]] = (play.add_routes, watch.add_routes, packets.add_routes, page.add_routes)
 """All doors. A new one is added here, and nowhere else."""
 
 

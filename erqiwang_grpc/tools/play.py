@@ -5,45 +5,32 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
-import secrets
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from pathlib import Path
-from random import Random
 from typing import Final
 
 import grpc
 from erqiwang_core.options import RoomOptions
-from erqiwang_core.players import Sensible
-from erqiwang_core.rules import game_rules
 
 from erqiwang_grpc.client import SeatClient
 from erqiwang_grpc.commands import interrupts
-from erqiwang_grpc.commands.arguments import BadArguments, between
-from erqiwang_grpc.names import fault
-from erqiwang_grpc.tools.table_arguments import add_room_options, room_options
+from erqiwang_grpc.commands.arguments import BadArguments
+from erqiwang_grpc.tools.guest import add_guest, checked, guest_table, own_seat
+from erqiwang_grpc.tools.table_arguments import add_room_options
 from erqiwang_grpc.tools.terminal.console import console
 from erqiwang_grpc.tools.terminal.hearing import Hearing
-from erqiwang_grpc.tools.terminal.hosting import PLAYERS, hosted, play_along
 from erqiwang_grpc.tools.terminal.person import Ending, Person
 
-_PAUSE: Final = 0.8
-"""Seconds that the other players wait before they act, so that a person can follow."""
 _REACHED_SECONDS: Final = 5.0
-_GUEST: Final = "Guest"
 _TOKEN: Final = re.compile(r"[\w.-]+", re.ASCII)
 _STATUS: Final = {Ending.OVER: 0, Ending.LEFT: 0, Ending.LOST: 1}
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of `play`."""
-    parser.add_argument(
-        "--seat", type=between(0, 3), help="your seat, where the others are played for you (default: 0)"
-    )
-    parser.add_argument("--name", help=f"what you are called (default: {_GUEST})")
-    parser.add_argument("--seed", type=int, help="the same seed brings the same decks (default: a fresh one)")
-    parser.add_argument("--fast", action="store_true", help="the other players do not pause to think")
+    add_guest(parser)
     elsewhere = parser.add_argument_group("on another server, instead of against players of our own")
     elsewhere.add_argument("--server", metavar="HOST:PORT", help="where the room is")
     elsewhere.add_argument("--token", help="the seat token that the platform gave you")
@@ -64,7 +51,6 @@ def run(arguments: Namespace) -> int:
 
 
 def _checked(arguments: Namespace) -> RoomOptions:
-    options = room_options(arguments)
     if (arguments.server is None) != (arguments.token is None):
         raise BadArguments("--server and --token go together")
     if arguments.server is None and arguments.ca is not None:
@@ -75,23 +61,7 @@ def _checked(arguments: Namespace) -> RoomOptions:
         raise BadArguments("the platform has given you your name: leave --name out")
     if arguments.token is not None and not _TOKEN.fullmatch(arguments.token):
         raise BadArguments("--token is no token: copy it whole")
-    seats = game_rules(options.game, options.review).seats
-    if (arguments.seat or 0) >= seats:
-        raise BadArguments(f"--seat is 0 to {seats - 1}")
-    _check_name(_name(arguments), PLAYERS[: seats - 1])
-    return options
-
-
-def _name(arguments: Namespace) -> str:
-    return _GUEST if arguments.name is None else str(arguments.name)
-
-
-def _check_name(name: str, others: Sequence[str]) -> None:
-    wrong = fault(name)
-    if wrong is not None:
-        raise BadArguments(f"--name {wrong}: choose another")
-    if name in others:
-        raise BadArguments(f"--name {name}: {name} plays against you, choose another")
+    return checked(arguments)
 
 
 async def _play(arguments: Namespace, options: RoomOptions) -> Ending:
@@ -133,21 +103,5 @@ def _read(path: Path) -> bytes:
 @contextlib.asynccontextmanager
 async def _at_home(arguments: Namespace, options: RoomOptions) -> AsyncIterator[SeatClient]:
     """Start a server here, with sensible players on all other seats; gives the person's seat."""
-    own = arguments.seat or 0
-    seed = secrets.randbelow(2**31) if arguments.seed is None else arguments.seed
-    players = (*PLAYERS[:own], _name(arguments), *PLAYERS[own:])
-    async with contextlib.AsyncExitStack() as stack:
-        room = await stack.enter_async_context(hosted(options, seed, players))
-        playing: list[asyncio.Task[None]] = []
-        for seat in range(len(room.table.tokens)):
-            if seat != own:
-                client = await stack.enter_async_context(room.client(seat))
-                pause = 0.0 if arguments.fast else _PAUSE
-                along = play_along(Hearing(client), Sensible(), Random(f"{seed}/{seat}"), pause)
-                playing.append(asyncio.create_task(along))
-        try:
-            yield room.client(own)
-        finally:
-            for each in playing:
-                each.cancel()
-            await asyncio.wait(playing)
+    async with guest_table(arguments, options) as room:
+        yield room.client(own_seat(arguments))

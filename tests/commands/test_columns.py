@@ -44,6 +44,7 @@ OTHER: Final[dict[str, list[tuple[str, ...]]]] = {
 """Subcommands that print times, sizes or secrets: nothing is wider than the terminal, and nothing is shortened."""
 WATCHED: Final = {"demo": "a match is watched below", "play": "a deal is played below"}
 LEFT_OUT: Final = {
+    "table": "it prints an address, which must not be broken",
     "serve": "its log is for programs: a line of JSON for each event",
     "edge": "its log is for programs: a line of JSON for each event",
     "rooms": "`folding` prints its lines, and a test of its own reads them",

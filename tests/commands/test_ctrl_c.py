@@ -23,6 +23,7 @@ from tests.store.postgres.programs import needed
 
 INTERRUPTED: Final = {
     "play": "test_while_it_runs",
+    "table": "test_while_it_runs",
     "demo": "test_while_it_runs",
     "simulate": "test_while_it_runs",
     "bench": "test_while_it_runs",
@@ -65,6 +66,7 @@ def interrupted(screen: Terminal, *, times: int = 1) -> str:
     [
         pytest.param(("play", "--seed", "4", "--fast"), "> ", id="play, at the prompt"),
         pytest.param(("play", "--seed", "4", "--seat", "1"), "opens the bidding", id="play, while others think"),
+        pytest.param(("table", "--no-open"), "Ctrl-C ends", id="table"),
         pytest.param(("demo", "--seed", "5"), "opens the bidding", id="demo, in a pause"),
         pytest.param(("demo", "--seed", "5", "--fast"), "captures", id="demo, in play"),
         pytest.param(("simulate", "--deals", "100000"), "matches", id="simulate"),

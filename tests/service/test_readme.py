@@ -34,7 +34,7 @@ async def test_the_program_opens_a_room_and_sees_the_first_hand(tmp_path: Path, 
 @pytest.mark.parametrize("readme", ["README.md", "README.zh.md"])
 def test_its_commands_are_there(readme: str) -> None:
     commands = set(COMMAND.findall((ROOT / readme).read_text(encoding="utf-8")))
-    assert {"play", "demo", "serve", "simulate", "explain"} <= commands
+    assert {"table", "play", "demo", "serve", "simulate", "explain"} <= commands
     for command in sorted(commands):
         arguments = [sys.executable, "-m", "erqiwang_grpc", command, "--help"]
         assert subprocess.run(arguments, capture_output=True, timeout=60, check=False).returncode == 0, command

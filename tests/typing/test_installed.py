@@ -10,6 +10,7 @@ from zipfile import ZipFile
 
 import pytest
 
+from erqiwang_grpc.edge.page import pages
 from tests.service.processes import serving
 
 REPOSITORY = Path(__file__).parents[2]
@@ -64,6 +65,11 @@ def test_the_wheels_hold_a_marker_and_a_stub_for_every_generated_module(wheels: 
     generated = {name for name in service if re.search(r"_pb2(_grpc)?\.py$", name)}
     assert "erqiwang_grpc/v1/seat_service_pb2_grpc.py" in generated
     assert {f"{name}i" for name in generated} <= service
+
+
+def test_the_service_brings_every_file_of_the_table_page(wheels: list[Path]) -> None:
+    with ZipFile(wheels[1]) as held:
+        assert {f"erqiwang_grpc/edge/page/files/{name}" for name in pages()} <= set(held.namelist())
 
 
 def test_each_wheel_holds_the_licence_and_names_it(wheels: list[Path]) -> None:
