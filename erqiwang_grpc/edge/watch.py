@@ -168,10 +168,10 @@ class WatchTalk:
 
     # What the socket asks
 
-    def frame(self, chunks: Sequence[bytes]) -> bytes:
+    def frames(self, chunks: Sequence[bytes]) -> Sequence[bytes]:
         """One response with all that waits."""
         self._seen = self._put
-        return self._frames.response(chunks)
+        return [self._frames.response(chunks)]
 
     def caught_up(self) -> None:
         """The snapshot in place of what was dropped is asked for already."""
