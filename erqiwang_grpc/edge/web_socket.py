@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import socket
 from collections.abc import AsyncIterator, Sequence
 from time import monotonic
@@ -17,6 +18,8 @@ from erqiwang_grpc.edge.closes import Close
 from erqiwang_grpc.edge.counters import Counters
 from erqiwang_grpc.edge.outbox import Outbox
 from erqiwang_grpc.edge.settings import Limits
+
+log = logging.getLogger(__name__)
 
 
 class Talk(Protocol):
@@ -78,6 +81,9 @@ class Socket:
         writing = asyncio.create_task(self._write(talk))
         try:
             yield
+        except Exception:
+            log.exception("socket failed")
+            self.outbox.close(closes.FAILED)
         finally:
             self.outbox.close(closes.NORMAL)
             _, pending = await asyncio.wait([writing], timeout=2 * self._limits.closing_seconds)
@@ -157,7 +163,7 @@ class Socket:
     async def _write(self, talk: Talk) -> None:
         """Write what waits, as fast as the client takes it, then close."""
         opcode = WSMsgType.TEXT if talk.is_text else WSMsgType.BINARY
-        with contextlib.suppress(ClientConnectionResetError):
+        try:
             while True:
                 chunks = await self.outbox.take()
                 if chunks:
@@ -170,6 +176,11 @@ class Socket:
                     return
                 else:
                     talk.caught_up()
+        except ClientConnectionResetError:
+            pass  # its reader finds out too
+        except Exception:
+            log.exception("socket failed")
+            self._abort()
 
     def _abort(self) -> None:
         """Cut the connection. What is not sent yet is lost."""

@@ -601,7 +601,7 @@ class SeatMessage(_message.Message):
     def snapshot(self) -> Global___Snapshot:
         """The whole view: first of all on a stream, in answer to every `Attach`, and when the client did not read for so long that
         256 messages were waiting. In the last case it replaces all of them, answers and signals too: send a command whose
-        answer is missing again under its `command_id`.
+        answer is missing again under its `command_id`. So does the one that comes over an edge after it has lost its server.
         """
 
     @_builtins.property

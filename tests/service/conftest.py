@@ -2,9 +2,11 @@
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Final
 
 import pytest
 
+from tests.edge.ears import by_socket
 from tests.service.gateways import TRANSPORTS, SeatOf
 from tests.service.tables import Service, served
 
@@ -15,8 +17,11 @@ async def service(tmp_path: Path) -> AsyncIterator[Service]:
         yield running
 
 
-@pytest.fixture(params=TRANSPORTS)
+WAYS: Final = TRANSPORTS | {"/v1/play": by_socket}
+
+
+@pytest.fixture(params=WAYS)
 async def seat_of(request: pytest.FixtureRequest, service: Service) -> AsyncIterator[SeatOf]:
     """Each test with this fixture runs once for each transport."""
-    async with TRANSPORTS[request.param](service) as ear:
+    async with WAYS[request.param](service) as ear:
         yield ear
