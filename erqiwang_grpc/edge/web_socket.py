@@ -57,6 +57,7 @@ class Socket:
         """Set once that task has left the socket to the writer, which closes it; None before."""
         self._allowance = Allowance(limits.messages_per_second, monotonic())
         self._pinged = 0.0
+        self._pinging: asyncio.Task[None] | None = None
         self.outbox = Outbox(limits.outbox_messages, limits.outbox_bytes)
         self.heard = monotonic()
         """When something was read last."""
@@ -91,6 +92,8 @@ class Socket:
                 writing.cancel()
                 self._abort()
                 await asyncio.wait([writing])
+            if self._pinging is not None:
+                self._pinging.cancel()
             # What is still in the system's hands has a little time. A client that takes nothing would keep it for ever.
             asyncio.get_running_loop().call_later(self._limits.closing_seconds, self._abort)
 
@@ -141,18 +144,25 @@ class Socket:
         if self.close_code is None:
             self.close_code = close.code
 
-    async def look_after(self, now: float) -> None:
+    def look_after(self, now: float) -> None:
         """Ping a silent client, and give up one that does not answer. The edge calls this about once a second."""
         silent = now - self.heard
         if silent > self._limits.idle_seconds:
             self._counters.idle += 1
             self._abort()
-        elif silent > self._limits.idle_seconds / 3 and now - self._pinged > self._limits.idle_seconds / 3:
+        elif min(silent, now - self._pinged) > self._limits.idle_seconds / 3 and (
+            self._pinging is None or self._pinging.done()
+        ):
             self._pinged = now
-            with contextlib.suppress(ClientConnectionResetError):
-                await self._response.ping()
-        if self._talk is not None and now - self.written > _BEAT_SECONDS:
+            # In a task of its own, because it waits where the client takes nothing.
+            self._pinging = asyncio.create_task(self._ping())
+        if self._talk is not None and now - self.written > self._limits.beat_seconds:
+            self.written = now
             self._talk.beat()
+
+    async def _ping(self) -> None:
+        with contextlib.suppress(ClientConnectionResetError):
+            await self._response.ping()
 
     def drain(self) -> None:
         """Tell the client that the edge is leaving, and close."""
@@ -188,6 +198,5 @@ class Socket:
             self._transport.abort()
 
 
-_BEAT_SECONDS = 20.0
 _OVER = (WSMsgType.CLOSE, WSMsgType.CLOSING, WSMsgType.CLOSED, WSMsgType.ERROR)
 __all__ = ["Close", "Socket", "Talk"]

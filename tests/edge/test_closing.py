@@ -86,6 +86,16 @@ async def test_a_draining_edge_says_goodbye_to_all_and_takes_nobody(service: Ser
     assert refused.status == 503
 
 
+async def test_a_socket_that_is_told_nothing_else_gets_heartbeats(service: Service) -> None:
+    table = await seated(service.platform)
+    async with edge_of(service, limits=Limits(beat_seconds=0.5)) as edge, edge.player(table.tokens[0]) as player:
+        snapshot = (await player.hear("snapshot")).snapshot
+        for _ in range(2):
+            beat = (await player.hear("heartbeat")).heartbeat
+            assert beat.version == snapshot.version
+            assert 0 < beat.server_time.ToNanoseconds() - snapshot.server_time.ToNanoseconds() < 60e9
+
+
 class BrokenEar:
     """An ear that fails."""
 
