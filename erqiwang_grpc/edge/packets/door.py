@@ -181,17 +181,7 @@ class PacketTalk:
     # What the seat is told
 
     def hear(self, messages: Sequence[pb.SeatMessage]) -> None:
-        """Write the packets of messages. If the socket has no room for them, the table follows later in their place.
-
-        An error closes this socket alone: all seats of the edge are heard by one task.
-        """
-        try:
-            self._hear(messages)
-        except Exception:
-            log.exception("packets failed")
-            self._close(closes.FAILED)
-
-    def _hear(self, messages: Sequence[pb.SeatMessage]) -> None:
+        """Write the packets of messages. If the socket has no room for them, the table follows later in their place."""
         for message in messages:
             if not all(self._put(packet) for packet in self._packets(message)):
                 assert self._seat is not None, "it is what is heard"

@@ -261,7 +261,7 @@ async def test_an_error_in_one_conversation_closes_its_socket_alone(
         await edge.edge.seats.hear(response)
         assert await hear(broken) is None
         assert broken.close_code == 4013
-        assert "packets failed" in caplog.messages
+        assert "seat failed" in caplog.messages
         await say(whole, packet(1, "nothing"))
         assert await hear(whole) == failure("nothing", 5)
 
