@@ -14,6 +14,7 @@ from typing import Final
 
 import uvloop
 
+from erqiwang_grpc.collector import calm_the_collector
 from erqiwang_grpc.commands import interrupts, open_files
 from erqiwang_grpc.commands.arguments import PORT, BadArguments, at_least, between, not_negative, port
 from erqiwang_grpc.commands.server_arguments import credentials
@@ -185,6 +186,7 @@ async def _serve(settings: Settings, drain_seconds: float) -> int:
     _on_signals(stopping)
     try:
         async with running(settings) as edge:
+            calm_the_collector()
             print(f"erqiwang edge serves on {settings.host}:{edge.port}", flush=True)
             return await _until_stopped(edge, stopping, drain_seconds)
     except CannotListen as refused:

@@ -14,13 +14,14 @@ from typing import Final, Never, final
 import uvloop
 
 from erqiwang_grpc.auth.files import KeyFileRefused, KeyFiles, open_key_files
+from erqiwang_grpc.collector import calm_the_collector
 from erqiwang_grpc.commands import data_folder, interrupts, open_files, stores
 from erqiwang_grpc.commands.arguments import PORT, at_least, not_negative, port
 from erqiwang_grpc.commands.data_folder import NoStore
 from erqiwang_grpc.commands.stores import InDatabase, InFolder, Opened, Place
 from erqiwang_grpc.logs import write_to_standard_error
 from erqiwang_grpc.rooms.limits import Limits
-from erqiwang_grpc.rpc.server import Server, Settings, Tls, calm_the_collector
+from erqiwang_grpc.rpc.server import Server, Settings, Tls
 from erqiwang_grpc.store import Store
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.store.sqlite import SqliteStore

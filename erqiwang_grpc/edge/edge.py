@@ -103,7 +103,7 @@ class Edge:
             now = monotonic()
             for socket in tuple(self.sockets):
                 try:
-                    await socket.look_after(now)
+                    socket.look_after(now)
                 except Exception:
                     log.exception("socket failed")
 

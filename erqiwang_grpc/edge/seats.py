@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import deque
 from collections.abc import Callable, Sequence
 from time import monotonic
@@ -12,6 +13,8 @@ from erqiwang_grpc.client import Ended
 from erqiwang_grpc.edge import closes
 from erqiwang_grpc.edge.closes import Close
 from erqiwang_grpc.v1 import gateway_service_pb2 as gateway_pb, refusal_pb2, seat_service_pb2 as pb
+
+log = logging.getLogger(__name__)
 
 _MOST_UNANSWERED: Final = 64
 """Requests of one seat whose numbers are kept until their answers come. What is not answered, such as a signal, is forgotten
@@ -252,13 +255,23 @@ class Seats:
             seat = self._seats.get(told.handle)
             if seat is None:
                 continue
-            if told.messages and not seat.is_left:
+            if told.HasField("ended"):
+                del self._seats[told.handle]
+            if not seat.is_left:
+                self._hear(seat, told)
+
+    def _hear(self, seat: EdgeSeat, told: gateway_pb.SeatMessages) -> None:
+        """Let a seat hear what it is told. An error ends this seat, and no other."""
+        try:
+            if told.messages:
                 self._hear_clock(told.messages[0])
                 seat.hear(told.messages)
             if told.HasField("ended"):
-                del self._seats[told.handle]
-                if not seat.is_left:
-                    seat.ear.end(closes.of_ended(told.ended))
+                seat.ear.end(closes.of_ended(told.ended))
+        except Exception:
+            log.exception("seat failed")
+            self.leave(seat)
+            seat.ear.end(closes.FAILED)
 
     async def end(self, ended: Ended) -> None:
         """No stream comes any more."""

@@ -30,6 +30,8 @@ class Limits:
     """How long a socket may be without a seat."""
     idle_seconds: float = 60.0
     """How long a socket may be silent: no message and no pong. It is pinged after a third of it."""
+    beat_seconds: float = 20.0
+    """How long nothing may be written to a socket before a heartbeat is, which the client's code can see, unlike a ping."""
     outbox_messages: int = 64
     """Messages that wait for a socket that does not read. Beyond that they are dropped, and a snapshot follows later."""
     outbox_bytes: int = 256 * 1024

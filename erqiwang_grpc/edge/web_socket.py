@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import socket
 from collections.abc import AsyncIterator, Sequence
 from time import monotonic
@@ -17,6 +18,8 @@ from erqiwang_grpc.edge.closes import Close
 from erqiwang_grpc.edge.counters import Counters
 from erqiwang_grpc.edge.outbox import Outbox
 from erqiwang_grpc.edge.settings import Limits
+
+log = logging.getLogger(__name__)
 
 
 class Talk(Protocol):
@@ -54,6 +57,7 @@ class Socket:
         """Set once that task has left the socket to the writer, which closes it; None before."""
         self._allowance = Allowance(limits.messages_per_second, monotonic())
         self._pinged = 0.0
+        self._pinging: asyncio.Task[None] | None = None
         self.outbox = Outbox(limits.outbox_messages, limits.outbox_bytes)
         self.heard = monotonic()
         """When something was read last."""
@@ -78,6 +82,9 @@ class Socket:
         writing = asyncio.create_task(self._write(talk))
         try:
             yield
+        except Exception:
+            log.exception("socket failed")
+            self.outbox.close(closes.FAILED)
         finally:
             self.outbox.close(closes.NORMAL)
             _, pending = await asyncio.wait([writing], timeout=2 * self._limits.closing_seconds)
@@ -85,6 +92,8 @@ class Socket:
                 writing.cancel()
                 self._abort()
                 await asyncio.wait([writing])
+            if self._pinging is not None:
+                self._pinging.cancel()
             # What is still in the system's hands has a little time. A client that takes nothing would keep it for ever.
             asyncio.get_running_loop().call_later(self._limits.closing_seconds, self._abort)
 
@@ -135,18 +144,25 @@ class Socket:
         if self.close_code is None:
             self.close_code = close.code
 
-    async def look_after(self, now: float) -> None:
+    def look_after(self, now: float) -> None:
         """Ping a silent client, and give up one that does not answer. The edge calls this about once a second."""
         silent = now - self.heard
         if silent > self._limits.idle_seconds:
             self._counters.idle += 1
             self._abort()
-        elif silent > self._limits.idle_seconds / 3 and now - self._pinged > self._limits.idle_seconds / 3:
+        elif min(silent, now - self._pinged) > self._limits.idle_seconds / 3 and (
+            self._pinging is None or self._pinging.done()
+        ):
             self._pinged = now
-            with contextlib.suppress(ClientConnectionResetError):
-                await self._response.ping()
-        if self._talk is not None and now - self.written > _BEAT_SECONDS:
+            # In a task of its own, because it waits where the client takes nothing.
+            self._pinging = asyncio.create_task(self._ping())
+        if self._talk is not None and now - self.written > self._limits.beat_seconds:
+            self.written = now
             self._talk.beat()
+
+    async def _ping(self) -> None:
+        with contextlib.suppress(ClientConnectionResetError):
+            await self._response.ping()
 
     def drain(self) -> None:
         """Tell the client that the edge is leaving, and close."""
@@ -157,7 +173,7 @@ class Socket:
     async def _write(self, talk: Talk) -> None:
         """Write what waits, as fast as the client takes it, then close."""
         opcode = WSMsgType.TEXT if talk.is_text else WSMsgType.BINARY
-        with contextlib.suppress(ClientConnectionResetError):
+        try:
             while True:
                 chunks = await self.outbox.take()
                 if chunks:
@@ -169,6 +185,11 @@ class Socket:
                     return
                 else:
                     talk.caught_up()
+        except ClientConnectionResetError:
+            pass  # its reader finds out too
+        except Exception:
+            log.exception("socket failed")
+            self._abort()
 
     def _abort(self) -> None:
         """Cut the connection. What is not sent yet is lost."""
@@ -176,6 +197,5 @@ class Socket:
             self._transport.abort()
 
 
-_BEAT_SECONDS = 20.0
 _OVER = (WSMsgType.CLOSE, WSMsgType.CLOSING, WSMsgType.CLOSED, WSMsgType.ERROR)
 __all__ = ["Close", "Socket", "Talk"]

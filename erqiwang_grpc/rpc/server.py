@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import gc
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -281,10 +280,3 @@ def _credentials(tls: Tls) -> grpc.ServerCredentials:
         root_certificates=tls.client_authority,
         require_client_auth=tls.client_authority is not None,
     )
-
-
-def calm_the_collector() -> None:
-    """Let the garbage collector run rarely and on few objects: with thousands of streams it causes the worst delays."""
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(50_000, 50, 50)

@@ -1,9 +1,11 @@
 """How sockets end: the code and the reason say why, after the goodbye that `Play` would have."""
 
 import asyncio
+from collections.abc import Sequence
 
 import pytest
 
+from erqiwang_grpc.edge.closes import FAILED, Close
 from erqiwang_grpc.edge.settings import Limits
 from erqiwang_grpc.v1 import seat_service_pb2 as pb
 from tests.edge.sockets import PROTOBUF, SUBPROTOCOLS, ServedEdge, edge_of
@@ -82,6 +84,45 @@ async def test_a_draining_edge_says_goodbye_to_all_and_takes_nobody(service: Ser
         assert not edge.edge.sockets
     refused = await edge.session.get(edge.url.replace("ws:", "http:"))
     assert refused.status == 503
+
+
+async def test_a_socket_that_is_told_nothing_else_gets_heartbeats(service: Service) -> None:
+    table = await seated(service.platform)
+    async with edge_of(service, limits=Limits(beat_seconds=0.5)) as edge, edge.player(table.tokens[0]) as player:
+        snapshot = (await player.hear("snapshot")).snapshot
+        for _ in range(2):
+            beat = (await player.hear("heartbeat")).heartbeat
+            assert beat.version == snapshot.version
+            assert 0 < beat.server_time.ToNanoseconds() - snapshot.server_time.ToNanoseconds() < 60e9
+
+
+class BrokenEar:
+    """An ear that fails."""
+
+    def __init__(self) -> None:
+        self.ended: Close | None = None
+
+    def hear(self, messages: Sequence[pb.SeatMessage]) -> None:
+        raise RuntimeError(f"{len(messages)} messages are too many")
+
+    def end(self, why: Close) -> None:
+        self.ended = why
+
+
+async def test_an_error_in_one_seat_ends_that_seat_and_no_other(
+    service: Service, edge: ServedEdge, caplog: pytest.LogCaptureFixture
+) -> None:
+    table = await seated(service.platform)
+    ear = BrokenEar()
+    async with edge.player(table.tokens[0]) as player:
+        await player.hear("presence")
+        edge.edge.seats.open(table.tokens[1], None, ear)
+        await eventually(lambda: ear.ended == FAILED)
+        await eventually(lambda: service.server.gateways.seats == 1)
+        await player.say(pb.PlayRequest(attach=pb.Attach()))
+        await player.hear("snapshot")
+    assert edge.edge.stream.connections == 1
+    assert [record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == ["seat failed"]
 
 
 async def test_a_silent_client_is_pinged_and_one_that_does_not_answer_is_cut(service: Service) -> None:

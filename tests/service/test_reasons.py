@@ -321,8 +321,9 @@ def places(called: str) -> list[tuple[str, ast.Call]]:
 
 
 def test_one_line_of_the_source_ends_a_call_and_one_names_a_reason() -> None:
-    # The proxy of the tests aborts connections, and no calls.
-    assert {file for file, _ in places("abort")} == {"rpc/errors.py", "testing/proxy.py"}
+    # The proxy of the tests and the edge abort connections, and no calls.
+    connections = {"testing/proxy.py", "edge/serving.py", "edge/web_socket.py"}
+    assert {file for file, _ in places("abort")} == {"rpc/errors.py", *connections}
     assert [file for file, _ in places("abort")].count("rpc/errors.py") == 1
     assert not [*places("abort_with_status"), *places("set_code"), *places("set_details")]
     naming = [(file, node) for file, node in places("ErrorInfo") if node.keywords]

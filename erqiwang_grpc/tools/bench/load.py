@@ -19,7 +19,7 @@ from typing import Final, Protocol, TypeAlias, final
 
 import uvloop
 
-from erqiwang_grpc.rpc.server import calm_the_collector
+from erqiwang_grpc.collector import calm_the_collector
 from erqiwang_grpc.tools.bench.gateway_table import GatewayStream, GatewayTable
 from erqiwang_grpc.tools.bench.orders import Orders, Played
 from erqiwang_grpc.tools.bench.stream_table import StreamTable

@@ -17,8 +17,9 @@ import grpc
 import uvloop
 
 from erqiwang_grpc.client.calls import bearer
+from erqiwang_grpc.collector import calm_the_collector
 from erqiwang_grpc.rooms.limits import Limits
-from erqiwang_grpc.rpc.server import calm_the_collector, channel_options
+from erqiwang_grpc.rpc.server import channel_options
 from erqiwang_grpc.rpc.wire.encode.packing import tag, varint
 from erqiwang_grpc.tools.bench.script import Script, load
 from erqiwang_grpc.v1 import gateway_service_pb2 as gateway_pb, seat_service_pb2 as pb
