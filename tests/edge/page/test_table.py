@@ -83,11 +83,20 @@ async def test_the_connection_breaks_in_the_middle_and_comes_back(browser: Brows
                 await person.answer()
                 await person.asked()
             await person.answer()
+            await person.asked()
         page = person.page
         await expect(page.get_by_role("status")).to_contain_text("Reconnecting")
         await person.shot("lost")
+        # What is done meanwhile waits, and is done once the connection is back.
+        await person.press("suggest")
+        chosen = await page.locator(".card.chosen").all()
+        cards = [await card.get_attribute("data-card") for card in chosen]
+        await person.press("play")
+        await expect(page.locator(".prompt")).to_have_text("Sending…")
         async with running(Settings([service.address], settings.gateway_key, port=port, status_port=None)):
             await expect(page.get_by_role("status")).to_have_count(0)
+            for card in cards:
+                await expect(page.locator(f'.hand [data-card="{card}"]')).to_have_count(0)
             await person.play_deal()
         for each in playing:
             each.cancel()

@@ -6,8 +6,9 @@
  * @typedef {{message: (message: SeatMessage) => void, state: (state: State) => void}} Ears
  */
 
-// The close codes after which a client does not come back by itself. The private ones are 4000 and a gRPC status.
-const NORMAL = 1000;
+// The close codes after which a client does not come back by itself: docs/edge.md says what each one means. Those of
+// CLOSED are the end of a table that is watched, and what only a fault of this page could bring about.
+const CLOSED = [1000, 1003, 1007, 1009];
 const NOT_FOUND = 4005;
 const DISPLACED = 4010;
 const UNAUTHENTICATED = 4016;
@@ -15,7 +16,8 @@ const SUBPROTOCOL = 'erqiwang.v1.json';
 const TICK_MS = 5_000;
 const HEARTBEAT_MS = 15_000;
 const SILENT_MS = 45_000;
-const LONGEST_WAIT_MS = 15_000;
+const FIRST_WAIT_MS = 200;
+const LONGEST_WAIT_MS = 5_000;
 
 export class Connection {
   /** @type {State} */
@@ -156,11 +158,11 @@ export class Connection {
    */
   #lost(socket, code) {
     if (socket !== this.#socket) return;
-    if (code === NORMAL) this.#end('closed');
+    if (CLOSED.includes(code)) this.#end('closed');
     else if (code === DISPLACED) this.#end('displaced');
     else if (code === UNAUTHENTICATED) this.#end(this.#version === null ? 'refused' : 'unseated');
     else if (code === NOT_FOUND) this.#end('refused');
-    else this.#later(Math.min(LONGEST_WAIT_MS, 300 * 2 ** this.#failures) * (0.5 + Math.random() / 2));
+    else this.#later(Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** this.#failures) * (0.5 + Math.random() / 2));
   }
 
   /** @param {number} delay */

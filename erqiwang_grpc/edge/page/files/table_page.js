@@ -355,7 +355,7 @@ export class TablePage {
     return h(
       'div',
       { class: 'banner', role: 'status' },
-      h('p', {}, t(`state_${state}`)),
+      h('p', {}, t(state === 'unseated' && !this.own ? 'door_bad_token' : `state_${state}`)),
       state === 'displaced' && button('take-back', t('take_back'), () => this.connection.connect(), 'primary'),
       (state === 'displaced' || state === 'unseated' || state === 'closed') &&
         button('door', t('back_to_door'), () => this.#leaveToDoor()),
