@@ -10,5 +10,5 @@ Read the modules in this order:
 3. `admission` says who may open a socket. `web_socket` is one open socket, with its bounded `outbox`; `closes` has the codes it
    may be closed with.
 4. A door is a module that adds its routes to the application: `doors` lists them. `play` is the one for players; its `frames`
-   are protobuf or proto JSON, which `json_request` reads and `json_text` writes.
+   are protobuf or proto JSON, which `json_request` reads and `json_text` writes. `packets` is the one for old clients.
 """
