@@ -148,8 +148,8 @@ class WatchTalk:
 
     async def _pass_on(self, messages: Sequence[pb.SeatMessage]) -> None:
         self._was_told = True
-        # The goodbye of a server is the edge's to heed: it goes on at another one.
-        told = [message for message in messages if not message.HasField("goodbye")]
+        # The goodbye of a server that leaves is the edge's to heed: it goes on at another one.
+        told = [message for message in messages if message.goodbye.reason != pb.Goodbye.REASON_DRAINING]
         for first in range(0, len(told), _TOGETHER):
             await self._socket.outbox.room()
             if not self._hear(told[first : first + _TOGETHER]):

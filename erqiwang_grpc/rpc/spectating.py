@@ -51,7 +51,7 @@ class Spectating:
 
             def begin_again(since: int | None) -> Entrance | None:
                 self._node.counters.resyncs += 1
-                return None if broadcast is None else broadcast.entrance(since)
+                return None if broadcast is None else broadcast.entrance(admission, since)
 
             stream = SpectatorStream(self._node.limits.outbox, begin_again, last_version)
             admission = Admission(stream, claims.expires, self._node.monotonic())

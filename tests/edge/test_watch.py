@@ -150,3 +150,29 @@ async def test_a_socket_that_does_not_read_gets_a_snapshot_in_place_of_what_was_
         table_view = (await seen(service, table, 0)).view.parts
         assert slow.folded.view.parts.progress == table_view.progress
         assert slow.folded.view.parts.settlement == table_view.settlement
+
+
+async def test_a_seat_token_is_the_seats_stream_without_commands(service: Service, edge: ServedEdge) -> None:
+    table = await seated(service.platform)
+    async with edge.player(table.tokens[0]) as player, watching(edge, table.tokens[1]) as other:
+        await player.hear("snapshot")
+        await other.hear("presence")
+        async with watching(edge, table.tokens[0]) as watched:
+            assert (await watched.hear("snapshot")).snapshot.view == (await seen(service, table, 0)).view
+            assert await player.closed() == 4010
+            async with edge.player(table.tokens[0]) as again:
+                await again.hear("snapshot")
+                assert (await watched.hear("goodbye")).goodbye.reason == pb.Goodbye.REASON_DISPLACED
+                assert await watched.closed() == 4010
+
+
+async def test_an_edge_that_leaves_says_goodbye_to_spectators_too(service: Service) -> None:
+    table = await seated(service.platform)
+    token = await watch_token(service, table.room_id)
+    async with edge_of(service) as edge, watching(edge, token) as spectator:
+        await spectator.hear("snapshot")
+        leaving = asyncio.create_task(edge.edge.drain(0))
+        assert (await spectator.hear("goodbye")).goodbye.reason == pb.Goodbye.REASON_DRAINING
+        assert await spectator.closed() == 4014
+        await leaving
+    await eventually(lambda: service.server.spectating.streams == 0)

@@ -63,7 +63,8 @@ class Watch:
             self._waiting.extend(received)
         message = self._waiting.pop(0)
         if message.HasField("snapshot"):
-            self.view, self.version = message.snapshot.view, message.snapshot.version
+            self.version = message.snapshot.version
+            self.view.CopyFrom(message.snapshot.view)
         elif message.HasField("notice"):
             assert message.notice.version == self.version + 1, "no version is left out"
             self.version = message.notice.version

@@ -214,8 +214,9 @@ async def test_up_to_the_last_settled_deal_no_event_of_a_deal_is_told_before_it_
         standings = await scene.standings(room)
         assert ear.version == settled(await scene.history(room))
         assert ear.view == view(standings[ear.version - 1].match, PUBLIC)
-        late = await scene.watch(room, SettledDeals())
+        late, broadcast, admission = await listening(scene.broadcasts, room.id, SettledDeals(), scene.wall)
         assert (late.version, late.view) == (ear.version, ear.view)
+        broadcast.detach(admission)
     assert ear.version == room.version
     scene.broadcasts.close()
 
@@ -247,4 +248,35 @@ async def test_what_was_missed_is_told_as_far_as_it_may_be_told_by_now() -> None
         ((_, entrance),) = ear.entrances
         assert [each.version for each in entrance.missed] == missed
         assert all(isinstance(each, Missed) for each in entrance.missed)
+    scene.broadcasts.close()
+
+
+async def test_many_spectators_are_told_in_portions_and_each_of_them_everything_once() -> None:
+    """In between a slow one begins again, others leave, and a caller gives up while it attaches."""
+    scene, luck = Scene(), Random(11)
+    room = await seated(scene.rooms)
+    lateness = Delayed(Milliseconds(0))
+    ears = [await listening(scene.broadcasts, room.id, lateness, scene.wall) for _ in range(170)]
+    for _ in range(12):
+        await play(room, 1, luck)
+        giving_up = asyncio.create_task(listening(scene.broadcasts, room.id, lateness, scene.wall))
+        for _ in range(luck.randint(0, 6)):
+            await asyncio.sleep(0)
+        giving_up.cancel()
+        ear, broadcast, admission = luck.choice(ears)
+        again = broadcast.entrance(admission, ear.version)
+        assert again is not None
+        ear.version, ear.view = again.scene.version, again.scene.view
+        left = ears.pop(luck.randrange(len(ears)))
+        left[1].detach(left[2])
+        await asyncio.gather(giving_up, return_exceptions=True)
+        await scene.forward(SECOND)
+    (broadcast,) = {broadcast for _, broadcast, _ in ears}
+    now = view(room.match, PUBLIC)
+    for ear, _, _ in ears:
+        assert (ear.version, ear.view) == (room.version, now)
+    for _, _, admission in ears:
+        broadcast.detach(admission)
+    await scene.settle()
+    assert not broadcast.in_use, "who gave up is not in it"
     scene.broadcasts.close()
