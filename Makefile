@@ -102,27 +102,35 @@ test-pythons: setup  ## Run the quick tests on each other Python that is install
 		$(UV) pip install -q --python .venvs/$$version/bin/python --no-deps --no-build-isolation -e core -e .; \
 		.venvs/$$version/bin/python -m pytest -q -p no:cacheprovider -n $(WORKERS) --dist worksteal $(QUICK); done
 
-# An environment of its own, so that no binary ever lies beside a source and shadows it. A change of the core makes it anew.
+# An environment of its own, so that no binary ever lies beside a source and shadows it. A change of a source makes it anew.
 COMPILED := .venv-compiled
 # How hard the C compiler tries: 1 takes half the time of 2, and runs as fast within a few percent.
 LEVEL ?= 1
+# What is installed there comes before the sources of this folder, which are found last, for the tests.
+IN_COMPILED := PYTHONSAFEPATH=1 $(COMPILED)/bin/python
 
-compiled: $(COMPILED)/.done  ## Make .venv-compiled, with the core compiled by mypyc; needs a C compiler (LEVEL)
+compiled: $(COMPILED)/.done  ## Make .venv-compiled, with the core and the way of a command compiled by mypyc; needs a C compiler (LEVEL)
 
-$(COMPILED)/.done: .venv/.done $(wildcard core/backend/*.py core/erqiwang_core/*.py core/erqiwang_core/*/*.py)
+$(COMPILED)/.core: .venv/.done $(wildcard core/backend/*.py core/erqiwang_core/*.py core/erqiwang_core/*/*.py)
 	@command -v cc gcc clang >/dev/null || { echo "A C compiler is needed: apt-get install gcc python3-dev" >&2; exit 1; }
 	test -x $(COMPILED)/bin/python || $(UV) venv -q --python $(BIN)/python $(COMPILED)
 	$(UV) pip install -q --python $(COMPILED)/bin/python --require-hashes -r requirements/dev.txt
 	$(UV) pip install -q --python $(COMPILED)/bin/python --no-deps --no-build-isolation --reinstall-package erqiwang-core \
 		-C compiled=true -C level=$(LEVEL) ./core
-	$(UV) pip install -q --python $(COMPILED)/bin/python --no-deps --no-build-isolation -e .
 	@touch $@
 
-# The tests that reach all of the core. The properties look at a share of their examples.
-test-compiled: compiled  ## Run the tests of the core, of what stores and tells it, and of the rooms with the core compiled
-	$(COMPILED)/bin/erqiwang --version | grep 'core compiled'
-	HYPOTHESIS_PROFILE=share $(COMPILED)/bin/python -m pytest -q -p no:cacheprovider -n $(WORKERS) --dist worksteal \
-		tests/rules tests/wire tests/vectors tests/rooms tests/players tests/properties
+$(COMPILED)/.done: $(COMPILED)/.core $(shell find erqiwang_grpc -name '*.py')
+	$(UV) pip install -q --python $(COMPILED)/bin/python --no-deps --no-build-isolation --reinstall-package erqiwang-grpc \
+		-C compiled=true -C level=$(LEVEL) .
+	@pwd > "$$($(IN_COMPILED) -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/sources.pth"
+	@touch $@
+
+# The tests that reach all of the core and of what is compiled of the service. The properties look at a share of their examples.
+test-compiled: compiled  ## Run the tests of the core, of what stores and tells it, of the rooms and of streams with both compiled
+	$(COMPILED)/bin/erqiwang --version | grep 'core compiled, service compiled'
+	HYPOTHESIS_PROFILE=share $(IN_COMPILED) -m pytest -q -p no:cacheprovider -o pythonpath= -n $(WORKERS) --dist worksteal \
+		tests/rules tests/wire tests/vectors tests/rooms tests/players tests/properties \
+		tests/service/test_gateways.py tests/service/test_reconnecting.py tests/service/test_secrecy_on_the_wire.py
 
 test-lowest: setup  ## Run the quick tests with the lowest versions that pyproject.toml allows
 	@mkdir -p .venvs

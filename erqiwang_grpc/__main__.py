@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog="erqiwang", description="The card game 二七王 (Erqiwang), played and explained."
     )
     parser.add_argument(
-        "--version", action=Version, nargs=0, help="say which version this is, and whether its rules run compiled"
+        "--version", action=Version, nargs=0, help="say which version this is, and what of it runs compiled"
     )
     subparsers = parser.add_subparsers(metavar="command", required=True)
     for subcommand in SUBCOMMANDS:

@@ -20,7 +20,7 @@ def expand(source: Path) -> None:
     # From the last class up, so that the line numbers of those above stay right.
     for each in sorted(classes, key=lambda node: -node.lineno):
         place = each.lineno - 2
-        if lines[place] == _DECORATOR:
+        if lines[place] == _DECORATOR and not _is_particular(each):
             end = _end_of_fields(each)
             lines[end:end] = _methods(each)
             lines[place] = _EXPANDED
@@ -34,6 +34,11 @@ def _fields(of: ast.ClassDef) -> list[tuple[str, str, str]]:
         for node in of.body
         if isinstance(node, ast.AnnAssign)
     ]
+
+
+def _is_particular(of: ast.ClassDef) -> bool:
+    """Whether `field` says more of a field than its default. Then what `@dataclass` generates stays."""
+    return any("field(" in default for _, _, default in _fields(of))
 
 
 def _end_of_fields(of: ast.ClassDef) -> int:

@@ -1,4 +1,4 @@
-"""`erqiwang --version`: which version this is, and whether its rules run compiled."""
+"""`erqiwang --version`: which version this is, and whether the core and the service run compiled."""
 
 import platform
 from argparse import Action, ArgumentParser, Namespace
@@ -20,7 +20,8 @@ class Version(Action):
     ) -> None:
         from importlib.metadata import version  # noqa: PLC0415 (it takes longer to load than the other commands' parsers)
 
-        print(f"erqiwang {version('erqiwang-grpc')}, core {core_build()}, Python {platform.python_version()}")
+        builds = f"core {core_build()}, service {service_build()}"
+        print(f"erqiwang {version('erqiwang-grpc')}, {builds}, Python {platform.python_version()}")
         parser.exit()
 
 
@@ -28,4 +29,15 @@ def core_build() -> str:
     """How the core runs: `interpreted`, or `compiled` by mypyc."""
     from erqiwang_core.match import decide  # noqa: PLC0415 (the command line is parsed without the core)
 
-    return "interpreted" if isinstance(decide, FunctionType) else "compiled"
+    return _build(decide)
+
+
+def service_build() -> str:
+    """How the way of a command runs: `interpreted`, or `compiled` by mypyc."""
+    from erqiwang_grpc.events.batches import batch_of  # noqa: PLC0415 (likewise)
+
+    return _build(batch_of)
+
+
+def _build(function: object) -> str:
+    return "interpreted" if isinstance(function, FunctionType) else "compiled"

@@ -1,6 +1,6 @@
 """Listeners: what a room tells a transport, in values of the core. The transport encodes them in its own way."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol, TypeAlias, final
 
 from erqiwang_core.notices import Cause, Notice, Telling
@@ -48,18 +48,20 @@ class Beginning:
 
 
 @final
-@dataclass(slots=True, eq=False)
 class Told:
     """One event as it is told. All listeners of the room get this same object."""
 
-    version: Version
-    time: TimeNs
-    turn_began: TimeNs
-    """When the present turn began, on the wall clock."""
-    telling: Telling
-    """The shared parts of the notices, and each seat's own."""
-    encoded: object = field(default=None, repr=False)
-    """Where a transport may keep the encoded shared parts, so that it encodes them once for all listeners."""
+    __slots__ = ("encoded", "telling", "time", "turn_began", "version")
+
+    def __init__(self, version: Version, time: TimeNs, turn_began: TimeNs, telling: Telling) -> None:
+        self.version = version
+        self.time = time
+        self.turn_began = turn_began
+        """When the present turn began, on the wall clock."""
+        self.telling = telling
+        """The shared parts of the notices, and each seat's own."""
+        self.encoded: object = None
+        """Where a transport may keep the encoded shared parts, so that it encodes them once for all listeners."""
 
     def notice(self, seat: Seat) -> Notice:
         """The notice of the event for one seat."""

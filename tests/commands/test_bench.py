@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from erqiwang_grpc.__main__ import main
-from erqiwang_grpc.commands.version import core_build
+from erqiwang_grpc.commands.version import core_build, service_build
 from erqiwang_grpc.tools.bench.command import add_arguments
 from erqiwang_grpc.tools.bench.failure import BenchFailed
 from erqiwang_grpc.tools.bench.figures import Case, Figures, Machine, Result, percentile
@@ -36,7 +36,7 @@ FIGURES = Figures(
 
 
 def result(*rounds: Mapping[Case, Figures]) -> Result:
-    machine = Machine("interpreted", "3.11.9", cores=2, load_before=0.5, load_after=1.5)
+    machine = Machine("interpreted", "interpreted", "3.11.9", cores=2, load_before=0.5, load_after=1.5)
     return Result(rounds, machine, rooms=10, seats=3, seconds=4, idle_seats=0, bytes_per_turn=800.0)
 
 
@@ -78,7 +78,7 @@ def test_measures_the_server_beside_the_relay(tmp_path: Path, capsys: pytest.Cap
         ("gateway", "in memory"),
         ("gateway", "on disk"),
     ]
-    assert told["core"] == core_build()
+    assert (told["core"], told["service"]) == (core_build(), service_build())
     assert told["bytes_per_turn"] > 0
     assert told["idle_seats"] == 6
     base = told["measurements"][0]["cpu_us_per_turn"]

@@ -12,6 +12,7 @@ from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.events import RoomOpened
 from erqiwang_grpc.rooms.fingerprint import command_key
 from erqiwang_grpc.rooms.limits import Limits
+from erqiwang_grpc.rooms.listener import Told
 from erqiwang_grpc.rooms.refusals import NoSuchRoom, RoomQuarantined
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Room
@@ -119,8 +120,15 @@ async def test_a_room_that_is_deleted_while_it_is_opened_is_not_kept(steps: int)
     assert isinstance(await rooms.find(stored.id), Room), "asked for again, it is what the store says"
 
 
+class Failing(Ear):
+    """A listener with a bug."""
+
+    def tell(self, told: Told) -> None:  # noqa: ARG002 (the name is the protocol's)
+        raise RuntimeError("a bug")
+
+
 async def test_a_failure_while_a_room_follows_another_node_sets_that_room_apart(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     store = MemoryStore(shared=True)
     node = node_on(store)
@@ -128,12 +136,7 @@ async def test_a_failure_while_a_room_follows_another_node_sets_that_room_apart(
     room = await seated(writer)
     behind = await follower.find(room.id)
     assert isinstance(behind, Room)
-
-    def fail(*_: object) -> None:
-        raise RuntimeError("a bug")
-
-    behind.attach(room.match.chairs.seats()[0], Ear(), None)
-    monkeypatch.setattr(behind.audience, "tell", fail)
+    behind.attach(room.match.chairs.seats()[0], Failing(), None)
     await play(room, 1)
     for _ in range(100):
         await asyncio.sleep(0)

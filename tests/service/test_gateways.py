@@ -12,9 +12,13 @@ from typing import Final
 
 import grpc
 import pytest
+from erqiwang_core.burying import CardsBuried
+from erqiwang_core.kernel.hand import EMPTY
 
 from erqiwang_grpc.client import fold
 from erqiwang_grpc.client.calls import bearer
+from erqiwang_grpc.rooms.state import RecentEvent
+from erqiwang_grpc.store import TimeNs, Version
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.store.sqlite import STORE_FILE, SqliteStore, open_store
 from erqiwang_grpc.v1 import bidding_pb2, gateway_service_pb2 as gateway_pb, seat_service_pb2 as pb, view_pb2
@@ -232,14 +236,16 @@ async def test_a_request_for_a_seat_that_has_ended_is_dropped(service: Service) 
         assert ear.refused is None
 
 
-async def test_an_error_of_one_seat_ends_that_seat(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_error_of_one_seat_ends_that_seat(service: Service) -> None:
     table, failing = await seated(service.platform), await seated(service.platform)
     async with gateway_of(service) as gateway:
         ears = await opened(gateway, table)
         broken = await opened(gateway, failing)
         room = service.room(failing.room_id)
-        monkeypatch.setattr(room.audience, "beginning", None)
-        await broken[0].say(pb.PlayRequest(attach=pb.Attach()))
+        # Nobody has buried yet, so telling who has is a bug.
+        buried = CardsBuried(EMPTY, None, (), ())
+        room.state.lately.append(RecentEvent(Version(room.version + 1), TimeNs(0), buried))
+        await broken[0].say(pb.PlayRequest(attach=pb.Attach(last_version=room.version)))
         await broken[0].rest()
         assert broken[0].refused is not None
         assert (broken[0].refused.code, broken[0].refused.reason) == (grpc.StatusCode.INTERNAL, "FAILED")

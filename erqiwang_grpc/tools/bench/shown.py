@@ -21,7 +21,7 @@ def shown(result: Result) -> RenderableType:
 def _before(result: Result) -> Iterator[Text]:
     machine, number = result.machine, len(result.rounds)
     yield Text(
-        f"Core {machine.core}, Python {machine.python}, {machine.cores} cores; "
+        f"Core {machine.core}, service {machine.service}, Python {machine.python}, {machine.cores} cores; "
         f"load average {machine.load_before:.1f} before, {machine.load_after:.1f} after."
     )
     rounds = "one round" if number == 1 else f"medians of {number} rounds"
@@ -85,7 +85,7 @@ def _framed(title: str, *names: str) -> Table:
 
 
 def _after(result: Result) -> Iterator[Text]:
-    streams, gateway = (MOST_RATIO[way][result.machine.core] for way in ("streams", "gateway"))
+    streams, gateway = (MOST_RATIO[way][result.machine.service] for way in ("streams", "gateway"))
     yield Text(
         "The relay sends the same messages and knows no game; its CPU a turn over streams is 1. Over streams each seat "
         "has its own stream and connection; a gateway has all seats of a process on one stream. p50 and p99 are from a "
@@ -94,7 +94,7 @@ def _after(result: Result) -> Iterator[Text]:
     if result.idle_seats:
         yield Text(f"{result.idle_seats:,} more seats were attached and sent nothing.")
     yield Text(
-        f"Aims as fast as they can in memory, core {result.machine.core}: {streams:g} over streams, {gateway:g} through "
+        f"Aims as fast as they can in memory, service {result.machine.service}: {streams:g} over streams, {gateway:g} through "
         "a gateway, and 5,000 turns a second."
     )
     if result.failed:

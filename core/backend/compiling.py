@@ -1,0 +1,109 @@
+"""A build backend: setuptools, and mypyc where a compiled wheel is asked for.
+
+`pip wheel FOLDER` builds a pure wheel, `pip wheel -C compiled=true FOLDER` a compiled one of the same sources. A compiled
+wheel is built in a folder of its own, so that no binary is left beside a source and shadows it.
+"""
+
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from shutil import copy, copytree, ignore_patterns
+from typing import Final, TypeAlias, final
+
+from setuptools import build_meta
+
+from backend.expanding import expand
+
+ConfigSettings: TypeAlias = Mapping[str, str | list[str] | None] | None
+
+_COMPILER: Final = "mypy>=2.4"
+"""mypyc comes with mypy."""
+
+_SETUP: Final = """\
+from mypyc.build import mypycify
+from setuptools import setup
+
+setup(ext_modules=mypycify({arguments!r}, opt_level={level!r}, debug_level="0"))
+"""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Backend:
+    """The hooks that a frontend such as pip calls, for one project."""
+
+    folder: Path
+    """Where its `pyproject.toml` lies."""
+    files: tuple[str, ...]
+    """What a wheel needs beside the package, relative to the folder."""
+    package: str
+    """The folder of the package, relative to the folder."""
+    compiled: tuple[str, ...]
+    """What is compiled: files of the package, and folders with all files below them."""
+    interpreted: tuple[str, ...]
+    """Files and folders below those that are not compiled."""
+    checked: tuple[str, ...]
+    """Arguments of the type check that mypyc begins with."""
+    compiling_needs: tuple[str, ...] = ()
+    """The libraries, beside mypyc, whose types the type check reads."""
+
+    # What is the same for a pure and for a compiled wheel. An editable install is always pure.
+    build_sdist = staticmethod(build_meta.build_sdist)
+    build_editable = staticmethod(build_meta.build_editable)
+    get_requires_for_build_sdist = staticmethod(build_meta.get_requires_for_build_sdist)
+    get_requires_for_build_editable = staticmethod(build_meta.get_requires_for_build_editable)
+    prepare_metadata_for_build_wheel = staticmethod(build_meta.prepare_metadata_for_build_wheel)
+    prepare_metadata_for_build_editable = staticmethod(build_meta.prepare_metadata_for_build_editable)
+
+    def get_requires_for_build_wheel(self, config_settings: ConfigSettings = None) -> list[str]:
+        """What building the wheel needs beside setuptools."""
+        needed = build_meta.get_requires_for_build_wheel(config_settings)
+        return [*needed, _COMPILER, *self.compiling_needs] if _is_compiled(config_settings) else needed
+
+    def build_wheel(
+        self, wheel_directory: str, config_settings: ConfigSettings = None, metadata_directory: str | None = None
+    ) -> str:
+        """Build the wheel, pure or compiled; gives its name."""
+        if not _is_compiled(config_settings):
+            return build_meta.build_wheel(wheel_directory, config_settings, metadata_directory)
+        target, here = str(Path(wheel_directory).absolute()), Path.cwd()
+        with tempfile.TemporaryDirectory() as folder:
+            os.chdir(self._prepared(Path(folder) / "project", _setting(config_settings, "level", "2")))
+            try:
+                return build_meta.build_wheel(target)
+            finally:
+                os.chdir(here)
+
+    def _prepared(self, project: Path, level: str) -> Path:
+        """A copy of the project whose sources are ready for mypyc, to be optimised at that level of the C compiler."""
+        copytree(self.folder / self.package, project / self.package, ignore=ignore_patterns("__pycache__", "*.so"))
+        for file in self.files:
+            copy(self.folder / file, project / file)
+        sources = self._sources(project / self.package)
+        for source in sources:
+            expand(source)
+        arguments = [*self.checked, *(str(source.relative_to(project)) for source in sources)]
+        (project / "setup.py").write_text(_SETUP.format(arguments=arguments, level=level), encoding="utf-8")
+        return project
+
+    def _sources(self, package: Path) -> list[Path]:
+        # The face of a package is left as it is: it only hands names on, and mypyc would drop what it says of itself.
+        found = _below(package, self.compiled) - _below(package, self.interpreted)
+        return sorted(source for source in found if source.name != "__init__.py")
+
+
+def _below(package: Path, names: tuple[str, ...]) -> set[Path]:
+    """The named files, and all files below the named folders."""
+    named = [package / name for name in names]
+    return {source for each in named for source in (each.rglob("*.py") if each.is_dir() else (each,))}
+
+
+def _is_compiled(config_settings: ConfigSettings) -> bool:
+    return _setting(config_settings, "compiled", "false").lower() in ("true", "1", "yes")
+
+
+def _setting(config_settings: ConfigSettings, name: str, default: str) -> str:
+    value = (config_settings or {}).get(name)
+    return value if isinstance(value, str) else default
