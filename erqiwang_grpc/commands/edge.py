@@ -7,6 +7,7 @@ import signal
 import ssl
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Callable
 from dataclasses import fields
 from ipaddress import ip_network
 from pathlib import Path
@@ -122,7 +123,7 @@ def run(arguments: Namespace) -> int:
     except BadArguments as bad:
         print(f"erqiwang edge: {bad}", file=sys.stderr)
         return CANNOT_START
-    return interrupts.run(_serve(settings, arguments.drain_seconds), uvloop.new_event_loop)
+    return interrupts.run(_serve(settings, arguments), uvloop.new_event_loop)
 
 
 def _settings(arguments: Namespace) -> Settings:
@@ -164,6 +165,12 @@ def _tls(arguments: Namespace) -> ssl.SSLContext | None:
     if arguments.tls_cert is None or arguments.tls_key is None:
         raise BadArguments("--tls-cert and --tls-key go together")
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    _load(context, arguments)
+    return context
+
+
+def _load(context: ssl.SSLContext, arguments: Namespace) -> None:
+    """Read the TLS files: each connection from now on is served with them. Raises `BadArguments`."""
     try:
         context.load_cert_chain(arguments.tls_cert, arguments.tls_key, password=_no_password)
     except ssl.SSLError as error:
@@ -172,7 +179,6 @@ def _tls(arguments: Namespace) -> ssl.SSLContext | None:
         ) from error
     except OSError as error:
         raise BadArguments(f"--tls-cert or --tls-key: {error.strerror}") from error
-    return context
 
 
 def _no_password() -> str:
@@ -180,15 +186,15 @@ def _no_password() -> str:
     return ""
 
 
-async def _serve(settings: Settings, drain_seconds: float) -> int:
+async def _serve(settings: Settings, arguments: Namespace) -> int:
     open_files.allow(settings.limits.connections)
     stopping: asyncio.Future[signal.Signals] = asyncio.get_running_loop().create_future()
-    _on_signals(stopping)
+    _on_signals(stopping, lambda: _reload(settings, arguments))
     try:
         async with running(settings) as edge:
             calm_the_collector()
             print(f"erqiwang edge serves on {settings.host}:{edge.port}", flush=True)
-            return await _until_stopped(edge, stopping, drain_seconds)
+            return await _until_stopped(edge, stopping, arguments.drain_seconds)
     except CannotListen as refused:
         print(f"erqiwang edge: {refused}: choose another --port or --status-port", file=sys.stderr)
         return CANNOT_START
@@ -206,7 +212,21 @@ async def _until_stopped(edge: Running, stopping: asyncio.Future[signal.Signals]
     return 128 + stopped_by if stopped_by is signal.SIGINT else 0
 
 
-def _on_signals(stopping: asyncio.Future[signal.Signals]) -> None:
+def _reload(settings: Settings, arguments: Namespace) -> None:
+    """Read the TLS files again. If they are refused, those in use stay."""
+    if settings.tls is None:
+        return
+    try:
+        # First into another context, because a chain is in use before its key is found to be another's.
+        _load(ssl.create_default_context(ssl.Purpose.CLIENT_AUTH), arguments)
+        _load(settings.tls, arguments)
+    except BadArguments as bad:
+        log.error("certificate refused", extra={"path": str(arguments.tls_cert), "why": str(bad)})  # noqa: TRY400  # the reason says all
+    else:
+        log.info("certificate reloaded", extra={"path": str(arguments.tls_cert)})
+
+
+def _on_signals(stopping: asyncio.Future[signal.Signals], reload: Callable[[], None]) -> None:
     def stop(number: signal.Signals) -> None:
         if not stopping.done():
             stopping.set_result(number)
@@ -214,3 +234,4 @@ def _on_signals(stopping: asyncio.Future[signal.Signals]) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop, number)
+    loop.add_signal_handler(signal.SIGHUP, reload)

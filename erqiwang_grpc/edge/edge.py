@@ -45,7 +45,7 @@ class Edge:
     @property
     def is_ready(self) -> bool:
         """Whether players can be served: a server is reached, and the edge is not leaving."""
-        return self.seats.is_open and self.stream.connections > 0 and not self.is_draining
+        return self.seats.is_heard and not self.is_draining
 
     @contextlib.asynccontextmanager
     async def socket(

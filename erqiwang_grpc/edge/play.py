@@ -73,7 +73,7 @@ class PlayTalk:
     def _give_up(self) -> None:
         """Close the socket if it has no seat yet."""
         if self._seat is None or not self._seat.was_attached:
-            self._socket.outbox.close(closes.NOT_ATTACHED if self._edge.seats.is_open else closes.NO_SERVER)
+            self._socket.outbox.close(closes.NOT_ATTACHED if self._edge.seats.is_heard else closes.NO_SERVER)
 
     def _take(self, data: str | bytes, authorization: str | None) -> bool:
         """Take a message of the client; gives whether to go on."""

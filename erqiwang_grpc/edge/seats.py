@@ -202,7 +202,9 @@ class Seats:
         self._heard = 0.0
         self.put: Callable[[gateway_pb.SeatRequest], None]
         self.is_open = False
-        """Whether a stream is there."""
+        """Whether a stream is there, or is tried."""
+        self.is_heard = False
+        """Whether a server has said something on it."""
         self.ended: asyncio.Future[Ended] = asyncio.get_running_loop().create_future()
         """How the stream ended for good."""
 
@@ -242,13 +244,14 @@ class Seats:
 
     def lose(self) -> None:
         """The stream is gone, and with it the seats that were being left."""
-        self.is_open = False
+        self.is_open = self.is_heard = False
         for seat in self._seats.values():
             seat.lose()
         self._seats = {handle: seat for handle, seat in self._seats.items() if not seat.is_left}
 
     async def hear(self, response: gateway_pb.ConnectResponse) -> None:
         """Pass on what the seats are told."""
+        self.is_heard = True
         if response.HasField("heartbeat"):
             self._set_clock(response.heartbeat.ToNanoseconds())
         for told in response.seats:

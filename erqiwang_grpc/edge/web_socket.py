@@ -8,7 +8,7 @@ import logging
 import socket
 from collections.abc import AsyncIterator, Sequence
 from time import monotonic
-from typing import Protocol, final
+from typing import Final, Protocol, final
 
 from aiohttp import ClientConnectionResetError, WSMessage, WSMsgType, web
 
@@ -20,6 +20,9 @@ from erqiwang_grpc.edge.outbox import Outbox
 from erqiwang_grpc.edge.settings import Limits
 
 log = logging.getLogger(__name__)
+
+_OVER: Final = (WSMsgType.CLOSE, WSMsgType.CLOSING, WSMsgType.CLOSED, WSMsgType.ERROR)
+"""What a socket gives after its last message."""
 
 
 class Talk(Protocol):
@@ -195,7 +198,3 @@ class Socket:
         """Cut the connection. What is not sent yet is lost."""
         if self._transport is not None:
             self._transport.abort()
-
-
-_OVER = (WSMsgType.CLOSE, WSMsgType.CLOSING, WSMsgType.CLOSED, WSMsgType.ERROR)
-__all__ = ["Close", "Socket", "Talk"]

@@ -14,7 +14,7 @@ from tests.edge.processes import edge_apart, gateway_key, started, taking
 from tests.edge.sockets import JSON, PlayerSocket
 from tests.service.certificates import Authority
 from tests.service.processes import serving
-from tests.service.tables import seated
+from tests.service.tables import eventually, seated
 
 
 @pytest.mark.parametrize(("how", "status"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
@@ -64,6 +64,38 @@ async def test_tls_on_both_sides(tmp_path: Path) -> None:
                 player = PlayerSocket(socket, JSON)
                 await player.say(pb.PlayRequest(attach=pb.Attach(seat_token="nonsense")))
                 assert await player.closed() == 4005
+
+
+async def test_a_new_certificate_is_taken_without_a_stop_and_a_broken_one_is_not(tmp_path: Path) -> None:
+    authority = Authority("ours")
+    certificate, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+
+    def put() -> bytes:
+        issued = authority.issue("localhost")
+        certificate.write_bytes(issued.certificate)
+        key.write_bytes(issued.key)
+        return ssl.PEM_cert_to_DER_cert(issued.certificate.decode())
+
+    async def served() -> bytes | None:
+        trusting = ssl.create_default_context(cadata=authority.certificate.decode())
+        _, writer = await asyncio.open_connection("localhost", edge.port, ssl=trusting)
+        found: bytes | None = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
+        writer.close()
+        return found
+
+    first = put()
+    flags = ("--tls-cert", str(certificate), "--tls-key", str(key))
+    async with edge_apart(["127.0.0.1:1"], *flags, key="erqg_key", log=tmp_path / "edge.log") as edge:
+        assert await served() == first
+        second = put()
+        edge.process.send_signal(signal.SIGHUP)
+        await eventually(lambda: edge.lines()[-1]["message"] == "certificate reloaded")
+        assert await served() == second
+        put()
+        certificate.write_bytes(b"nothing")
+        edge.process.send_signal(signal.SIGHUP)
+        await eventually(lambda: edge.lines()[-1]["message"] == "certificate refused")
+        assert await served() == second
 
 
 async def test_servers_that_refuse_the_key_end_the_edge(tmp_path: Path) -> None:

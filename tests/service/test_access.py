@@ -261,3 +261,15 @@ async def test_an_open_stream_outlives_its_token(service: Service) -> None:
     assert refused.value.code() == grpc.StatusCode.UNAUTHENTICATED
     accepted = await step(service, table)
     assert (await stream.hear("notice")).notice.version == accepted.first_version
+
+
+@pytest.mark.parametrize("is_first", [True, False], ids=["the first", "a later one"])
+async def test_a_token_in_attach_ends_a_stream_which_has_metadata_for_it(service: Service, is_first: bool) -> None:
+    table = await seated(service.platform)
+    seat = RawSeat(service, table.tokens[0])
+    if not is_first:
+        await seat.attach()
+    await seat.say(seat_service_pb2.PlayRequest(attach=seat_service_pb2.Attach(seat_token=table.tokens[0])))
+    assert all(message.WhichOneof("message") == "presence" for message in await seat.rest())
+    assert seat.refused is not None
+    assert (seat.refused.code, seat.refused.reason) == (grpc.StatusCode.INVALID_ARGUMENT, "MALFORMED")
