@@ -86,6 +86,8 @@ class Machine:
 
     core: str
     """How the rules ran: `interpreted` or `compiled`."""
+    service: str
+    """How the rest of a command's way ran, likewise."""
     python: str
     cores: int
     load_before: float
@@ -167,4 +169,4 @@ MOST_RATIO: Final[Mapping[Way, Mapping[str, float]]] = {
     "streams": {"interpreted": 1.8, "compiled": 1.5},
     "gateway": {"interpreted": 0.9, "compiled": 0.6},
 }
-"""The aims for `Result.ratios` as fast as they can, with rooms in memory, by how the core runs."""
+"""The aims for `Result.ratios` as fast as they can, with rooms in memory, by how the service runs."""

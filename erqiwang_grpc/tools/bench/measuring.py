@@ -19,7 +19,7 @@ from erqiwang_core.rules import game_rules
 from google.protobuf import json_format
 
 from erqiwang_grpc.client.calls import CallRefused
-from erqiwang_grpc.commands.version import core_build
+from erqiwang_grpc.commands.version import core_build, service_build
 from erqiwang_grpc.rpc.wire import encode
 from erqiwang_grpc.tools.bench import processes
 from erqiwang_grpc.tools.bench.failure import BenchFailed
@@ -100,7 +100,9 @@ async def measure(plan: Plan, report: Report) -> Result:
     with tempfile.TemporaryDirectory(prefix="erqiwang-bench-") as name:
         bench = await _Bench.prepared(plan, Path(name))
         rounds = [await bench.round(_in_round(report, number, plan.rounds)) for number in range(plan.rounds)]
-        machine = Machine(core_build(), platform.python_version(), os.cpu_count() or 1, before, os.getloadavg()[0])
+        machine = Machine(
+            core_build(), service_build(), platform.python_version(), os.cpu_count() or 1, before, os.getloadavg()[0]
+        )
         idle = plan.idle_rooms * plan.seats
         return Result(rounds, machine, plan.rooms, plan.seats, plan.seconds, idle, bench.script.bytes_per_turn)
 

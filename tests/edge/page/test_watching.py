@@ -1,12 +1,10 @@
 """A spectator at the table page sees what everybody at the table sees, and has nothing to do."""
 
-import pytest
 from playwright.async_api import Browser, expect
 
 from tests.edge.page.browsers import PHONE, SETTLED, Person
 from tests.edge.page.seats import page_table
-
-spectating = pytest.importorskip("tests.service.spectating", reason="there are no watch tokens")
+from tests.service import spectating
 
 
 async def test_a_table_is_watched(browser: Browser) -> None:

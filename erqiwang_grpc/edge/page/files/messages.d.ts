@@ -284,7 +284,7 @@ export type Outcome =
 
 export interface View {
   roomId: string;
-  seat: number;
+  seat?: number;
   options?: RoomOptions;
   parts?: Parts;
 }
@@ -779,7 +779,8 @@ export type RefusalQuota =
   | "QUOTA_STREAMS"
   | "QUOTA_CALLS"
   | "QUOTA_UNATTACHED"
-  | "QUOTA_GATEWAYS";
+  | "QUOTA_GATEWAYS"
+  | "QUOTA_SPECTATORS";
 
 export type RefusalForeignCursor = Record<string, never>;
 
