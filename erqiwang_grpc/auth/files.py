@@ -130,6 +130,21 @@ def _add_platform_key(path: Path, platform: PlatformId, scope: Scope) -> str | K
     return _replace(path, _platform_text(current.adding(platform, fresh, scope))) or fresh
 
 
+def remove_platform_key(path: Path, fingerprint: str) -> PlatformKey | KeyFileRefused:
+    """Remove the key of that fingerprint and return what was known of it. A running server needs a reload."""
+    return _alone(path, lambda: _remove_platform_key(path, fingerprint))
+
+
+def _remove_platform_key(path: Path, fingerprint: str) -> PlatformKey | KeyFileRefused:
+    current = read_platform_keys(path)
+    if isinstance(current, KeyFileRefused):
+        return current
+    found = [key for key in current.keys if key.fingerprint == fingerprint]
+    if len(found) != 1:
+        return KeyFileRefused(path, "it holds no key of that fingerprint: `erqiwang keys list` shows them")
+    return _replace(path, _platform_text(current.removing(found[0]))) or found[0]
+
+
 def rotate_signing_key(path: Path, keep: int) -> KeyFileRefused | None:
     """Add a fresh key, which signs from the next reload on. The last `keep` keys before it still verify."""
     return _alone(path, lambda: _changed(path, lambda known: known.rotated(keys.new_signing_key(), keep)))

@@ -50,6 +50,11 @@ class PlatformKey:
     digest: bytes
     scope: Scope = Scope.PLATFORM
 
+    @property
+    def fingerprint(self) -> str:
+        """What the key is called where it is listed: the first 12 hexadecimal digits of its hash."""
+        return self.digest.hex()[:12]
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -73,6 +78,10 @@ class PlatformKeys:
     def adding(self, platform: PlatformId, presented: str, scope: Scope = Scope.PLATFORM) -> PlatformKeys:
         """These keys and one more. The platform's other keys stay valid."""
         return PlatformKeys((*self.keys, PlatformKey(platform, digest(presented), scope)))
+
+    def removing(self, key: PlatformKey) -> PlatformKeys:
+        """These keys without that one."""
+        return PlatformKeys(tuple(kept for kept in self.keys if kept != key))
 
 
 @final

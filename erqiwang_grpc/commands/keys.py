@@ -1,4 +1,4 @@
-"""`erqiwang keys`: makes a key for a platform, or a fresh key that signs seat tokens."""
+"""`erqiwang keys`: makes, lists and removes keys of platforms, and makes fresh keys that sign seat tokens."""
 
 import sys
 from argparse import ArgumentParser, Namespace
@@ -11,6 +11,8 @@ from erqiwang_grpc.auth.files import (
     KeyFileRefused,
     add_platform_key,
     prepare_signing_key,
+    read_platform_keys,
+    remove_platform_key,
     rotate_signing_key,
     sign_with_prepared,
 )
@@ -37,6 +39,21 @@ def add_arguments(parser: ArgumentParser) -> None:
     add.add_argument("--platform-keys", type=Path, help="the key file (default: in the data folder)")
     data_folder.add_data_option(add)
     add.set_defaults(run=add_key)
+    shown = actions.add_parser(
+        "list",
+        help="show the keys of platforms: platform, scope, fingerprint",
+        epilog="A fingerprint is the first 12 digits of the key's SHA-256. The keys themselves are kept nowhere.",
+    )
+    shown.add_argument("--platform-keys", type=Path, help="the key file (default: in the data folder)")
+    data_folder.add_data_option(shown)
+    shown.set_defaults(run=list_keys)
+    remove = actions.add_parser(
+        "remove", help="remove one key of a platform, which opens nothing from the next reload on"
+    )
+    remove.add_argument("fingerprint", help="the fingerprint that `list` shows")
+    remove.add_argument("--platform-keys", type=Path, help="the key file (default: in the data folder)")
+    data_folder.add_data_option(remove)
+    remove.set_defaults(run=remove_key)
     prepare = actions.add_parser(
         "prepare-signing",
         help="add a fresh key that verifies seat tokens and does not sign them yet",
@@ -70,6 +87,27 @@ def add_key(arguments: Namespace) -> int:
     if isinstance(key, KeyFileRefused):
         return _refused(f"{key.path}: {key.why}")
     print(key)
+    return DONE
+
+
+def list_keys(arguments: Namespace) -> int:
+    """Print platform, scope and fingerprint of each key. Gives 2 if that fails, with advice on standard error."""
+    known = read_platform_keys(arguments.platform_keys or arguments.data / PLATFORM_KEYS)
+    if isinstance(known, KeyFileRefused):
+        return _refused(f"{known.path}: {known.why}")
+    for key in known.keys:
+        print(f"{key.platform} {key.scope.label} {key.fingerprint}")
+    return DONE
+
+
+def remove_key(arguments: Namespace) -> int:
+    """Remove one key. Gives 2 if that fails, with advice on standard error."""
+    path = arguments.platform_keys or arguments.data / PLATFORM_KEYS
+    removed = remove_platform_key(path, arguments.fingerprint)
+    if isinstance(removed, KeyFileRefused):
+        return _refused(f"{removed.path}: {removed.why}")
+    what = f"the {removed.scope.label} key {removed.fingerprint} of {removed.platform}"
+    folding.say([f"{path}: {what} is removed, and opens nothing from the next reload on"])
     return DONE
 
 

@@ -38,7 +38,7 @@ OTHER: Final[dict[str, list[tuple[str, ...]]]] = {
     "backup": [("COPY", "--data", "DATA")],
     "move": [("--from", "DATA", "--to", "COPY")],
     "compact": [("--data", "DATA")],
-    "keys": [("rotate-signing", "--data", "DATA"), ("add", "acme", "--data", "DATA")],
+    "keys": [("rotate-signing", "--data", "DATA"), ("add", "acme", "--data", "DATA"), ("list", "--data", "DATA")],
     "store": [("new-identity", "--data", "DATA")],
 }
 """Subcommands that print times, sizes or secrets: nothing is wider than the terminal, and nothing is shortened."""
@@ -115,7 +115,7 @@ def test_what_is_another_each_time(subcommand: str, arguments: tuple[str, ...], 
 
 
 ACTIONS: Final = {
-    "keys": ("add", "prepare-signing", "rotate-signing"),
+    "keys": ("add", "list", "remove", "prepare-signing", "rotate-signing"),
     "store": ("identity", "new-identity", "rebuild"),
     "rooms": ("list", "show", "disband"),
 }

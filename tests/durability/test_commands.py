@@ -1,6 +1,7 @@
 """The operator's commands on a data folder: what they show, keep, delete and copy, and what they never show."""
 
 import asyncio
+import hashlib
 import io
 import json
 import shutil
@@ -338,6 +339,39 @@ def test_a_platform_is_given_a_key_that_opens_its_rooms(tmp_path: Path, capsys: 
     assert (known.platform(gateway), known.platform(gateway, Scope.GATEWAY)) == (None, "rival")
     said(capsys, "keys", "add", "No Name", "--data", str(tmp_path), status=2)
     said(capsys, "keys", "add", "rival", "--data", str(tmp_path / "nowhere"), status=2)
+
+
+def test_a_key_that_was_removed_opens_nothing_and_the_others_still_do(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    opened = open_key_files(tmp_path, None, None)
+    assert isinstance(opened, Opened)
+    old, new = (said(capsys, "keys", "add", "rival", "--data", str(tmp_path)).strip() for _ in range(2))
+    gateway = said(capsys, "keys", "add", "rival", "--scope", "gateway", "--data", str(tmp_path)).strip()
+    listed = said(capsys, "keys", "list", "--data", str(tmp_path)).splitlines()
+    prints = [hashlib.sha256(key.encode()).hexdigest()[:12] for key in (old, new, gateway)]
+    assert listed[1:] == [f"rival platform {prints[0]}", f"rival platform {prints[1]}", f"rival gateway {prints[2]}"]
+    assert listed[0].startswith("local platform ")
+    assert f"the platform key {prints[0]} of rival" in said(
+        capsys, "keys", "remove", prints[0], "--data", str(tmp_path)
+    )
+    assert opened.files.reload() is None
+    known = opened.files.current.platforms
+    assert (known.platform(old), known.platform(new), known.platform(gateway, Scope.GATEWAY)) == (
+        None,
+        "rival",
+        "rival",
+    )
+    for absent in (prints[0], prints[1][:-1], ""):
+        said(capsys, "keys", "remove", absent, "--data", str(tmp_path), status=2)
+    said(capsys, "keys", "remove", prints[1], "--data", str(tmp_path / "nowhere"), status=2)
+    said(capsys, "keys", "list", "--data", str(tmp_path / "nowhere"), status=2)
+    for each in (
+        line.rpartition(" ")[2] for line in said(capsys, "keys", "list", "--data", str(tmp_path)).splitlines()
+    ):
+        said(capsys, "keys", "remove", each, "--data", str(tmp_path))
+    assert said(capsys, "keys", "list", "--data", str(tmp_path)) == ""
+    assert opened.files.reload() is None, "a file without keys is sound, and opens nothing"
 
 
 def test_after_a_rotation_older_tokens_stay_good_for_as_long_as_is_said(
