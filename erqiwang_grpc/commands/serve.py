@@ -60,6 +60,13 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--grace", type=not_negative, default=5.0, help="seconds to finish calls in progress at a stop (default: 5)"
     )
+    parser.add_argument(
+        "--lame-duck",
+        type=not_negative,
+        default=0.0,
+        metavar="SECONDS",
+        help="seconds at a stop between NOT_SERVING and the goodbyes, in which load balancers turn away (default: 0)",
+    )
     _add_limits(parser)
     parser.set_defaults(run=run)
 
@@ -275,7 +282,7 @@ async def _serve_rooms(arguments: Namespace, prepared: Prepared, keys: KeyFiles,
         await _give_up(server)
     losing.cancel()
     stopped_by = await stopping
-    await server.stop(arguments.grace)
+    await server.stop(arguments.grace, arguments.lame_duck)
     return 128 + stopped_by if stopped_by is signal.SIGINT else 0
 
 

@@ -29,11 +29,17 @@ class Health(rpc.HealthServicer):
         self._watchers = watchers
         self._is_well = is_well
         self._was_well = True
+        self._is_leaving = False
         self._changed = Event()
+
+    def leave(self) -> None:
+        """Say from now on that nothing is served, and tell all watchers so."""
+        self._is_leaving = True
+        self.look()
 
     def look(self) -> None:
         """See whether the health has changed, and tell all watchers if so. Call it about once a second."""
-        well = self._is_well()
+        well = self._serves
         if well != self._was_well:
             self._was_well = well
             self._changed.set()
@@ -64,10 +70,14 @@ class Health(rpc.HealthServicer):
         await context.write(self._answer(request.service))
         await self._watchers.send_away(context)
 
+    @property
+    def _serves(self) -> bool:
+        return self._is_well() and not self._is_leaving
+
     def _answer(self, service: str) -> pb.HealthCheckResponse:
         if service not in self._services:
             return pb.HealthCheckResponse(status=pb.HealthCheckResponse.SERVICE_UNKNOWN)
-        serves = self._is_well() and not self._watchers.closed
+        serves = self._serves and not self._watchers.closed
         return pb.HealthCheckResponse(
             status=pb.HealthCheckResponse.SERVING if serves else pb.HealthCheckResponse.NOT_SERVING
         )

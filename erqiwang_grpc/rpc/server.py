@@ -155,8 +155,16 @@ class Server:
             log.info("metrics", extra={"address": f"{self._settings.host}:{self.metrics.port}"})
         log.info("serving", extra={"address": f"{self._settings.host}:{self.port}"})
 
-    async def stop(self, grace: float = 5.0) -> None:
-        """Refuse new work, tell every seat to reconnect, wait up to `grace` seconds for work in progress, and close."""
+    async def stop(self, grace: float = 5.0, lame_duck: float = 0.0) -> None:
+        """Refuse new work, tell every seat to reconnect, wait up to `grace` seconds for work in progress, and close.
+
+        For `lame_duck` seconds before that, only health checks say that the server leaves: everybody is served as before,
+        and whatever balances the load sends nobody new.
+        """
+        self._health.leave()
+        if lame_duck:
+            log.info("leaving", extra={"seconds": lame_duck})
+            await asyncio.sleep(lame_duck)
         self.seats.drain()
         self.gateways.drain()
         self._health_watchers.close()

@@ -16,6 +16,7 @@ from tests.service.certificates import Authority
         pytest.param(["--port", "-1"], id="a negative port"),
         pytest.param(["--metrics-port", "65536"], id="a port of metrics"),
         pytest.param(["--grace", "-1"], id="a time before now"),
+        pytest.param(["--lame-duck", "-1"], id="a pause before now"),
         pytest.param(["--keep-days", "-1"], id="matches that have not ended yet"),
         pytest.param(["--keep-days", "nan"], id="no number"),
         pytest.param(["--rooms", "0"], id="no room at all"),

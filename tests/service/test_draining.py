@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 import grpc
 import pytest
+from grpc_health.v1 import health_pb2
 
 from erqiwang_grpc.client import SeatClient, refusal_of
 from erqiwang_grpc.client.calls import bearer
@@ -25,6 +26,7 @@ from tests.service.tables import (
     seen,
     step,
 )
+from tests.service.test_places import watch
 
 Watch: TypeAlias = "grpc.aio.UnaryStreamCall[room_service_pb2.WatchRoomsRequest, room_service_pb2.WatchRoomsResponse]"
 
@@ -72,6 +74,29 @@ async def test_streams_are_told_to_go_and_when_to_come_back(tmp_path: Path) -> N
             assert (stream.refused.code, stream.refused.reason) == (grpc.StatusCode.UNAVAILABLE, "DRAINING")
         assert all(100 <= delay <= 2000 for delay in delays)
         assert await ending(watching) == "DRAINING"
+        assert await stopping == 0
+
+
+async def test_a_lame_duck_serves_on_and_says_that_it_leaves(tmp_path: Path) -> None:
+    async with (
+        serving(tmp_path, "--lame-duck", "2") as server,
+        grpc.aio.insecure_channel(server.address) as channel,
+    ):
+        served = server.speaking(channel)
+        table = await seated(served.platform)
+        seat = RawSeat(served, table.tokens[0])
+        await seat.attach()
+        statuses = aiter(watch(channel))
+        assert (await anext(statuses)).status == health_pb2.HealthCheckResponse.SERVING
+        stopping = asyncio.create_task(server.stop())
+        assert (await anext(statuses)).status == health_pb2.HealthCheckResponse.NOT_SERVING
+        accepted = await step(served, table)
+        late = RawSeat(served, table.tokens[1])
+        await late.attach()
+        told = await seat.rest()
+        assert accepted.first_version in {message.notice.version for message in told}, "it was told before the goodbye"
+        assert told[-1].goodbye.reason == pb.Goodbye.REASON_DRAINING
+        assert (await late.rest())[-1].goodbye.reason == pb.Goodbye.REASON_DRAINING
         assert await stopping == 0
 
 
