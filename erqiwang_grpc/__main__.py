@@ -41,7 +41,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             except ExtraMissing as missing:
                 print(f"erqiwang {missing}", file=sys.stderr)
                 return _NOT_INSTALLED
-    parsed = parser.parse_args(arguments)
+    parsed, unknown = parser.parse_known_args(arguments)
+    if unknown:
+        # The usage of the subcommand helps. That of the whole program, which `parse_args` would print, does not.
+        parsed.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     try:
         _take_ctrl_c()
         status: int = parsed.run(parsed)

@@ -1,8 +1,8 @@
 """The subcommands of `erqiwang`: a table of their names, and the modules of those that run a service.
 
 A subcommand's module is loaded only when the subcommand is asked for, so that a server loads no tools. The module has
-`add_arguments(parser)`, which sets the parser's default for `run`. `run` takes the parsed arguments and returns the
-exit status.
+`add_arguments(parser)`, which sets the parser's default for `run`. `run` takes the parsed arguments and returns the exit
+status. A subcommand with actions sets both `run` and `parser` in the parser of each, so that an error shows its usage.
 """
 
 import importlib
@@ -40,6 +40,7 @@ class Subcommand:
                 f"{self.name} needs {what}, which is not installed: pip install 'erqiwang-grpc[{_EXTRAS[what]}]'"
             ) from missing
         add_arguments: Callable[[ArgumentParser], None] = module.add_arguments
+        parser.set_defaults(parser=parser)
         add_arguments(parser)
 
 

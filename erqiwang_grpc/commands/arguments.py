@@ -48,5 +48,10 @@ def not_negative(text: str) -> float:
     return number
 
 
+def host(text: str) -> str:
+    """A host to listen on. The brackets of an IPv6 address are taken off."""
+    return text[1:-1] if text.startswith("[") and text.endswith("]") else text
+
+
 port: Final = between(0, 65535)
 """A parser of ports. It is needed because gRPC silently takes a larger number for a different port."""

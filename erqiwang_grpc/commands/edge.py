@@ -15,9 +15,10 @@ from typing import Final
 
 import uvloop
 
+from erqiwang_grpc.addresses import joined
 from erqiwang_grpc.collector import calm_the_collector
 from erqiwang_grpc.commands import interrupts, open_files
-from erqiwang_grpc.commands.arguments import PORT, BadArguments, at_least, between, not_negative, port
+from erqiwang_grpc.commands.arguments import PORT, BadArguments, at_least, between, host, not_negative, port
 from erqiwang_grpc.commands.server_arguments import credentials
 from erqiwang_grpc.edge.packets.players import players_of
 from erqiwang_grpc.edge.serving import CannotListen, Running, running
@@ -48,7 +49,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--key-file", type=Path, help=f"file that holds the gateway key (default: the variable {KEY_VARIABLE})"
     )
-    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1)")
+    parser.add_argument("--host", type=host, default="127.0.0.1", help="address to listen on (default: 127.0.0.1)")
     parser.add_argument("--port", type=port, default=8080, help="port, 0 for a free one (default: 8080)")
     parser.add_argument("--tls-cert", type=Path, help="PEM certificate chain; with --tls-key, serve TLS")
     parser.add_argument("--tls-key", type=Path, help="PEM private key")
@@ -68,7 +69,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="proxies whose X-Forwarded-For is believed, such as 10.0.0.0/8; may be given again (default: none)",
     )
     parser.add_argument(
-        "--status-host", default="127.0.0.1", help="address for health and metrics (default: 127.0.0.1)"
+        "--status-host", type=host, default="127.0.0.1", help="address for health and metrics (default: 127.0.0.1)"
     )
     parser.add_argument(
         "--status-port", type=port, default=8081, help="port for health and metrics, 0 for a free one (default: 8081)"
@@ -201,7 +202,7 @@ async def _serve(settings: Settings, arguments: Namespace) -> int:
     try:
         async with running(settings) as edge:
             calm_the_collector()
-            print(f"erqiwang edge serves on {settings.host}:{edge.port}", flush=True)
+            print(f"erqiwang edge serves on {joined(settings.host, edge.port)}", flush=True)
             return await _until_stopped(edge, stopping, arguments.drain_seconds)
     except CannotListen as refused:
         print(f"erqiwang edge: {refused}: choose another --port or --status-port", file=sys.stderr)

@@ -38,7 +38,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     add.add_argument("--platform-keys", type=Path, help="the key file (default: in the data folder)")
     data_folder.add_data_option(add)
-    add.set_defaults(run=add_key)
+    add.set_defaults(parser=add, run=add_key)
     shown = actions.add_parser(
         "list",
         help="show the keys of platforms: platform, scope, fingerprint",
@@ -46,14 +46,14 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     shown.add_argument("--platform-keys", type=Path, help="the key file (default: in the data folder)")
     data_folder.add_data_option(shown)
-    shown.set_defaults(run=list_keys)
+    shown.set_defaults(parser=shown, run=list_keys)
     remove = actions.add_parser(
         "remove", help="remove one key of a platform, which opens nothing from the next reload on"
     )
     remove.add_argument("fingerprint", help="the fingerprint that `list` shows")
     remove.add_argument("--platform-keys", type=Path, help="the key file (default: in the data folder)")
     data_folder.add_data_option(remove)
-    remove.set_defaults(run=remove_key)
+    remove.set_defaults(parser=remove, run=remove_key)
     prepare = actions.add_parser(
         "prepare-signing",
         help="add a fresh key that verifies seat tokens and does not sign them yet",
@@ -62,7 +62,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     prepare.add_argument("--signing-keys", type=Path, help="the key file (default: in the data folder)")
     data_folder.add_data_option(prepare)
-    prepare.set_defaults(run=prepare_signing)
+    prepare.set_defaults(parser=prepare, run=prepare_signing)
     rotate = actions.add_parser("rotate-signing", help="sign seat tokens with a fresh key")
     rotate.add_argument("--signing-keys", type=Path, help="the key file (default: in the data folder)")
     rotate.add_argument(
@@ -74,7 +74,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="sign with the key that `prepare-signing` has added, not with another one",
     )
     data_folder.add_data_option(rotate)
-    rotate.set_defaults(run=rotate_signing)
+    rotate.set_defaults(parser=rotate, run=rotate_signing)
 
 
 def add_key(arguments: Namespace) -> int:

@@ -52,7 +52,7 @@ def _finish(action: ArgumentParser, ask: Callable[[Namespace, Platform], Awaitab
     action.add_argument("--json", action="store_true", help="print each room whole, as a line of JSON")
     server_arguments.add_server_options(action)
     server_arguments.add_key_option(action)
-    action.set_defaults(run=lambda arguments: run(arguments, ask))
+    action.set_defaults(parser=action, run=lambda arguments: run(arguments, ask))
 
 
 def run(arguments: Namespace, ask: Callable[[Namespace, Platform], Awaitable[list[pb.Room]]]) -> int:

@@ -13,10 +13,11 @@ from typing import Final, Never, final
 
 import uvloop
 
+from erqiwang_grpc.addresses import joined
 from erqiwang_grpc.auth.files import KeyFileRefused, KeyFiles, open_key_files
 from erqiwang_grpc.collector import calm_the_collector
 from erqiwang_grpc.commands import data_folder, interrupts, open_files, stores
-from erqiwang_grpc.commands.arguments import PORT, at_least, not_negative, port
+from erqiwang_grpc.commands.arguments import PORT, at_least, host, not_negative, port
 from erqiwang_grpc.commands.data_folder import NoStore
 from erqiwang_grpc.commands.stores import InDatabase, InFolder, Opened, Place
 from erqiwang_grpc.logs import write_to_standard_error
@@ -38,7 +39,7 @@ _LAST_WORDS: Final = 1.0
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of `serve`."""
-    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1)")
+    parser.add_argument("--host", type=host, default="127.0.0.1", help="address to listen on (default: 127.0.0.1)")
     parser.add_argument("--port", type=port, default=PORT, help=f"port, 0 for a free one (default: {PORT})")
     data_folder.add_data_option(parser)
     stores.add_store_option(parser)
@@ -267,15 +268,15 @@ async def _serve_rooms(arguments: Namespace, prepared: Prepared, keys: KeyFiles,
     except RuntimeError:
         # gRPC has printed the exact error on standard error.
         fit = "" if prepared.tls is None else ", or see whether --tls-cert, --tls-key and --client-ca are PEM and fit"
-        address = f"{arguments.host}:{arguments.port}"
+        address = joined(arguments.host, arguments.port)
         print(f"erqiwang serve: {address} cannot be listened on: choose another --host or --port{fit}", file=sys.stderr)
         return CANNOT_START
     except OSError as error:
-        address = f"{arguments.host}:{arguments.metrics_port}"
+        address = joined(arguments.host, arguments.metrics_port)
         print(f"erqiwang serve: {address}: {error.strerror}: choose another --metrics-port", file=sys.stderr)
         return CANNOT_START
     calm_the_collector()
-    print(f"erqiwang serves on {arguments.host}:{server.port}", flush=True)
+    print(f"erqiwang serves on {joined(arguments.host, server.port)}", flush=True)
     losing = asyncio.create_task(_flush_fails(opened.store))
     await asyncio.wait((losing, stopping), return_when=asyncio.FIRST_COMPLETED)
     if losing.done():

@@ -37,7 +37,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     for action, work in ((shown, _identity), (renewed, _renew), (rebuilt, _rebuild)):
         data_folder.add_data_option(action)
         stores.add_store_option(action)
-        action.set_defaults(run=partial(run, work))
+        action.set_defaults(parser=action, run=partial(run, work))
 
 
 def run(work: Callable[[Place], Awaitable[str]], arguments: Namespace) -> int:

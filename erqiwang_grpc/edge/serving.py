@@ -13,6 +13,7 @@ from typing import final
 
 from aiohttp import web
 
+from erqiwang_grpc.addresses import joined
 from erqiwang_grpc.edge import status
 from erqiwang_grpc.edge.doors import application
 from erqiwang_grpc.edge.edge import Edge
@@ -52,13 +53,13 @@ async def running(settings: Settings) -> AsyncIterator[Running]:
         if settings.status_port is not None:
             app = status.application(edge)
             status_port = await stack.enter_async_context(_listening(app, settings.status_host, settings.status_port))
-            log.info("metrics", extra={"address": f"{settings.status_host}:{status_port}"})
+            log.info("metrics", extra={"address": joined(settings.status_host, status_port)})
         port = await stack.enter_async_context(
             _listening(application(edge), settings.host, settings.port, settings.tls, settings.limits)
         )
         await stack.enter_async_context(edge.stream)
         looking = asyncio.create_task(edge.look_after())
-        log.info("serving", extra={"address": f"{settings.host}:{port}"})
+        log.info("serving", extra={"address": joined(settings.host, port)})
         try:
             yield Running(edge, port, status_port)
         finally:
@@ -66,7 +67,7 @@ async def running(settings: Settings) -> AsyncIterator[Running]:
             with contextlib.suppress(asyncio.CancelledError):
                 await looking
             await edge.drain(0)
-            log.info("stopped", extra={"address": f"{settings.host}:{port}"})
+            log.info("stopped", extra={"address": joined(settings.host, port)})
 
 
 @asynccontextmanager
@@ -107,7 +108,7 @@ async def _listen(
             accepted, host, port, ssl=tls, ssl_handshake_timeout=None if tls is None else handshake
         )
     except OSError as error:
-        raise CannotListen(f"{host}:{port}", error.strerror or str(error)) from error
+        raise CannotListen(joined(host, port), error.strerror or str(error)) from error
 
 
 @final

@@ -14,6 +14,7 @@ from grpc_channelz.v1 import channelz
 from grpc_health.v1 import health_pb2_grpc
 
 from erqiwang_grpc import shuffling
+from erqiwang_grpc.addresses import joined
 from erqiwang_grpc.archive.matches import Archive
 from erqiwang_grpc.archive.retention import delete_old_matches
 from erqiwang_grpc.archive.summaries import Scrub
@@ -137,7 +138,7 @@ class Server:
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         channelz.add_channelz_servicer(self._server)
         add_reflection((*SERVICES, health.NAME), self._server, self._reflections, self._settings.monotonic)
-        address = f"{self._settings.host}:{self._settings.port}"
+        address = joined(self._settings.host, self._settings.port)
         tls = self._settings.tls
         if tls is None:
             self.port = self._server.add_insecure_port(address)
@@ -152,8 +153,8 @@ class Server:
         if self._settings.keep_days is not None:
             self._tasks.append(asyncio.create_task(self._delete_old_matches(self._settings.keep_days)))
         if self.metrics is not None:
-            log.info("metrics", extra={"address": f"{self._settings.host}:{self.metrics.port}"})
-        log.info("serving", extra={"address": f"{self._settings.host}:{self.port}"})
+            log.info("metrics", extra={"address": joined(self._settings.host, self.metrics.port)})
+        log.info("serving", extra={"address": joined(self._settings.host, self.port)})
 
     async def stop(self, grace: float = 5.0, lame_duck: float = 0.0) -> None:
         """Refuse new work, tell every seat to reconnect, wait up to `grace` seconds for work in progress, and close.
@@ -181,7 +182,7 @@ class Server:
                 await task
         if self.metrics is not None:
             self.metrics.close()
-        log.info("stopped", extra={"address": f"{self._settings.host}:{self.port}"})
+        log.info("stopped", extra={"address": joined(self._settings.host, self.port)})
 
     def _open_metrics(self, port: int) -> MetricsPort:
         # Imported here, so that a server without metrics does not load an HTTP server.

@@ -12,8 +12,9 @@ from typing import Final
 
 from erqiwang_core.options import RoomOptions
 
+from erqiwang_grpc.addresses import joined
 from erqiwang_grpc.commands import interrupts
-from erqiwang_grpc.commands.arguments import BadArguments, port
+from erqiwang_grpc.commands.arguments import BadArguments, host, port
 from erqiwang_grpc.edge.serving import CannotListen, running
 from erqiwang_grpc.edge.settings import Settings
 from erqiwang_grpc.tools.guest import add_guest, checked, guest_table, own_seat
@@ -29,6 +30,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     page.add_argument("--no-open", action="store_true", help="print the address, and open no browser")
     page.add_argument(
         "--host",
+        type=host,
         default="127.0.0.1",
         help="address to listen on, such as this machine's own in your network, to play on a phone (default: 127.0.0.1)",
     )
@@ -74,6 +76,5 @@ async def _table(arguments: Namespace, options: RoomOptions) -> AsyncIterator[st
             edge = await stack.enter_async_context(running(settings))
         except CannotListen as error:
             raise BadArguments(f"{error}: choose another --host or --port") from error
-        host = f"[{arguments.host}]" if ":" in arguments.host else arguments.host
         # What stands after # is never sent to a server, and the page takes it out of the address at once.
-        yield f"http://{host}:{edge.port}/#token={room.table.tokens[own_seat(arguments)]}"
+        yield f"http://{joined(arguments.host, edge.port)}/#token={room.table.tokens[own_seat(arguments)]}"

@@ -121,20 +121,30 @@ ACTIONS: Final = {
 }
 
 
-@pytest.mark.parametrize(
-    "asked",
-    [
-        (),
-        *((each.name,) for each in SUBCOMMANDS),
-        *((name, action) for name, actions in ACTIONS.items() for action in actions),
-    ],
-    ids=" ".join,
-)
+ASKED: Final = [
+    *((each.name,) for each in SUBCOMMANDS),
+    *((name, action) for name, actions in ACTIONS.items() for action in actions),
+]
+
+
+@pytest.mark.parametrize("asked", [(), *ASKED], ids=" ".join)
 def test_help(asked: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     with pytest.raises(SystemExit):
         main([*asked, "--help"])
     assert max(map(cell_len, capsys.readouterr().out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("asked", ASKED, ids=" ".join)
+def test_an_error_shows_the_usage_of_the_subcommand_that_failed(
+    asked: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main([*asked, "--no-such-option"])
+    said = capsys.readouterr().err
+    name = " ".join(("erqiwang", *asked))
+    assert said.startswith(f"usage: {name} ")
+    assert said.splitlines()[-1].startswith(f"{name}: error: ")
 
 
 @pytest.mark.parametrize(

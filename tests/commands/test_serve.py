@@ -1,6 +1,10 @@
 """What `erqiwang serve` says to arguments that it cannot serve with."""
 
+import json
+import re
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -26,6 +30,36 @@ def test_numbers_out_of_range(given: list[str], tmp_path: Path, capsys: pytest.C
     with pytest.raises(SystemExit):
         main(["serve", "--data", str(tmp_path), *given])
     assert f"argument {given[0]}: {given[1]!r} is no " in capsys.readouterr().err
+
+
+def has_ipv6() -> bool:
+    try:
+        with socket.socket(socket.AF_INET6) as tried:
+            tried.bind(("::1", 0))
+    except OSError:
+        return False
+    return True
+
+
+@pytest.mark.skipif(not has_ipv6(), reason="this machine has no IPv6")
+@pytest.mark.parametrize("host", ["::1", "[::1]"])
+def test_an_address_of_ipv6_is_taken_with_and_without_brackets(host: str, tmp_path: Path) -> None:
+    command = (sys.executable, "-m", "erqiwang_grpc", "serve", "--in-memory", "--data", str(tmp_path), "--port", "0")
+    with subprocess.Popen(
+        [*command, "--host", host, "--metrics-port", "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as server:
+        try:
+            assert server.stdout is not None
+            address = server.stdout.readline().strip().rpartition(" ")[2]
+            assert re.fullmatch(r"\[::1\]:\d+", address)
+            key = tmp_path / "platform-key.txt"
+            assert main(["rooms", "list", "--server", address, "--key-file", str(key)]) == 0
+        finally:
+            server.terminate()
+        said = [json.loads(line) for line in server.communicate()[1].splitlines()]
+    scraped = [line["address"] for line in said if line["message"] == "metrics"]
+    assert scraped
+    assert all(re.fullmatch(r"\[::1\]:\d+", each) for each in scraped)
 
 
 @pytest.mark.parametrize("flag", ["--port", "--metrics-port"])
