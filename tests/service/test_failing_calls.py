@@ -7,6 +7,7 @@ from typing import Final, Never
 import grpc
 import pytest
 from google.protobuf.descriptor import MethodDescriptor
+from google.protobuf.duration_pb2 import Duration
 
 from erqiwang_grpc.client import refusal_of
 from erqiwang_grpc.client.calls import bearer
@@ -68,6 +69,9 @@ def request(rpc: MethodDescriptor, table: Table) -> bytes:
     """One that gets as far as the log."""
     if rpc.name == "CreateRoom":
         return pb.CreateRoomRequest(command_id="new", owner="alice").SerializeToString()
+    if rpc.name == "CreateWatchToken":
+        minute = Duration(seconds=60)
+        return pb.CreateWatchTokenRequest(room_id=table.room_id, delay=minute, lifetime=minute).SerializeToString()
     # A room's id is the first field wherever a platform names a room.
     return pb.GetRoomRequest(room_id=table.room_id).SerializeToString() if needs_a_room(rpc) else b""
 

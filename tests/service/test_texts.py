@@ -80,9 +80,11 @@ SOUGHT: Final = (
     "StartMatch.room_id",
     "DisbandRoom.room_id",
     "GetMatchRecord.room_id",
+    "CreateWatchToken.room_id",
 )
 """Tested here as well: a room is found or is not."""
 ELSEWHERE: Final = {
+    "Play.attach.seat_token": "test_access.py::test_a_token_in_attach_ends_a_stream_which_has_metadata_for_it",
     "Play.command_id": "test_fields.py::test_the_id_of_a_command_on_a_stream_is_taken_up_to_its_bound_in_bytes",
     "ListRooms.page_token": "test_fields.py::test_a_page_token_or_a_cursor_that_was_not_given_here",
     "ListMatchRecords.page_token": "test_fields.py::test_a_page_token_or_a_cursor_that_was_not_given_here",
@@ -105,6 +107,7 @@ FILLED: Final = {
     "CreateRoom": {"command_id": "mine", "owner": "alice"},
     "TakeSeat": {"player": "bob"},
     "RefreshSeatToken": {"player": "alice"},
+    "CreateWatchToken": {"settled_deals": True},
 }
 """What a request must have beside the text."""
 

@@ -7,7 +7,17 @@ from random import Random
 
 import pytest
 
-from erqiwang_grpc.store import NOTHING, AppendAnswer, Appended, Batch, Duplicate, Unavailable, Unsure, Version
+from erqiwang_grpc.store import (
+    NOTHING,
+    AppendAnswer,
+    Appended,
+    Batch,
+    Conflict,
+    Duplicate,
+    Unavailable,
+    Unsure,
+    Version,
+)
 from erqiwang_grpc.store.postgres import Address, PostgresStore, connections
 from erqiwang_grpc.testing.cluster import Cluster
 from erqiwang_grpc.testing.proxy import Proxy, proxied
@@ -111,6 +121,8 @@ async def test_connections_that_are_cut_again_and_again_cost_no_answered_append(
                 stored.append(body)
             elif isinstance(answer, Unsure):
                 doubtful.add(body)
+            elif isinstance(answer, Conflict):
+                assert doubtful, "a batch that was cut while it was under way is stored now"
             else:
                 assert isinstance(answer, Unavailable), answer
         await eventually(lambda: is_back(node))
