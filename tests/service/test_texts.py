@@ -103,7 +103,7 @@ METHODS: Final[dict[str, MethodDescriptor]] = {
     )
     for method in service.methods
 }
-FILLED: Final = {
+FILLED: Final[dict[str, dict[str, str | bool]]] = {
     "CreateRoom": {"command_id": "mine", "owner": "alice"},
     "TakeSeat": {"player": "bob"},
     "RefreshSeatToken": {"player": "alice"},
