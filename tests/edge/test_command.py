@@ -103,7 +103,7 @@ async def test_servers_that_refuse_the_key_end_the_edge(tmp_path: Path) -> None:
         process = await started("--server", server.address, key="erqg_" + "A" * 43, log=tmp_path / "edge.log")
         assert await asyncio.wait_for(process.wait(), 30) == 1
         said = (tmp_path / "edge.log").read_text()
-        assert "erqiwang edge: the servers refuse its gateway key: " in said
+        assert "erqiwang edge: the servers refuse its gateway key: UNAUTHENTICATED CREDENTIAL_WRONG: " in said
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from erqiwang_grpc.edge import closes
 from erqiwang_grpc.edge.closes import Close
 from erqiwang_grpc.edge.edge import Edge
 from erqiwang_grpc.edge.packets.from_seat import Errcode, Frame, Garbage, integer, read
-from erqiwang_grpc.edge.packets.players import Asked, Place, Unavailable
+from erqiwang_grpc.edge.packets.players import Asked, Place, Unavailable, place_of
 from erqiwang_grpc.edge.packets.to_seat import Shibai
 from erqiwang_grpc.edge.packets.translator import Act, Signal, Translator
 from erqiwang_grpc.edge.packets.who import NOBODY, Who
@@ -118,11 +118,12 @@ class PacketTalk:
         return self._carry_out(self._translator.ask(frame))
 
     async def _enter(self, frame: Frame) -> bool:
-        who = _said(frame.data or {})
+        data = frame.data or {}
+        who = _said(data)
         if who is None:
             return self._refuse(frame.name, Errcode.PLAYER)
         try:
-            place = _token(frame.data or {}) or await self._looked_up(who, frame.data or {})
+            place = place_of(data) if _has_token(data) else await self._looked_up(who, data)
         except Unavailable as why:
             log.warning("the players cannot be looked up", extra={"why": str(why)})
             return self._close(NO_PLAYERS)
@@ -248,10 +249,10 @@ def _said(data: Mapping[str, object]) -> Who | None:
     return Who(agentid, playerid, gameid, roomcode)
 
 
-def _token(data: Mapping[str, object]) -> Place | None:
-    """The place that the packet names itself."""
+def _has_token(data: Mapping[str, object]) -> bool:
+    """Whether the packet names its place itself."""
     token = data.get("seat_token")
-    return Place(token, integer(data.get("last_version"))) if isinstance(token, str) and token else None
+    return isinstance(token, str) and bool(token)
 
 
 def _agrees(said: str | None, known: str | None) -> bool:
