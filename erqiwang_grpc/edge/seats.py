@@ -18,11 +18,11 @@ from erqiwang_grpc.v1 import gateway_service_pb2 as gateway_pb, refusal_pb2, sea
 
 log = logging.getLogger(__name__)
 
-_MOST_UNANSWERED: Final = 64
-"""Requests of one seat whose numbers are kept until their answers come. What is not answered, such as a signal, is forgotten
-with the next answer."""
 _MOST_HELD: Final = 64
 """Requests of one seat that wait for its first snapshot on a stream."""
+_MOST_UNANSWERED: Final = 2 * _MOST_HELD
+"""Requests of one seat whose numbers are kept until their answers come: those that waited, and as many again. What is not
+answered, such as a signal, is forgotten with the next answer."""
 
 _AGAIN_SECONDS: Final = 1.0
 
@@ -152,6 +152,8 @@ class EdgeSeat:
                 if message.refused.request == self._resync:
                     self._ask_again()
                 message.refused.request = self._number(message.refused.request)
+            elif kind == "trumps_shown":
+                self._forget_shown()
             elif kind == "record_read":
                 message.record_read.request = self._number(message.record_read.request)
             if not self._is_behind:
@@ -178,6 +180,13 @@ class EdgeSeat:
         for earlier in [each for each in self._unanswered if each <= number]:
             del self._unanswered[earlier]
         return own
+
+    def _forget_shown(self) -> None:
+        """The oldest request for trumps is answered: by them alone, without its number."""
+        for number, (_, said) in self._unanswered.items():
+            if said.command.HasField("show_trumps"):
+                del self._unanswered[number]
+                return
 
     def _ask_again(self) -> None:
         """The snapshot was refused, because the seat is beyond its allowance: ask again a little later."""

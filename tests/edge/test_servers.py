@@ -1,6 +1,7 @@
 """Servers that go: the sockets stay, and their seats are opened on the next one with what they saw last."""
 
 import asyncio
+import signal
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -9,9 +10,12 @@ import pytest
 
 from erqiwang_grpc.client import Ended
 from erqiwang_grpc.edge.seats import Seats
+from erqiwang_grpc.edge.settings import Limits
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.v1 import gateway_service_pb2 as gateway_pb, seat_service_pb2 as pb, view_pb2
+from tests.edge.processes import gateway_key, taking
 from tests.edge.sockets import SUBPROTOCOLS, ServedEdge, edge_of
+from tests.service.processes import serving
 from tests.service.tables import Service, eventually, seated, seen, served, suggested
 
 
@@ -117,6 +121,44 @@ async def test_the_edge_gives_up_once_every_server_has_refused_its_key_since_one
     assert not seats.is_for_good("b", Ended(grpc.StatusCode.INVALID_ARGUMENT, "as the test says"))
     assert not seats.is_for_good("a", refused)
     assert seats.is_for_good("b", refused)
+
+
+async def test_a_newcomer_whom_a_frozen_server_does_not_answer_is_not_told_to_mend_the_client(
+    service: Service, tmp_path: Path
+) -> None:
+    folder = tmp_path / "frozen"
+    folder.mkdir()
+    async with serving(folder, "--in-memory") as server:
+        key = gateway_key(folder)
+        await taking(server, key)
+        async with edge_of(
+            service, servers=[server.address], gateway_key=key, limits=Limits(token_seconds=0.3)
+        ) as edge:
+            server.process.send_signal(signal.SIGSTOP)
+            try:
+                async with edge.player("a.token") as player:
+                    assert await player.closed() == 4014
+                async with edge.session.ws_connect(edge.url.replace("play", "packets")) as old:
+                    await old.send_str('{"app":"youle","route":"room","rpc":"enter_room","data":{"seat_token":"t"}}')
+                    await old.receive()
+                    assert old.close_code == 4014
+            finally:
+                server.process.send_signal(signal.SIGCONT)
+
+
+async def test_a_player_gets_signs_of_life_also_while_no_server_is_reached(tmp_path: Path) -> None:
+    async with served(tmp_path) as service:
+        table = await seated(service.platform)
+        async with (
+            edge_of(service, limits=Limits(beat_seconds=0.5)) as edge,
+            edge.player(table.tokens[0]) as player,
+        ):
+            await player.hear("presence")
+            await service.server.stop(0.1)
+            await eventually(lambda: not edge.edge.is_ready)
+            for _ in range(3):
+                assert (await player.hear("heartbeat")).heartbeat.version == player.folded.version
+            assert not edge.edge.is_ready
 
 
 async def test_while_no_server_is_reached_a_newcomer_is_told_so(tmp_path: Path) -> None:

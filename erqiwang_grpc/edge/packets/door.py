@@ -98,7 +98,7 @@ class PacketTalk:
     def _give_up(self) -> None:
         """Close the socket if it has no seat yet."""
         if not self._is_entered:
-            self._close(closes.NOT_ATTACHED if self._edge.seats.is_open else closes.NO_SERVER)
+            self._close(closes.NOT_ATTACHED if self._seat is None else closes.NO_SERVER)
 
     async def _take(self, data: str | bytes) -> bool:
         """Take a frame of the client; gives whether to go on."""
