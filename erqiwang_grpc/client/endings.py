@@ -21,6 +21,9 @@ FOR_GOOD: Final = (
 )
 """Reasons for which reconnecting would not help: displaced by a newer stream, a bad token, or a faulty client."""
 
+REFUSED_KEY: Final = (grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.PERMISSION_DENIED)
+"""Those of them that refuse the credential itself."""
+
 
 @final
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import Self, final
 import grpc
 
 from erqiwang_grpc.client.commands import Ended
+from erqiwang_grpc.client.endings import FOR_GOOD
 from erqiwang_grpc.client.gateway_seat import GatewaySeat
 from erqiwang_grpc.client.gateway_stream import GatewayStream
 from erqiwang_grpc.client.inbox import Inbox
@@ -131,6 +132,9 @@ class _Seats:
         if told.HasField("ended") and await seat.end(told.ended):
             del self.numbered[told.handle]
             self.inbox.forget(told.handle)
+
+    def is_for_good(self, address: str, ended: Ended) -> bool:  # as with one server, so with all
+        return ended.code in FOR_GOOD
 
     async def end(self, ended: Ended) -> None:
         for seat in self.numbered.values():

@@ -13,7 +13,6 @@ import grpc
 
 from erqiwang_grpc.client.calls import Cancellation, Status, bearer
 from erqiwang_grpc.client.commands import Ended
-from erqiwang_grpc.client.endings import FOR_GOOD
 from erqiwang_grpc.client.servers import Options, Servers
 from erqiwang_grpc.client.timing import BackOff, Heart, Timing
 from erqiwang_grpc.v1 import gateway_service_pb2 as pb, gateway_service_pb2_grpc as rpc
@@ -35,6 +34,9 @@ class Seats(Protocol):
 
     def lose(self) -> None:
         """The stream was lost, and with it all seats. Another one will begin, or `end` follows."""
+
+    def is_for_good(self, address: str, ended: Ended) -> bool:
+        """Whether no stream is to follow the one that the server at this address has ended so."""
 
     async def end(self, ended: Ended) -> None:
         """No stream will begin any more."""
@@ -125,7 +127,7 @@ class GatewayStream:
         try:
             while True:
                 before, address = self.connections, self._servers.address
-                outcome = await self._connection()
+                outcome = await self._connection(address)
                 cancellation.heed()
                 if isinstance(outcome, Ended):
                     last = outcome
@@ -140,17 +142,17 @@ class GatewayStream:
             self.ended = last
             await self._seats.end(last)
 
-    async def _connection(self) -> Ended | tuple[bool, float | None]:
+    async def _connection(self, address: str) -> Ended | tuple[bool, float | None]:
         """Run one stream; gives how it ended, or if it was lost, whether to go elsewhere and the delay that was asked for."""
         call = rpc.GatewayServiceStub(self._servers.channel()).Connect(metadata=self._metadata)
         status = Status(call)
         self._call, self._dropping = call, False
         self._outgoing.clear()
-        self._seats.begin()
         heart = Heart(self._timing)
         talking = [asyncio.create_task(self._write(call, heart)), asyncio.create_task(self._beat(heart))]
         try:
-            return await self._read(call, status)
+            self._seats.begin()
+            return await self._read(call, status, address)
         except asyncio.CancelledError:
             if not self._dropping:
                 raise
@@ -163,7 +165,7 @@ class GatewayStream:
             await asyncio.wait(talking)
             self._seats.lose()
 
-    async def _read(self, call: _Call, status: Status) -> Ended | tuple[bool, float | None]:
+    async def _read(self, call: _Call, status: Status, address: str) -> Ended | tuple[bool, float | None]:
         heard = False
         with contextlib.suppress(
             grpc.aio.AioRpcError
@@ -176,8 +178,9 @@ class GatewayStream:
                     delay = response.goodbye.retry_delay.ToMilliseconds() / 1000
                     return True, delay if response.goodbye.HasField("retry_delay") else None
         how = await status.ending()
-        if self._is_over or how.code in FOR_GOOD:
-            return Ended(how.code, how.why)
+        ended = Ended(how.code, how.why, reason=how.reason)
+        if self._is_over or self._seats.is_for_good(address, ended):
+            return ended
         return False, how.retry_delay
 
     async def _write(self, call: _Call, heart: Heart) -> None:

@@ -16,6 +16,7 @@ from typing import Final
 import uvloop
 
 from erqiwang_grpc.addresses import joined
+from erqiwang_grpc.client.endings import REFUSED_KEY
 from erqiwang_grpc.collector import calm_the_collector
 from erqiwang_grpc.commands import interrupts, open_files
 from erqiwang_grpc.commands.arguments import PORT, BadArguments, at_least, between, host, not_negative, port
@@ -213,7 +214,14 @@ async def _until_stopped(edge: Running, stopping: asyncio.Future[signal.Signals]
     ending = asyncio.create_task(edge.edge.ended())
     await asyncio.wait((ending, stopping), return_when=asyncio.FIRST_COMPLETED)
     if ending.done():
-        print(f"erqiwang edge: the servers refuse its gateway key: {ending.result().why}", file=sys.stderr)
+        ended = ending.result()
+        why = (
+            "the servers refuse its gateway key" if ended.code in REFUSED_KEY else "the stream to the servers has ended"
+        )
+        print(
+            f"erqiwang edge: {why}: {' '.join(filter(None, (ended.code.name, ended.reason)))}: {ended.why}",
+            file=sys.stderr,
+        )
         return STREAM_ENDED
     ending.cancel()
     stopped_by = await stopping

@@ -21,6 +21,7 @@ from erqiwang_grpc.edge.seats import Seats
 from erqiwang_grpc.edge.settings import Settings
 from erqiwang_grpc.edge.upstreams import Upstreams
 from erqiwang_grpc.edge.web_socket import Socket
+from erqiwang_grpc.v1 import gateway_service_pb2 as gateway_pb
 
 log = logging.getLogger(__name__)
 
@@ -33,16 +34,18 @@ class Edge:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.seats = Seats()
+        self.seats = Seats(settings.servers, self._put)
         self.counters = Counters()
         self.stream = GatewayStream(
             settings.servers, settings.gateway_key, self.seats, credentials=settings.credentials
         )
-        self.seats.put = self.stream.put
         self.upstreams = Upstreams(settings)
         self.is_draining = False
         self.sockets: set[Socket] = set()
         self._of_address: Counter[str] = Counter()
+
+    def _put(self, request: gateway_pb.SeatRequest) -> None:
+        self.stream.put(request)
 
     @property
     def is_ready(self) -> bool:

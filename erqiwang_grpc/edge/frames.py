@@ -38,9 +38,13 @@ class Protobuf:
         if isinstance(data, str):
             return closes.WRONG_KIND
         try:
-            return pb.PlayRequest.FromString(data)
+            request = pb.PlayRequest.FromString(data)
         except DecodeError:
             return closes.MALFORMED
+        # What no server understands goes to none. Unknown fields that are nested as deep as can be read here would be one
+        # level deeper in the message to the server, which could not be read there: all seats on the stream would be lost.
+        request.DiscardUnknownFields()
+        return request
 
     def chunk(self, messages: Sequence[pb.SeatMessage]) -> bytes:
         return pb.PlayResponse(messages=messages).SerializeToString()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache, lru_cache
+from functools import _lru_cache_wrapper, cache, lru_cache
 from json.encoder import encode_basestring
 from typing import Final, TypeAlias
 
@@ -17,6 +17,8 @@ from google.protobuf.duration_pb2 import Duration
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 from google.protobuf.timestamp_pb2 import Timestamp
+
+from erqiwang_grpc.v1.playing_pb2 import CardsLed
 
 _Writer: TypeAlias = Callable[..., str]
 """Gives the JSON of one value, whose type is that of its field."""
@@ -38,9 +40,11 @@ _SHARED: Final = frozenset(
     }
 )
 """Parts and causes that are the same for all seats of a table, which are told of them at the same moment. None holds a card
-that is not shown to all."""
+that is not shown to all, but for a `CardsLed` that names the throw that failed: it is told to one seat, and not remembered."""
 _REMEMBERED: Final = 2_048
 """Texts that are remembered of each."""
+_TEXTS: Final[dict[str, _lru_cache_wrapper[str]]] = {}
+"""What remembers them, by the name of the kind."""
 
 
 def written(message: Message) -> bytes:
@@ -89,7 +93,10 @@ def _remembered(kind: Descriptor, write: _Writer) -> _Writer:
     """A writer that remembers what it wrote last: to put a message into bytes costs a fifth of writing it."""
     parsed = GetMessageClass(kind).FromString
     text = lru_cache(maxsize=_REMEMBERED)(lambda data: write(parsed(data)))
-    return lambda message: text(message.SerializeToString())
+    _TEXTS[kind.full_name] = text
+    if kind is not CardsLed.DESCRIPTOR:
+        return lambda message: text(message.SerializeToString())
+    return lambda led: write(led) if led.attempted else text(led.SerializeToString())
 
 
 def _of_many(field: FieldDescriptor) -> _Writer:

@@ -10,7 +10,8 @@ from erqiwang_grpc.edge.closes import Close
 class Outbox:
     """Chunks of bytes that wait for the one writer of a socket.
 
-    When a chunk has no room, all that waits is dropped, and `is_behind` is set until the writer has taken what came before.
+    When a chunk has no room, all that waits is dropped. The writer is told so once it has written what it took before: it takes
+    an empty list.
     """
 
     def __init__(self, most_messages: int, most_bytes: int) -> None:
@@ -19,6 +20,8 @@ class Outbox:
         self._chunks: list[bytes] = []
         self._messages = 0
         self._bytes = 0
+        self._is_cut = False
+        """Whether chunks were dropped, and the writer was not told so."""
         self._ready = asyncio.Event()
         self._room = asyncio.Event()
         self._room.set()
@@ -33,6 +36,7 @@ class Outbox:
             self._messages + messages > self._most_messages or self._bytes + len(chunk) > self._most_bytes
         ):
             self._clear()
+            self._is_cut = True
             self._ready.set()
             return False
         self._chunks.append(chunk)
@@ -52,10 +56,11 @@ class Outbox:
 
     async def take(self) -> list[bytes]:
         """Wait for chunks, and give all that wait. It is empty after chunks were dropped, and once the socket is closing."""
-        if not self._chunks and self.closing is None:
+        if not self._chunks and self.closing is None and not self._is_cut:
             self._ready.clear()
             await self._ready.wait()
         chunks = self._chunks
+        self._is_cut = self._is_cut and bool(chunks)
         self._clear()
         return chunks
 

@@ -73,7 +73,7 @@ class PlayTalk:
     def _give_up(self) -> None:
         """Close the socket if it has no seat yet."""
         if self._seat is None or not self._seat.was_attached:
-            self._socket.outbox.close(closes.NOT_ATTACHED if self._edge.seats.is_heard else closes.NO_SERVER)
+            self._socket.outbox.close(closes.NOT_ATTACHED if self._seat is None else closes.NO_SERVER)
 
     def _take(self, data: str | bytes, authorization: str | None) -> bool:
         """Take a message of the client; gives whether to go on."""
@@ -143,7 +143,7 @@ class PlayTalk:
 
     def beat(self) -> None:
         """Say that the edge is alive, as `Play` does after 20 seconds."""
-        if self._seat is not None and self._seat.is_attached:
+        if self._seat is not None and self._seat.was_attached:
             beat = pb.Heartbeat(version=self._seat.version or 0)
             beat.server_time.FromNanoseconds(self._edge.seats.server_time_ns)
             self.hear([pb.SeatMessage(heartbeat=beat)])

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from time import monotonic
 from typing import Final, Protocol, final
 
 from erqiwang_grpc.client import Ended
+from erqiwang_grpc.client.endings import FOR_GOOD, REFUSED_KEY
 from erqiwang_grpc.edge import closes
 from erqiwang_grpc.edge.closes import Close
 from erqiwang_grpc.v1 import gateway_service_pb2 as gateway_pb, refusal_pb2, seat_service_pb2 as pb
 
 log = logging.getLogger(__name__)
 
-_MOST_UNANSWERED: Final = 64
-"""Requests of one seat whose numbers are kept until their answers come. What is not answered, such as a signal, is forgotten
-with the next answer."""
 _MOST_HELD: Final = 64
 """Requests of one seat that wait for its first snapshot on a stream."""
+_MOST_UNANSWERED: Final = 2 * _MOST_HELD
+"""Requests of one seat whose numbers are kept until their answers come: those that waited, and as many again. What is not
+answered, such as a signal, is forgotten with the next answer."""
 
 _AGAIN_SECONDS: Final = 1.0
 
@@ -56,7 +58,7 @@ class EdgeSeat:
         self.was_attached = False
         """Whether a snapshot has ever come: the token is good."""
         self.is_left = False
-        self._token = token
+        self._asked = gateway_pb.OpenSeat(seat_token=token, last_version=last_version)
         self._put = put
         self._is_behind = False
         self._resync = 0
@@ -119,8 +121,11 @@ class EdgeSeat:
     def open(self) -> None:
         """Ask the server to open the seat on a new stream."""
         self._requests, self._resync = 1, 0
-        asked = gateway_pb.OpenSeat(seat_token=self._token, last_version=self.version)
-        self._put(gateway_pb.SeatRequest(handle=self.handle, open=asked))
+        if self.version is not None:
+            self._asked.last_version = self.version
+        else:
+            self._asked.ClearField("last_version")
+        self._put(gateway_pb.SeatRequest(handle=self.handle, open=self._asked))
 
     def lose(self) -> None:
         """The stream was lost. What can be repeated safely is sent again on the next one; of the rest nothing is known."""
@@ -147,6 +152,8 @@ class EdgeSeat:
                 if message.refused.request == self._resync:
                     self._ask_again()
                 message.refused.request = self._number(message.refused.request)
+            elif kind == "trumps_shown":
+                self._forget_shown()
             elif kind == "record_read":
                 message.record_read.request = self._number(message.record_read.request)
             if not self._is_behind:
@@ -174,6 +181,13 @@ class EdgeSeat:
             del self._unanswered[earlier]
         return own
 
+    def _forget_shown(self) -> None:
+        """The oldest request for trumps is answered: by them alone, without its number."""
+        for number, (_, said) in self._unanswered.items():
+            if said.command.HasField("show_trumps"):
+                del self._unanswered[number]
+                return
+
     def _ask_again(self) -> None:
         """The snapshot was refused, because the seat is beyond its allowance: ask again a little later."""
         asyncio.get_running_loop().call_later(_AGAIN_SECONDS, self.catch_up)
@@ -195,12 +209,16 @@ _NO_SERVER: Final = refusal_pb2.Refusal(
 class Seats:
     """All seats, by their handles. They are what the gateway stream speaks to."""
 
-    def __init__(self) -> None:
+    def __init__(self, servers: Collection[str], put: Callable[[gateway_pb.SeatRequest], None]) -> None:
+        """`servers` are the addresses that the stream may lead to, and `put` sends a request on it."""
+        self._servers = frozenset(servers)
+        self._refusing: set[str] = set()
+        """The servers that have refused the gateway key since one was reached."""
+        self._put = put
         self._seats: dict[int, EdgeSeat] = {}
         self._next = 0
         self._server_ns = 0
         self._heard = 0.0
-        self.put: Callable[[gateway_pb.SeatRequest], None]
         self.is_open = False
         """Whether a stream is there, or is tried."""
         self.is_heard = False
@@ -217,10 +235,10 @@ class Seats:
         return self._server_ns and self._server_ns + int((monotonic() - self._heard) * 1e9)
 
     def open(self, token: str, last_version: int | None, ear: SeatEar) -> EdgeSeat:
-        """Open the seat of a token. `ear` hears a snapshot, or its end."""
+        """Open the seat of a token. `ear` hears a snapshot, or its end. Raises `ValueError` if no message can hold them."""
         handle = self._next
         self._next += 1
-        seat = self._seats[handle] = EdgeSeat(handle, token, last_version, ear, self.put)
+        seat = self._seats[handle] = EdgeSeat(handle, token, last_version, ear, self._put)
         if self.is_open:
             seat.open()
         return seat
@@ -239,19 +257,22 @@ class Seats:
     def begin(self) -> None:
         """Open all seats on a new stream."""
         self.is_open = True
-        for seat in self._seats.values():
-            seat.open()
+        for seat in tuple(self._seats.values()):
+            with self._alone(seat):
+                seat.open()
 
     def lose(self) -> None:
         """The stream is gone, and with it the seats that were being left."""
         self.is_open = self.is_heard = False
-        for seat in self._seats.values():
-            seat.lose()
+        for seat in tuple(self._seats.values()):
+            with self._alone(seat):
+                seat.lose()
         self._seats = {handle: seat for handle, seat in self._seats.items() if not seat.is_left}
 
     async def hear(self, response: gateway_pb.ConnectResponse) -> None:
         """Pass on what the seats are told."""
         self.is_heard = True
+        self._refusing.clear()
         if response.HasField("heartbeat"):
             self._set_clock(response.heartbeat.ToNanoseconds())
         for told in response.seats:
@@ -264,17 +285,33 @@ class Seats:
                 self._hear(seat, told)
 
     def _hear(self, seat: EdgeSeat, told: gateway_pb.SeatMessages) -> None:
-        """Let a seat hear what it is told. An error ends this seat, and no other."""
-        try:
+        """Let a seat hear what it is told."""
+        with self._alone(seat):
             if told.messages:
                 self._hear_clock(told.messages[0])
                 seat.hear(told.messages)
             if told.HasField("ended"):
                 seat.ear.end(closes.of_ended(told.ended))
+
+    @contextlib.contextmanager
+    def _alone(self, seat: EdgeSeat) -> Iterator[None]:
+        """An error within ends this seat, and no other."""
+        try:
+            yield
         except Exception:
             log.exception("seat failed")
             self.leave(seat)
             seat.ear.end(closes.FAILED)
+
+    def is_for_good(self, address: str, ended: Ended) -> bool:
+        """Whether to give up. Only that every server refuses the key is a reason to: all players hang on this stream."""
+        if ended.code in FOR_GOOD:
+            log.error("gateway refused", extra={"address": address, "code": ended.code.name, "why": ended.why})
+        if ended.code in REFUSED_KEY:
+            self._refusing.add(address)
+        else:
+            self._refusing.discard(address)
+        return self._refusing >= self._servers
 
     async def end(self, ended: Ended) -> None:
         """No stream comes any more."""

@@ -15,6 +15,7 @@ from aiohttp import web
 
 from erqiwang_grpc.addresses import joined
 from erqiwang_grpc.edge import status
+from erqiwang_grpc.edge.connections import Connections
 from erqiwang_grpc.edge.doors import application
 from erqiwang_grpc.edge.edge import Edge
 from erqiwang_grpc.edge.settings import Limits, Settings
@@ -86,35 +87,20 @@ async def _listening(
     await runner.setup()
     server = runner.server
     assert server is not None, "`setup` has made it"
-
-    def accepted() -> asyncio.Protocol:
-        return _TurnedAway() if len(server.connections) >= kept.connections else server()
-
+    connections = Connections(server, kept, tls)
     try:
-        listening = await _listen(accepted, host, port, tls, kept.request_seconds)
+        listening = await _listen(connections.accepted, host, port)
         try:
             yield listening.sockets[0].getsockname()[1]
         finally:
             listening.close()
+            await connections.close()
     finally:
         await runner.cleanup()
 
 
-async def _listen(
-    accepted: Callable[[], asyncio.Protocol], host: str, port: int, tls: ssl.SSLContext | None, handshake: float
-) -> asyncio.Server:
+async def _listen(accepted: Callable[[], asyncio.Protocol], host: str, port: int) -> asyncio.Server:
     try:
-        return await asyncio.get_running_loop().create_server(
-            accepted, host, port, ssl=tls, ssl_handshake_timeout=None if tls is None else handshake
-        )
+        return await asyncio.get_running_loop().create_server(accepted, host, port)
     except OSError as error:
         raise CannotListen(joined(host, port), error.strerror or str(error)) from error
-
-
-@final
-class _TurnedAway(asyncio.Protocol):
-    """A connection beyond the limit."""
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport), "a connection has a transport that is read and written"
-        transport.abort()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -66,6 +67,7 @@ async def edge_of(
     origins: Collection[str] = (),
     trusted_proxies: Sequence[str] = (),
     players: Players | None = None,
+    tls: ssl.SSLContext | None = None,
 ) -> AsyncIterator[ServedEdge]:
     """An edge beside this server, until the context is left. It has reached the server."""
     settings = Settings(
@@ -75,6 +77,7 @@ async def edge_of(
         origins=frozenset(origins),
         trusted_proxies=tuple(map(ip_network, trusted_proxies)),
         players=players,
+        tls=tls,
     )
     async with running(settings) as served, ClientSession() as session:
         await eventually(lambda: served.edge.is_ready)

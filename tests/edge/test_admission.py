@@ -1,6 +1,9 @@
 """Who may open a socket."""
 
 import asyncio
+import ssl
+from contextlib import AsyncExitStack, suppress
+from pathlib import Path
 
 import pytest
 from aiohttp import ClientConnectionError, ClientSession, WSServerHandshakeError
@@ -8,7 +11,8 @@ from aiohttp import ClientConnectionError, ClientSession, WSServerHandshakeError
 from erqiwang_grpc.edge.admission import counted_as
 from erqiwang_grpc.edge.settings import Limits
 from tests.edge.sockets import JSON, ServedEdge, edge_of
-from tests.service.tables import Service, eventually
+from tests.service.certificates import Authority
+from tests.service.tables import PATIENCE, Service, eventually
 
 
 async def status(edge: ServedEdge, headers: dict[str, str], protocol: str = JSON) -> int:
@@ -89,6 +93,45 @@ async def test_connections_beyond_the_limit_are_cut(service: Service) -> None:
             writer.close()
         await asyncio.sleep(0.05)
         assert await status(edge, {}) == 101
+
+
+async def test_connections_whose_handshake_is_not_over_count_too(service: Service, tmp_path: Path) -> None:
+    authority = Authority("ours")
+    issued = authority.issue("localhost")
+    (tmp_path / "cert.pem").write_bytes(issued.certificate)
+    (tmp_path / "key.pem").write_bytes(issued.key)
+    tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    tls.load_cert_chain(tmp_path / "cert.pem", tmp_path / "key.pem")
+    trusting = ssl.create_default_context(cadata=authority.certificate.decode())
+    async with edge_of(service, limits=Limits(connections=3, request_seconds=0.5), tls=tls) as edge:
+        url = f"wss://localhost:{edge.port}/v1/play"
+
+        async def is_served() -> bool:
+            try:
+                async with edge.session.ws_connect(url, protocols=(JSON,), ssl=trusting):
+                    return True
+            except ClientConnectionError:
+                return False
+
+        silent = [await asyncio.open_connection("127.0.0.1", edge.port) for _ in range(3)]
+        await asyncio.sleep(0.05)
+        assert not await is_served()
+        for number, (reader, writer) in enumerate(silent):
+            if number == 0:
+                writer.close()
+            elif number == 1:
+                writer.write(b"GET / HTTP/1.1\r\n\r\n" * 100)  # this is no TLS
+            async with asyncio.timeout(PATIENCE):
+                with suppress(ConnectionError):
+                    await reader.read()  # the last one is too slow
+            writer.close()
+        await asyncio.sleep(0.05)
+        async with AsyncExitStack() as stack:
+            for _ in range(3):
+                await stack.enter_async_context(edge.session.ws_connect(url, protocols=(JSON,), ssl=trusting))
+            assert not await is_served()
+        await eventually(lambda: not edge.edge.sockets)
+        assert await is_served()
 
 
 async def test_a_connection_that_asks_for_nothing_is_closed(service: Service) -> None:

@@ -125,6 +125,27 @@ async def test_an_error_in_one_seat_ends_that_seat_and_no_other(
     assert [record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == ["seat failed"]
 
 
+@pytest.mark.parametrize(("token", "version"), [("\ud800", None), ("token", -1), ("token", 2**64)])
+async def test_a_seat_that_no_message_can_hold_is_not_kept(edge: ServedEdge, token: str, version: int | None) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011  # protobuf says no more
+        edge.edge.seats.open(token, version, BrokenEar())
+    assert len(edge.edge.seats) == 0
+
+
+async def test_a_seat_that_cannot_begin_on_a_new_stream_ends_and_no_other(
+    service: Service, edge: ServedEdge, caplog: pytest.LogCaptureFixture
+) -> None:
+    table = await seated(service.platform)
+    ear = BrokenEar()
+    async with edge.player(table.tokens[0]) as player:
+        await player.hear("presence")
+        edge.edge.seats.open("nonsense", None, ear).version = -1
+        edge.edge.stream.drop()
+        await player.hear("snapshot")
+        assert ear.ended == FAILED
+    assert "seat failed" in caplog.messages
+
+
 async def test_a_silent_client_is_pinged_and_one_that_does_not_answer_is_cut(service: Service) -> None:
     table = await seated(service.platform)
     async with edge_of(service, limits=Limits(idle_seconds=1.5)) as edge:

@@ -98,12 +98,36 @@ async def test_a_new_certificate_is_taken_without_a_stop_and_a_broken_one_is_not
         assert await served() == second
 
 
+@pytest.mark.parametrize("is_secure", [False, True], ids=["plain", "TLS"])
+async def test_connections_beyond_the_limit_are_cut(tmp_path: Path, is_secure: bool) -> None:
+    flags = ["--connections", "2"]
+    if is_secure:
+        issued = Authority("ours").issue("localhost")
+        (tmp_path / "cert.pem").write_bytes(issued.certificate)
+        (tmp_path / "key.pem").write_bytes(issued.key)
+        flags += ["--tls-cert", str(tmp_path / "cert.pem"), "--tls-key", str(tmp_path / "key.pem")]
+    async with edge_apart(["127.0.0.1:1"], *flags, key="erqg_key", log=tmp_path / "edge.log") as edge:
+        opened = [await asyncio.open_connection("127.0.0.1", edge.port) for _ in range(4)]
+        cut = 0
+        for reader, writer in opened:
+            try:
+                async with asyncio.timeout(0.3):
+                    cut += await reader.read() == b""
+            except TimeoutError:
+                pass
+            except ConnectionError:
+                cut += 1
+            writer.close()
+        assert cut == 2
+        assert "ERROR" not in (tmp_path / "edge.log").read_text()
+
+
 async def test_servers_that_refuse_the_key_end_the_edge(tmp_path: Path) -> None:
     async with serving(tmp_path, "--in-memory") as server:
         process = await started("--server", server.address, key="erqg_" + "A" * 43, log=tmp_path / "edge.log")
         assert await asyncio.wait_for(process.wait(), 30) == 1
         said = (tmp_path / "edge.log").read_text()
-        assert "erqiwang edge: the servers refuse its gateway key: " in said
+        assert "erqiwang edge: the servers refuse its gateway key: UNAUTHENTICATED CREDENTIAL_WRONG: " in said
 
 
 @pytest.mark.parametrize(

@@ -96,6 +96,33 @@ def test_more_than_is_held_while_no_server_is_reached_is_refused() -> None:
     assert ear.heard[0].refused.refusal.HasField("store_unavailable")
 
 
+def test_answers_carry_their_numbers_also_where_much_was_held() -> None:
+    seat, ear, _ = opened()
+    for number in range(2, 66):
+        seat.ask(number, pb.PlayRequest(command=BID, command_id=str(number)))
+    seat.hear([SNAPSHOT])
+    for number in range(66, 130):
+        seat.ask(number, pb.PlayRequest(command=BID, command_id=str(number)))
+    seat.hear([accepted(number, str(number)) for number in range(2, 130)])
+    assert [message.accepted.request for message in ear.heard[1:]] == list(range(2, 130))
+
+
+def test_trumps_that_were_shown_are_not_asked_for_again_after_a_loss() -> None:
+    seat, ear, asked = opened()
+    seat.hear([SNAPSHOT])
+    show = pb.Command(show_trumps=playing_pb2.ShowTrumps())
+    seat.ask(2, pb.PlayRequest(command=show, command_id="first"))
+    seat.ask(3, pb.PlayRequest(command=show, command_id="second"))
+    shown = pb.SeatMessage(trumps_shown=playing_pb2.TrumpsShown())
+    seat.hear([shown])
+    assert ear.heard[-1] == shown
+    seat.lose()
+    asked.clear()
+    seat.open()
+    seat.hear([SNAPSHOT])
+    assert [each.command_id for each in asked] == ["", "second"]
+
+
 async def test_a_seat_that_is_behind_hears_nothing_until_its_snapshot_which_is_asked_for_until_it_comes() -> None:
     seat, ear, asked = opened()
     seat.hear([SNAPSHOT])

@@ -10,7 +10,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from hypothesis import given, settings, strategies as st
 
 from erqiwang_grpc.edge import json_text
-from erqiwang_grpc.v1 import room_pb2, seat_service_pb2 as pb
+from erqiwang_grpc.v1 import playing_pb2, room_pb2, seat_service_pb2 as pb
 from tests.wire.arbitrary import messages
 
 
@@ -26,6 +26,16 @@ def test_any_message_is_written_as_protobufs_own_library_writes_it(kind: type[Me
     message = data.draw(messages(kind))
     with suppress(json_format.Error, ValueError):  # times outside of the years 1 to 9999 have no JSON
         assert same(message)
+
+
+def test_the_cards_of_a_failed_throw_are_not_remembered() -> None:
+    told = playing_pb2.CardsLed(seat=2, cards=[5], failed_throw=True)
+    assert same(told)
+    texts = json_text._TEXTS["erqiwang.v1.CardsLed"]
+    remembered = texts.cache_info()
+    told.attempted.extend([5, 77, 79])
+    assert same(told)
+    assert texts.cache_info() == remembered
 
 
 @given(st.integers(-(10**10), 10**10), st.sampled_from([0, 1, 1_000, 1_000_000, 123_456_789, 120_000_000, 999_999_000]))

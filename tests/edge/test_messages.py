@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from google.protobuf.message import DecodeError
 from hypothesis import given, strategies as st
 
 from erqiwang_grpc.edge.json_request import NotJson, WrongField, play_request
@@ -60,6 +61,33 @@ async def test_bytes_that_are_no_message_close_the_socket(edge: ServedEdge) -> N
     async with edge.player(subprotocol=PROTOBUF) as player:
         await player.socket.send_bytes(b"\xff\xff\xff")
         assert await player.closed() == 4003
+
+
+def unknown_fields(depth: int) -> bytes:
+    """A message that holds a group that no schema knows, which holds another, and so on."""
+    begin, end = b"\xc3\x3e", b"\xc4\x3e"  # field 1000
+    return begin * depth + end * depth
+
+
+async def test_fields_that_no_server_could_read_harm_nobody(service: Service, edge: ServedEdge) -> None:
+    table = await seated(service.platform)
+    command = pb.PlayRequest.DESCRIPTOR.fields_by_name["command"].number << 3 | 2
+    async with edge.player(table.tokens[0], PROTOBUF) as odd, edge.player(table.tokens[1], PROTOBUF) as other:
+        await odd.hear("presence")
+        await other.hear("presence")
+        for depth in range(90, 101):
+            inner = unknown_fields(depth)
+            data = bytes((command, len(inner) & 127 | 128, len(inner) >> 7)) + inner
+            try:
+                pb.PlayRequest.FromString(data)
+            except DecodeError:
+                break
+            await odd.socket.send_bytes(data)
+            assert refusal(await odd.hear("refused"))[2] == "no_command"
+        assert depth > 95, "the deepest that can be read was sent"
+        await other.say(pb.PlayRequest(attach=pb.Attach()))
+        await other.hear("snapshot")
+        assert edge.edge.stream.connections == 1
 
 
 async def test_a_frame_of_the_other_kind_closes_the_socket(edge: ServedEdge) -> None:

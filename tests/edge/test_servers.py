@@ -1,14 +1,21 @@
 """Servers that go: the sockets stay, and their seats are opened on the next one with what they saw last."""
 
 import asyncio
+import signal
 from contextlib import AsyncExitStack
 from pathlib import Path
 
+import grpc
 import pytest
 
+from erqiwang_grpc.client import Ended
+from erqiwang_grpc.edge.seats import Seats
+from erqiwang_grpc.edge.settings import Limits
 from erqiwang_grpc.store.memory import MemoryStore
-from erqiwang_grpc.v1 import seat_service_pb2 as pb, view_pb2
+from erqiwang_grpc.v1 import gateway_service_pb2 as gateway_pb, seat_service_pb2 as pb, view_pb2
+from tests.edge.processes import gateway_key, taking
 from tests.edge.sockets import SUBPROTOCOLS, ServedEdge, edge_of
+from tests.service.processes import serving
 from tests.service.tables import Service, eventually, seated, seen, served, suggested
 
 
@@ -74,6 +81,84 @@ def first_key(first: Service, second: Service) -> str:
     key = first.gateway_key()
     assert second.keys.reload() is None
     return key
+
+
+async def test_a_stream_that_a_server_finds_malformed_is_followed_by_another(
+    service: Service, edge: ServedEdge, caplog: pytest.LogCaptureFixture
+) -> None:
+    table = await seated(service.platform)
+    deep = b"\xc3\x3e" * 99 + b"\xc4\x3e" * 99  # groups in groups, of a field that no schema knows
+    request = gateway_pb.SeatRequest(handle=0, command=pb.Command.FromString(deep))
+    async with edge.player(table.tokens[0]) as player:
+        await player.hear("presence")
+        edge.edge.stream.put(request)
+        await player.hear("snapshot")
+        assert edge.edge.stream.connections == 2
+    (told,) = [record for record in caplog.records if record.levelname == "ERROR"]
+    assert told.getMessage() == "gateway refused"
+    assert told.__dict__["code"] == "INVALID_ARGUMENT"
+
+
+async def test_a_server_that_refuses_the_key_alone_is_left_for_the_next_one(tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    async with (
+        served(tmp_path) as first,
+        served(tmp_path / "other") as second,
+        edge_of(second, servers=[first.address, second.address]) as edge,
+    ):
+        assert edge.edge.stream.address == second.address
+
+
+async def test_the_edge_gives_up_once_every_server_has_refused_its_key_since_one_was_reached() -> None:
+    asked: list[gateway_pb.SeatRequest] = []
+    seats = Seats(["a", "b"], asked.append)
+    refused = Ended(grpc.StatusCode.UNAUTHENTICATED, "as the test says")
+    assert not seats.is_for_good("a", refused)
+    assert not seats.is_for_good("a", refused)
+    assert not seats.is_for_good("b", Ended(grpc.StatusCode.UNAVAILABLE, "as the test says"))
+    await seats.hear(gateway_pb.ConnectResponse())
+    assert not seats.is_for_good("b", refused), "a may have learned the key since"
+    assert not seats.is_for_good("b", Ended(grpc.StatusCode.INVALID_ARGUMENT, "as the test says"))
+    assert not seats.is_for_good("a", refused)
+    assert seats.is_for_good("b", refused)
+
+
+async def test_a_newcomer_whom_a_frozen_server_does_not_answer_is_not_told_to_mend_the_client(
+    service: Service, tmp_path: Path
+) -> None:
+    folder = tmp_path / "frozen"
+    folder.mkdir()
+    async with serving(folder, "--in-memory") as server:
+        key = gateway_key(folder)
+        await taking(server, key)
+        async with edge_of(
+            service, servers=[server.address], gateway_key=key, limits=Limits(token_seconds=0.3)
+        ) as edge:
+            server.process.send_signal(signal.SIGSTOP)
+            try:
+                async with edge.player("a.token") as player:
+                    assert await player.closed() == 4014
+                async with edge.session.ws_connect(edge.url.replace("play", "packets")) as old:
+                    await old.send_str('{"app":"youle","route":"room","rpc":"enter_room","data":{"seat_token":"t"}}')
+                    await old.receive()
+                    assert old.close_code == 4014
+            finally:
+                server.process.send_signal(signal.SIGCONT)
+
+
+async def test_a_player_gets_signs_of_life_also_while_no_server_is_reached(tmp_path: Path) -> None:
+    async with served(tmp_path) as service:
+        table = await seated(service.platform)
+        async with (
+            edge_of(service, limits=Limits(beat_seconds=0.5)) as edge,
+            edge.player(table.tokens[0]) as player,
+        ):
+            await player.hear("presence")
+            await service.server.stop(0.1)
+            await eventually(lambda: not edge.edge.is_ready)
+            for _ in range(3):
+                assert (await player.hear("heartbeat")).heartbeat.version == player.folded.version
+            assert not edge.edge.is_ready
 
 
 async def test_while_no_server_is_reached_a_newcomer_is_told_so(tmp_path: Path) -> None:

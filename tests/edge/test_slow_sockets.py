@@ -80,13 +80,43 @@ async def test_a_player_who_never_reads_is_cut_in_the_end(service: Service) -> N
         assert edge.edge.counters.idle == 1
 
 
-async def test_an_outbox_beyond_a_bound_drops_what_waits_and_says_so_once_it_is_taken() -> None:
+async def test_a_player_who_says_nothing_and_reads_late_gets_a_snapshot(service: Service) -> None:
+    """The writer is in the middle of a frame when all that waits is dropped, and nothing else wakes it afterwards."""
+    table = await seated(service.platform)
+    async with edge_of(service, limits=TIGHT) as edge, edge.player(table.tokens[0]) as slow:
+        await slow.hear("presence")
+        (socket,) = edge.edge.sockets
+        reads(slow, False)
+        big = pb.SeatMessage(refused=pb.Refused(command_id="x" * 10_000))
+        (seat,) = edge.edge.seats._seats.values()
+        counters = edge.edge.counters
+        dropped, written, unchanged = 0, 0, 0
+        async with asyncio.timeout(PATIENCE):
+            # Until the last message was dropped, while the writer had been stuck for a while.
+            while unchanged < 10 or counters.resyncs == dropped:
+                unchanged = unchanged + 1 if counters.frames_out == written else 0
+                dropped, written = counters.resyncs, counters.frames_out
+                seat.ear.hear([big])
+                await asyncio.sleep(0.02)
+        await step(service, table)
+        now = await seen(service, table, 0)
+        reads(slow, True)
+        while slow.folded.version < now.version:
+            assert await slow.receive()
+        assert (slow.folded.view, socket.outbox.is_crowded) == (now.view, False)
+
+
+async def test_an_outbox_beyond_a_bound_drops_what_waits_and_says_so_after_what_came_later() -> None:
     by_number, by_size = Outbox(2, 1_000), Outbox(100, 10)
     assert [by_number.put(b"a") for _ in range(3)] == [True, True, False]
     assert [by_size.put(b"12345") for _ in range(3)] == [True, True, False]
     for outbox in (by_number, by_size):
         outbox.put(b"after")
         assert await outbox.take() == [b"after"]
+        assert await outbox.take() == [], "it was dropped before"
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.01):
+                await outbox.take()
         outbox.close(NORMAL)
         assert outbox.put(b"late")
         assert (await outbox.take(), outbox.closing) == ([], NORMAL)

@@ -14,7 +14,7 @@ from erqiwang_grpc.edge import closes
 from erqiwang_grpc.edge.closes import Close
 from erqiwang_grpc.edge.edge import Edge
 from erqiwang_grpc.edge.packets.from_seat import Errcode, Frame, Garbage, integer, read
-from erqiwang_grpc.edge.packets.players import Asked, Place, Unavailable
+from erqiwang_grpc.edge.packets.players import Asked, Place, Unavailable, place_of
 from erqiwang_grpc.edge.packets.to_seat import Shibai
 from erqiwang_grpc.edge.packets.translator import Act, Signal, Translator
 from erqiwang_grpc.edge.packets.who import NOBODY, Who
@@ -98,7 +98,7 @@ class PacketTalk:
     def _give_up(self) -> None:
         """Close the socket if it has no seat yet."""
         if not self._is_entered:
-            self._close(closes.NOT_ATTACHED if self._edge.seats.is_open else closes.NO_SERVER)
+            self._close(closes.NOT_ATTACHED if self._seat is None else closes.NO_SERVER)
 
     async def _take(self, data: str | bytes) -> bool:
         """Take a frame of the client; gives whether to go on."""
@@ -118,11 +118,12 @@ class PacketTalk:
         return self._carry_out(self._translator.ask(frame))
 
     async def _enter(self, frame: Frame) -> bool:
-        who = _said(frame.data or {})
+        data = frame.data or {}
+        who = _said(data)
         if who is None:
             return self._refuse(frame.name, Errcode.PLAYER)
         try:
-            place = _token(frame.data or {}) or await self._looked_up(who, frame.data or {})
+            place = place_of(data) if _has_token(data) else await self._looked_up(who, data)
         except Unavailable as why:
             log.warning("the players cannot be looked up", extra={"why": str(why)})
             return self._close(NO_PLAYERS)
@@ -248,10 +249,10 @@ def _said(data: Mapping[str, object]) -> Who | None:
     return Who(agentid, playerid, gameid, roomcode)
 
 
-def _token(data: Mapping[str, object]) -> Place | None:
-    """The place that the packet names itself."""
+def _has_token(data: Mapping[str, object]) -> bool:
+    """Whether the packet names its place itself."""
     token = data.get("seat_token")
-    return Place(token, integer(data.get("last_version"))) if isinstance(token, str) and token else None
+    return isinstance(token, str) and bool(token)
 
 
 def _agrees(said: str | None, known: str | None) -> bool:

@@ -17,6 +17,7 @@ _SECONDS: Final = 3.0
 """How long a callback may take. A socket without a seat is closed after five seconds."""
 _MOST_BYTES: Final = 16 * 1024
 """The largest answer of a callback that is read."""
+_LAST_VERSION: Final = 2**64 - 1
 
 
 @final
@@ -29,6 +30,16 @@ class Place:
     """As it came with the token. With it the player who fills a room is told of the first deal as the others are."""
     gameid: str | None = None
     """What the player's packets must name; None if nobody has said."""
+
+
+def place_of(told: Mapping[str, object]) -> Place | None:
+    """The place that these fields name; None if `seat_token` is no text that a token could be."""
+    token, version, gameid = told.get("seat_token"), integer(told.get("last_version")), told.get("gameid")
+    if not isinstance(token, str) or not (token and token.isascii() and token.isprintable()):
+        return None
+    if version is not None and not 0 <= version <= _LAST_VERSION:
+        version = None
+    return Place(token, version, gameid if isinstance(gameid, str) else None)
 
 
 class Unavailable(Exception):
@@ -141,7 +152,7 @@ async def _body(answer: ClientResponse) -> bytes:
 
 
 def _place(told: Mapping[str, object], source: str) -> Place:
-    token, gameid = told.get("seat_token"), told.get("gameid")
-    if not isinstance(token, str) or not token:
-        raise Unavailable(f"{source} gave no seat_token")
-    return Place(token, integer(told.get("last_version")), gameid if isinstance(gameid, str) else None)
+    place = place_of(told)
+    if place is None:
+        raise Unavailable(f"{source} gave no seat_token, or none that could be one")
+    return place

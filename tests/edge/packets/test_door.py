@@ -146,6 +146,26 @@ async def test_who_has_not_entered_may_do_nothing_else(edge: ServedEdge) -> None
         assert socket.close_code == 4005
 
 
+@pytest.mark.parametrize("token", ["\ud800", "a\u0000b", "\u7ed9"])
+async def test_a_text_that_no_token_could_be_is_refused(edge: ServedEdge, token: str) -> None:
+    async with edge.session.ws_connect(url(edge)) as socket:
+        await say(socket, enter(0, seat_token=token))
+        assert await hear(socket) == failure("enter_room", 1, "room")
+    assert len(edge.edge.seats) == 0
+
+
+@pytest.mark.parametrize("version", [-1, 2**64, 2**70])
+async def test_a_last_version_that_none_could_be_is_not_looked_at(
+    edge: ServedEdge, service: Service, version: int
+) -> None:
+    table = await seated(service.platform)
+    async with edge.session.ws_connect(url(edge)) as socket:
+        await say(socket, enter(0, seat_token=table.tokens[0], last_version=version))
+        told = await hear(socket)
+        assert told is not None
+        assert "deskinfo" in group(told["data"])
+
+
 async def test_a_stranger_is_closed_in_time_and_may_not_say_much(service: Service) -> None:
     limits = Limits(token_seconds=0.3, messages_per_second=1000)
     async with edge_of(service, limits=limits) as edge:
@@ -267,7 +287,15 @@ async def test_an_error_in_one_conversation_closes_its_socket_alone(
 
 
 @pytest.mark.parametrize(
-    "content", ["", "{}", "[1]", '[{"agentid": "a"}]', '[{"agentid": "a", "playerid": 1, "roomcode": 1}]']
+    "content",
+    [
+        "",
+        "{}",
+        "[1]",
+        '[{"agentid": "a"}]',
+        '[{"agentid": "a", "playerid": 1, "roomcode": 1}]',
+        '[{"agentid": "a", "playerid": 1, "roomcode": 1, "seat_token": "\\ud800"}]',
+    ],
 )
 async def test_a_file_of_players_that_is_wrong_is_of_no_use(tmp_path: Path, content: str) -> None:
     path = tmp_path / "players.json"
@@ -281,6 +309,10 @@ async def test_a_file_of_players_that_is_wrong_is_of_no_use(tmp_path: Path, cont
     assert place is not None
     assert place.seat_token == "secret"
     assert "secret" not in repr(place)
+    path.write_text(
+        json.dumps([{"agentid": "a", "playerid": 1, "roomcode": 1, "seat_token": "other", "last_version": -1}])
+    )
+    assert await known.place(asked) == Place("other")
     assert await known.place(Asked("a", 2, 1, {})) is None
 
 
@@ -357,6 +389,7 @@ async def test_the_platform_says_who_it_is(service: Service, players: tuple[Play
         (200, b"{", "failed"),
         (200, b"[]", "no JSON object"),
         (200, b"{}", "no seat_token"),
+        (200, b'{"seat_token": "\\ud800"}', "no seat_token"),
         (200, b" " * 20_000, "too much"),
         (200, b"[" * 15_000, "failed"),
     ],
