@@ -74,6 +74,11 @@ class Socket:
         """The subprotocol that was agreed on."""
         return self._response.ws_protocol
 
+    @property
+    def is_lost(self) -> bool:
+        """Whether the connection is gone or going, though not all that came over it may have been read."""
+        return self._transport is None or self._transport.is_closing()
+
     @contextlib.asynccontextmanager
     async def talking(self, request: web.Request, talk: Talk) -> AsyncIterator[None]:
         """Let `talk` speak. At the end write what waits, and close the socket, for good after `closing_seconds`."""

@@ -67,6 +67,8 @@ class PacketTalk:
         self._translator: Translator | None = None
         self._settled = asyncio.Event()
         """Set once the seat is entered, or the socket is to be closed."""
+        self._ahead: asyncio.Task[str | bytes | None] | None = None
+        """Reads the frame after the one that is worked on; None if that was not begun."""
 
     # What the client says
 
@@ -76,13 +78,20 @@ class PacketTalk:
         try:
             if authorization is not None and not self._open_with_header(authorization):
                 return
-            while (frame := await self._socket.receive()) is not None:
+            while (frame := await self._next()) is not None:
                 if not await self._take(frame):
                     break
         finally:
             too_late.cancel()
+            if self._ahead is not None:
+                self._ahead.cancel()
             if self._seat is not None:
                 self._edge.seats.leave(self._seat)
+
+    async def _next(self) -> str | bytes | None:
+        """The client's next frame; None after the last."""
+        ahead, self._ahead = self._ahead, None
+        return await (self._socket.receive() if ahead is None else ahead)
 
     def _open_with_header(self, authorization: str) -> bool:
         token = bearer(authorization)
@@ -126,8 +135,8 @@ class PacketTalk:
         except Unavailable as why:
             log.warning("the players cannot be looked up", extra={"why": str(why)})
             return self._close(NO_PLAYERS)
-        if self._socket.outbox.closing is not None:
-            return False  # it took too long: do not displace another socket of the player
+        if self._is_over:
+            return False  # the client has left, or it took too long: do not displace another socket of the player
         if place is None or not _agrees(who.gameid, place.gameid):
             return self._refuse(frame.name, Errcode.PLAYER)
         gameid = who.gameid if place.gameid is None else place.gameid
@@ -135,11 +144,27 @@ class PacketTalk:
         return True
 
     async def _looked_up(self, who: Who, data: Mapping[str, object]) -> Place | None:
-        """The place of a player that names itself without a token, if the platform has told whom to ask."""
+        """The place of a player that names itself without a token, if the platform has told whom to ask.
+
+        None also if the client leaves meanwhile.
+        """
         players = self._edge.settings.players
         if players is None or who.agentid is None or who.playerid is None or who.roomcode is None:
             return None
-        return await players.place(Asked(who.agentid, who.playerid, who.roomcode, data))
+        looking = asyncio.create_task(players.place(Asked(who.agentid, who.playerid, who.roomcode, data)))
+        # Read on meanwhile: that the client has left is known only once its close is read.
+        self._ahead = asyncio.create_task(self._socket.receive())
+        try:
+            await asyncio.wait((looking, self._ahead), return_when=asyncio.FIRST_COMPLETED)
+            return None if self._is_over and not looking.done() else await looking
+        finally:
+            looking.cancel()
+
+    @property
+    def _is_over(self) -> bool:
+        """Whether the client has left, or the socket is to be closed."""
+        has_left = self._ahead is not None and self._ahead.done() and self._ahead.result() is None
+        return has_left or self._socket.is_lost or self._socket.outbox.closing is not None
 
     def _open(self, name: Name, place: Place, who: Who) -> None:
         self._translator = Translator(name, uuid4().hex, who)

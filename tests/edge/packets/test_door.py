@@ -245,6 +245,52 @@ async def test_nobody_enters_after_it_was_too_late(service: Service) -> None:
         assert await hear(playing) == failure("nothing", 5)
 
 
+async def close(socket: ClientWebSocketResponse) -> None:
+    """Leave with a close."""
+    await socket.close()
+
+
+async def cut(socket: ClientWebSocketResponse) -> None:
+    """Leave without a word, after a packet that nobody reads any more."""
+    await say(socket, enter(0))
+    connection = socket._conn  # a client cannot ask for it in any other way
+    assert connection is not None
+    assert isinstance(connection.transport, asyncio.Transport)
+    connection.transport.abort()
+
+
+@pytest.mark.parametrize("leave", [close, cut])
+async def test_who_has_left_displaces_nobody(
+    service: Service, leave: Callable[[ClientWebSocketResponse], Awaitable[None]]
+) -> None:
+    """A client asks, leaves, and comes back on another socket. The answer to the first question comes last."""
+    table = await seated(service.platform)
+    asking, answering, was_asked = asyncio.Event(), asyncio.Event(), 0
+
+    class SlowAtFirst:
+        async def place(self, asked: Asked) -> Place | None:
+            nonlocal was_asked
+            was_asked += 1
+            if was_asked == 1:
+                asking.set()
+                await answering.wait()
+            return Place(table.tokens[asked.playerid - 100_001])
+
+    async with edge_of(service, players=SlowAtFirst()) as edge, edge.session.ws_connect(url(edge)) as playing:
+        async with edge.session.ws_connect(url(edge)) as left:
+            await say(left, enter(0))
+            await asking.wait()
+            await leave(left)
+        await say(playing, enter(0))
+        told = await hear(playing)
+        assert told is not None
+        assert "deskinfo" in group(told["data"])
+        answering.set()
+        await eventually(lambda: len(edge.edge.sockets) == 1)
+        await say(playing, packet(0, "nothing"))
+        assert await hear(playing) == failure("nothing", 5)
+
+
 async def test_an_error_in_one_conversation_closes_its_socket_alone(
     edge: ServedEdge, service: Service, caplog: pytest.LogCaptureFixture
 ) -> None:
