@@ -11,5 +11,6 @@ Read the modules in this order:
    may be closed with.
 4. A door is a module that adds its routes to the application: `doors` lists them. `play` is the one for players; its `frames`
    are protobuf or proto JSON, which `json_request` reads and `json_text` writes. `watch` is the one for spectators, each of
-   which has a stream of its own over the `upstreams`. `packets` is the one for old clients. `page` is the table page.
+   which has a stream of its own over the `upstreams`. `packets` is the one for old clients. `page` is the table page. All
+   JSON is read by `strict_json`.
 """

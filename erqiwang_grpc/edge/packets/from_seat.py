@@ -5,13 +5,13 @@ the server, in the order that the rules give: phase, turn, parameters, rules. So
 and becomes a command that the server refuses for its parameter, when its turn in that order comes.
 """
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final, TypeAlias, final
 
 from erqiwang_grpc.edge.packets.writing import Name
+from erqiwang_grpc.edge.strict_json import loaded
 
 MOST_CARDS: Final = 108
 """More cards than any packet may name: there are no more."""
@@ -126,8 +126,8 @@ def read(frame: str | bytes) -> Frame | Garbage:
     What else stands in it is passed over, but for `conmode` and `fromid`, which an answer repeats.
     """
     try:
-        whole: object = json.loads(frame, object_pairs_hook=_once, parse_constant=_no_number)
-    except (ValueError, RecursionError):
+        whole = loaded(frame)
+    except ValueError:
         return Garbage("not JSON")
     if not isinstance(whole, dict):
         return Garbage("not a JSON object")
@@ -137,17 +137,6 @@ def read(frame: str | bytes) -> Frame | Garbage:
     beside = tuple((key, whole[key]) for key in ("conmode", "fromid") if isinstance(whole.get(key), int | str))
     data = whole.get("data")
     return Frame(Name(app, route, rpc, beside), data if isinstance(data, dict) else None)
-
-
-def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a key stands twice")
-    return found
-
-
-def _no_number(constant: str) -> object:
-    raise ValueError(f"{constant} is no JSON")
 
 
 def asked(rpc: str, data: Mapping[str, object] | None) -> Asked | Errcode:
