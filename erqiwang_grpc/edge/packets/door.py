@@ -19,7 +19,7 @@ from erqiwang_grpc.edge.packets.to_seat import Shibai
 from erqiwang_grpc.edge.packets.translator import Act, Signal, Translator
 from erqiwang_grpc.edge.packets.who import NOBODY, Who
 from erqiwang_grpc.edge.packets.writing import ENTER, Name, Named, text
-from erqiwang_grpc.edge.play import bearer
+from erqiwang_grpc.edge.play import STRANGERS_BYTES, bearer, size
 from erqiwang_grpc.edge.seats import EdgeSeat
 from erqiwang_grpc.edge.web_socket import Socket
 from erqiwang_grpc.v1 import seat_service_pb2 as pb
@@ -27,8 +27,6 @@ from erqiwang_grpc.v1 import seat_service_pb2 as pb
 log = logging.getLogger(__name__)
 
 PATH: Final = "/v1/packets"
-_STRANGERS_BYTES: Final = 4 * 1024
-"""The largest frame of a socket that has no seat yet."""
 _ACT, _SIGNAL, _ENTER = 1, 2, 3
 """What a request was: its number on the seat, which comes back with its answer."""
 
@@ -111,7 +109,7 @@ class PacketTalk:
 
     async def _take(self, data: str | bytes) -> bool:
         """Take a frame of the client; gives whether to go on."""
-        if not self._is_entered and len(data) > _STRANGERS_BYTES:
+        if not self._is_entered and size(data) > STRANGERS_BYTES:
             return self._close(closes.TOO_BIG)
         if isinstance(data, bytes):
             return self._close(closes.WRONG_KIND)

@@ -146,14 +146,15 @@ async def test_who_has_not_entered_may_do_nothing_else(edge: ServedEdge) -> None
         assert socket.close_code == 4005
 
 
-async def test_a_stranger_is_closed_in_time_and_may_not_say_much(service: Service) -> None:
+@pytest.mark.parametrize("large", [" " * 5000, "牌" * 1500], ids=["characters", "bytes"])
+async def test_a_stranger_is_closed_in_time_and_may_not_say_much(service: Service, large: str) -> None:
     limits = Limits(token_seconds=0.3, messages_per_second=1000)
     async with edge_of(service, limits=limits) as edge:
         async with edge.session.ws_connect(url(edge)) as socket:
             assert await hear(socket) is None
             assert socket.close_code == 4003
         async with edge.session.ws_connect(url(edge)) as socket:
-            await socket.send_str(" " * 5000)
+            await socket.send_str(large)
             assert await hear(socket) is None
             assert socket.close_code == 1009
 
