@@ -210,7 +210,10 @@ class PacketTalk:
                 assert self._seat is not None, "it is what is heard"
                 self._edge.counters.resyncs += 1
                 self._seat.fall_behind(self._seat.version)
-                return
+                break
+        assert self._translator is not None, "it is there before the seat is opened"
+        if self._settled.is_set() and not self._translator.is_three_player:
+            self._close(THREE_PLAYERS_ONLY)
 
     def _packets(self, message: pb.SeatMessage) -> Sequence[Named]:
         assert self._translator is not None, "it is there before the seat is opened"
@@ -220,10 +223,6 @@ class PacketTalk:
             return [Named(self._translator.enter, Shibai(message.refused.refusal.code))] if is_asked else []
         told = self._translator.hear(message)
         if message.HasField("snapshot"):
-            if not self._translator.is_three_player:
-                for packet in told:
-                    self._put(packet)
-                self._close(THREE_PLAYERS_ONLY)
             self._settled.set()
         return told
 
