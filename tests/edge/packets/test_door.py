@@ -314,13 +314,19 @@ async def test_an_error_in_one_conversation_closes_its_socket_alone(
 
 
 @pytest.mark.parametrize(
-    "content", ["", "{}", "[1]", '[{"agentid": "a"}]', '[{"agentid": "a", "playerid": 1, "roomcode": 1}]']
-)
+    "content",
+    [
+        "", "{}", "[1]", '[{"agentid": "a"}]', '[{"agentid": "a", "playerid": 1, "roomcode": 1}]', "[" * 20_000,
+        '[{"agentid": "a", "playerid": 1, "playerid": 2, "roomcode": 1, "seat_token": "a"}]',
+    ],
+)  # fmt: skip
 async def test_a_file_of_players_that_is_wrong_is_of_no_use(tmp_path: Path, content: str) -> None:
     path = tmp_path / "players.json"
     path.write_text(content)
     known = PlayerFile(path)
     asked = Asked("a", 1, 1, {})
+    with pytest.raises(Unavailable):
+        known.check()
     with pytest.raises(Unavailable):
         await known.place(asked)
     path.write_text(json.dumps([{"agentid": "a", "playerid": 1, "roomcode": 1, "seat_token": "secret"}]))
