@@ -21,7 +21,7 @@ from erqiwang_grpc.collector import calm_the_collector
 from erqiwang_grpc.commands import interrupts, open_files
 from erqiwang_grpc.commands.arguments import PORT, BadArguments, at_least, between, host, not_negative, port
 from erqiwang_grpc.commands.server_arguments import credentials
-from erqiwang_grpc.edge.packets.players import players_of
+from erqiwang_grpc.edge.packets.players import Callback, PlayerFile, Players, Unavailable, players_of
 from erqiwang_grpc.edge.serving import CannotListen, Running, running
 from erqiwang_grpc.edge.settings import Limits, Network, Settings
 from erqiwang_grpc.logs import write_to_standard_error
@@ -148,8 +148,19 @@ def _settings(arguments: Namespace) -> Settings:
         origins=frozenset(arguments.origin),
         trusted_proxies=tuple(arguments.trusted_proxy),
         limits=Limits(**{name: getattr(arguments, name) for name in _LIMIT_FLAGS}),
-        players=arguments.packet_players,
+        players=_players(arguments),
     )
+
+
+def _players(arguments: Namespace) -> Players | None:
+    """Who finds the seats of old clients. Raises `BadArguments` for what can be known to be wrong before one comes."""
+    players: PlayerFile | Callback | None = arguments.packet_players
+    if players is not None:
+        try:
+            players.check()
+        except Unavailable as why:
+            raise BadArguments(f"--packet-players: {why}") from why
+    return players
 
 
 def _key(arguments: Namespace) -> str:

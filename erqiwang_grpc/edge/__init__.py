@@ -1,7 +1,8 @@
 """The edge: a process without state between players who cannot speak gRPC and the service.
 
-It is a client of the gateway stream (docs/gateway.md) and holds a gateway key, no rule, and no card beyond what its seats
-were told. It needs the extra `edge`. docs/edge.md is its manual.
+It is a client of the gateway stream (docs/gateway.md) and holds a gateway key, and no card beyond what its seats were
+told. It decides nothing by the rules of the game: only `packets` knows the order of the cards, because old clients are sent
+sorted cards and counts of trumps. It needs the extra `edge`. docs/edge.md is its manual.
 
 Read the modules in this order:
 
@@ -11,5 +12,6 @@ Read the modules in this order:
    may be closed with.
 4. A door is a module that adds its routes to the application: `doors` lists them. `play` is the one for players; its `frames`
    are protobuf or proto JSON, which `json_request` reads and `json_text` writes. `watch` is the one for spectators, each of
-   which has a stream of its own over the `upstreams`. `packets` is the one for old clients. `page` is the table page.
+   which has a stream of its own over the `upstreams`. `packets` is the one for old clients. `page` is the table page. All
+   JSON is read by `strict_json`.
 """

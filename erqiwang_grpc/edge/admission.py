@@ -52,4 +52,7 @@ def is_allowed_origin(request: web.Request, origins: frozenset[str]) -> bool:
     origin = request.headers.get("Origin")
     if origin is None or "*" in origins or origin in origins:
         return True
-    return urlsplit(origin).netloc == request.host
+    try:
+        return urlsplit(origin).netloc == request.host
+    except ValueError:
+        return False  # it is no address, such as `http://[`

@@ -94,7 +94,8 @@ class Edge:
             raise self._turned_away("address", web.HTTPTooManyRequests(text="Too many sockets of this address."))
         asked = request.headers.get("Sec-WebSocket-Protocol")
         if asked is not None and not {each.strip() for each in asked.split(",")} & set(protocols):
-            text = f"The subprotocols spoken here are {' and '.join(protocols)}."
+            spoken = f"The subprotocols spoken here are {' and '.join(protocols)}."
+            text = spoken if protocols else "No subprotocol is spoken here."
             raise self._turned_away("subprotocol", web.HTTPBadRequest(text=text))
 
     def _turned_away(self, why: str, refusal: web.HTTPException) -> web.HTTPException:

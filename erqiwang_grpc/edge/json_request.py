@@ -1,6 +1,5 @@
 """Requests in proto JSON: read, or refused with the field that is wrong."""
 
-import json
 from dataclasses import dataclass
 from typing import Final, final
 
@@ -8,6 +7,7 @@ from google.protobuf import json_format
 from google.protobuf.descriptor import Descriptor
 from google.protobuf.message_factory import GetMessageClass
 
+from erqiwang_grpc.edge.strict_json import loaded
 from erqiwang_grpc.v1 import refusal_pb2, seat_service_pb2 as pb
 
 _LONGEST: Final = 100
@@ -46,17 +46,52 @@ class WrongField:
 def play_request(text: str) -> pb.PlayRequest | NotJson | WrongField:
     """The request of a text frame."""
     try:
-        value: object = json.loads(text)
-    except (ValueError, RecursionError):
+        value = loaded(text)
+    except ValueError:
         return NotJson()
     if not isinstance(value, dict):
         return WrongField("", "", "is no object")
+    broken = _broken_text(value)
+    if broken is not None:
+        return WrongField(_command_id(value), _printable(broken), "holds half a surrogate pair, which is no character")
     try:
         return json_format.ParseDict(value, pb.PlayRequest())
     except json_format.ParseError:
-        command_id = value.get("commandId", value.get("command_id"))
-        known = command_id if isinstance(command_id, str) and command_id.isascii() and len(command_id) <= 64 else ""
-        return WrongField(known, *_fault(pb.PlayRequest.DESCRIPTOR, value, ""))
+        return WrongField(_command_id(value), *_fault(pb.PlayRequest.DESCRIPTOR, value, ""))
+
+
+def _command_id(value: dict[str, object]) -> str:
+    """The id of a command that cannot be read whole; empty if it cannot be read either."""
+    command_id = value.get("commandId", value.get("command_id"))
+    return command_id if isinstance(command_id, str) and command_id.isascii() and len(command_id) <= 64 else ""
+
+
+def _broken_text(value: dict[str, object]) -> str | None:
+    """The path of a key or text with half a surrogate pair; None if there is none.
+
+    JSON can write such a text as an escape. UTF-8 cannot, and protobuf does not refuse it everywhere: it raises a
+    `SystemError`, or the message cannot be encoded later.
+    """
+    waiting: list[tuple[str, object]] = [("", value)]
+    while waiting:
+        path, held = waiting.pop()
+        if isinstance(held, dict):
+            for key, inner in held.items():
+                here = f"{path}.{key}" if path else key
+                waiting += [(here, key), (here, inner)]
+        elif isinstance(held, list):
+            waiting += [(path, inner) for inner in held]
+        elif isinstance(held, str) and not _is_encodable(held):
+            return path
+    return None
+
+
+def _is_encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _fault(message: Descriptor, value: dict[str, object], path: str) -> tuple[str, str]:

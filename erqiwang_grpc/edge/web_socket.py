@@ -74,6 +74,11 @@ class Socket:
         """The subprotocol that was agreed on."""
         return self._response.ws_protocol
 
+    @property
+    def is_lost(self) -> bool:
+        """Whether the connection is gone or going, though not all that came over it may have been read."""
+        return self._transport is None or self._transport.is_closing()
+
     @contextlib.asynccontextmanager
     async def talking(self, request: web.Request, talk: Talk) -> AsyncIterator[None]:
         """Let `talk` speak. At the end write what waits, and close the socket, for good after `closing_seconds`."""
@@ -102,7 +107,7 @@ class Socket:
 
     async def receive(self) -> str | bytes | None:
         """The next message of the client; None after the last. It waits while the socket is beyond its allowance."""
-        while self.outbox.closing is None:
+        while not self._is_closing():
             message = await self._frame()
             self.heard = monotonic()
             if message is None or message.type in _OVER:
@@ -116,12 +121,17 @@ class Socket:
             if wait:
                 await asyncio.sleep(wait)
             if message.type is WSMsgType.PING:
-                await self._response.pong(message.data)
+                if not await self._pong(message.data):
+                    return None
             elif message.type is not WSMsgType.PONG:
                 await self.outbox.room()
                 data: str | bytes = message.data
-                return data
+                # What was waited with until the socket was closing comes too late: it may not open a seat.
+                return None if self._is_closing() else data
         return None
+
+    def _is_closing(self) -> bool:
+        return self.outbox.closing is not None
 
     async def _frame(self) -> WSMessage | None:
         """The next frame; None if the writer wants to close the socket, for which nobody else may read it."""
@@ -143,8 +153,9 @@ class Socket:
             self._interrupted = asyncio.Event()
             self._reading.cancel()
             await self._interrupted.wait()
+        was_lost = self.is_lost
         await self._response.close(code=close.code, message=close.reason.encode())
-        if self.close_code is None:
+        if self.close_code is None and not was_lost:
             self.close_code = close.code
 
     def look_after(self, now: float) -> None:
@@ -166,6 +177,14 @@ class Socket:
     async def _ping(self) -> None:
         with contextlib.suppress(ClientConnectionResetError):
             await self._response.ping()
+
+    async def _pong(self, data: bytes) -> bool:
+        """Answer a ping; gives whether the socket was still open. The ping may have waited while it was closed."""
+        try:
+            await self._response.pong(data)
+        except ClientConnectionResetError:
+            return False
+        return True
 
     def drain(self) -> None:
         """Tell the client that the edge is leaving, and close."""

@@ -33,6 +33,7 @@ async def status(edge: ServedEdge, headers: dict[str, str], protocol: str = JSON
         pytest.param("https://evil.example", 403, id="another page"),
         pytest.param("null", 403, id="a page without an origin"),
         pytest.param("https://play.example.evil.example", 403, id="a longer name"),
+        pytest.param("http://[", 403, id="no address"),
     ],
 )
 async def test_only_pages_of_allowed_origins_open_sockets(service: Service, origin: str | None, expected: int) -> None:
@@ -54,6 +55,12 @@ async def test_an_unknown_subprotocol_is_refused_and_the_known_ones_are_named(ed
         edge.url.replace("ws:", "http:"), headers={"Sec-WebSocket-Protocol": "chat"}
     ) as response:
         assert "erqiwang.v1.json" in await response.text()
+
+
+async def test_where_no_subprotocol_is_spoken_that_is_said(edge: ServedEdge) -> None:
+    packets = edge.url.replace("ws:", "http:").replace("/v1/play", "/v1/packets")
+    async with edge.session.get(packets, headers={"Sec-WebSocket-Protocol": "chat"}) as response:
+        assert (response.status, await response.text()) == (400, "No subprotocol is spoken here.")
 
 
 async def test_a_plain_request_is_told_that_it_is_a_socket(edge: ServedEdge) -> None:

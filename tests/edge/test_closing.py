@@ -1,14 +1,14 @@
 """How sockets end: the code and the reason say why, after the goodbye that `Play` would have."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 import pytest
 
 from erqiwang_grpc.edge.closes import FAILED, Close
 from erqiwang_grpc.edge.settings import Limits
 from erqiwang_grpc.v1 import seat_service_pb2 as pb
-from tests.edge.sockets import PROTOBUF, SUBPROTOCOLS, ServedEdge, edge_of
+from tests.edge.sockets import PROTOBUF, SUBPROTOCOLS, PlayerSocket, ServedEdge, edge_of
 from tests.service.tables import Service, eventually, seated
 
 
@@ -170,3 +170,49 @@ async def test_a_client_beyond_its_allowance_is_read_slowly_and_one_that_goes_on
         for _ in range(100):
             await player.say(pb.PlayRequest(heartbeat=pb.Heartbeat()))
         assert await player.closed() == 4008
+
+
+async def cut(player: PlayerSocket) -> None:
+    """Leave without a word."""
+    player.socket._conn.transport.abort()  # type: ignore[union-attr]  # a client cannot ask for it in any other way
+
+
+async def hear_out(player: PlayerSocket) -> None:
+    """Wait until the edge closes the socket, which is still without a seat."""
+    assert await player.closed() == 4003
+
+
+@pytest.mark.parametrize(("leave", "token_seconds", "code"), [(cut, 60, 1006), (hear_out, 0.3, 4003)])
+async def test_a_ping_that_is_read_after_the_socket_was_closed_is_no_error(
+    service: Service,
+    caplog: pytest.LogCaptureFixture,
+    leave: Callable[[PlayerSocket], Awaitable[None]],
+    token_seconds: float,
+    code: int,
+) -> None:
+    limits = Limits(messages_per_second=2, token_seconds=token_seconds)
+    async with edge_of(service, limits=limits) as edge:
+        async with edge.player() as player:
+            for _ in range(6):  # the last two wait for a second
+                await player.socket.ping()
+            await eventually(lambda: edge.edge.counters.frames_in == 5)
+            await leave(player)
+        await eventually(lambda: not edge.edge.sockets)
+        assert edge.edge.counters.closed == {code: 1}
+    assert [record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == []
+
+
+async def test_an_attach_that_is_read_too_late_displaces_nobody(service: Service) -> None:
+    """It waits for the allowance of the socket, which is closed meanwhile because it has no seat."""
+    table = await seated(service.platform)
+    limits = Limits(messages_per_second=2, token_seconds=0.3)
+    async with edge_of(service, limits=limits) as edge, edge.player(table.tokens[0]) as playing:
+        await playing.hear("presence")
+        async with edge.player() as late:
+            for _ in range(4):
+                await late.socket.ping()
+            await late.say(pb.PlayRequest(attach=pb.Attach(seat_token=table.tokens[0])))
+            assert await late.closed() == 4003
+        await eventually(lambda: len(edge.edge.sockets) == 1)
+        await playing.say(pb.PlayRequest(attach=pb.Attach()))
+        await playing.hear("snapshot")

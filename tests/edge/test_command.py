@@ -142,6 +142,9 @@ async def test_servers_that_refuse_the_key_end_the_edge(tmp_path: Path) -> None:
         (("--ca", "nowhere"), "erqg_", "nowhere: No such file"),
         (("--host", "192.0.2.1"), "erqg_", "choose another --port"),
         (("--trusted-proxy", "10.0.0.1/8"), "erqg_", "has host bits set"),
+        (("--packet-players", "nowhere"), "erqg_", "--packet-players: nowhere: No such file"),
+        (("--packet-players", __file__), "erqg_", "not JSON"),
+        (("--packet-players", "http://:80/seat"), "erqg_", "without a host"),
         (("--message-bytes", "100000"), "erqg_", "is no whole number from 4096 to 24576"),
     ],
 )

@@ -22,6 +22,10 @@ WRONG = {
     "an unknown enum value": ('{"command": {"nameTrump": {"trump": "GREEN"}}}', "command.nameTrump.trump"),
     "two requests at once": ('{"attach": {}, "detach": {}}', ""),
     "half a surrogate": ('{"commandId": "\\ud800"}', "commandId"),
+    "half a surrogate as a key": ('{"\\ud800": 1}', "\\ud800"),
+    "half a surrogate within": ('{"command": {"nameTrump": {"trump": "\\ud800"}}}', "command.nameTrump.trump"),
+    "half a surrogate in a list": ('{"command": {"playCards": {"cards": ["\\udfff"]}}}', "command.playCards.cards"),
+    "half a surrogate beside an id": ('{"commandId": "a", "command": {"x": {"\\ud800": 1}}}', "command.x.\\ud800"),
     "a list": ("[]", ""),
     "a number": ("3", ""),
     "null": ("null", ""),
@@ -39,12 +43,16 @@ async def test_a_wrong_field_is_refused_by_name_and_the_socket_stays(
         await player.socket.send_str(text)
         refused = (await player.hear("refused")).refused
         assert (refused.request, refused.refusal.invalid_field.field) == (1, field)
-        assert refused.command_id == ("a" if name == "an unknown command" else "")
+        assert refused.command_id == ("a" if '"commandId": "a"' in text else "")
         await player.say(pb.PlayRequest(attach=pb.Attach(seat_token=table.tokens[0])))
         await player.hear("snapshot")
 
 
-@pytest.mark.parametrize("text", ["", "{", "hello", '{"a": }', "[" * 4_000, "\x00"])
+NO_JSON = ["", "{", "hello", '{"a": }', "[" * 4_000, "\x00", "NaN", '{"attach": {"lastVersion": -Infinity}}']
+TWICE = ['{"attach": {}, "attach": {}}', '{"attach": {"seatToken": "a", "seatToken": "b"}}']
+
+
+@pytest.mark.parametrize("text", NO_JSON + TWICE)
 async def test_what_is_no_json_closes_the_socket(edge: ServedEdge, text: str) -> None:
     async with edge.player() as player:
         await player.socket.send_str(text)
@@ -128,14 +136,17 @@ def refusal(message: pb.SeatMessage) -> tuple[int, str, str | None]:
     return refused.request, refused.command_id, refused.refusal.WhichOneof("reason")
 
 
+TEXTS = st.text(st.characters() | st.characters(categories=["Cs"]), max_size=8)
+"""Texts, also such as JSON can write and UTF-8 cannot."""
 JSON_VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXTS,
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(
             st.sampled_from(
                 ["attach", "command", "bid", "points", "playCards", "cards", "commandId", "lastVersion", "x"]
-            ),
+            )
+            | TEXTS,
             inner,
             max_size=3,
         )

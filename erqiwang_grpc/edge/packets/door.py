@@ -19,7 +19,7 @@ from erqiwang_grpc.edge.packets.to_seat import Shibai
 from erqiwang_grpc.edge.packets.translator import Act, Signal, Translator
 from erqiwang_grpc.edge.packets.who import NOBODY, Who
 from erqiwang_grpc.edge.packets.writing import ENTER, Name, Named, text
-from erqiwang_grpc.edge.play import bearer
+from erqiwang_grpc.edge.play import STRANGERS_BYTES, bearer, size
 from erqiwang_grpc.edge.seats import EdgeSeat
 from erqiwang_grpc.edge.web_socket import Socket
 from erqiwang_grpc.v1 import seat_service_pb2 as pb
@@ -27,8 +27,6 @@ from erqiwang_grpc.v1 import seat_service_pb2 as pb
 log = logging.getLogger(__name__)
 
 PATH: Final = "/v1/packets"
-_STRANGERS_BYTES: Final = 4 * 1024
-"""The largest frame of a socket that has no seat yet."""
 _ACT, _SIGNAL, _ENTER = 1, 2, 3
 """What a request was: its number on the seat, which comes back with its answer."""
 
@@ -67,6 +65,8 @@ class PacketTalk:
         self._translator: Translator | None = None
         self._settled = asyncio.Event()
         """Set once the seat is entered, or the socket is to be closed."""
+        self._ahead: asyncio.Task[str | bytes | None] | None = None
+        """Reads the frame after the one that is worked on; None if that was not begun."""
 
     # What the client says
 
@@ -76,13 +76,20 @@ class PacketTalk:
         try:
             if authorization is not None and not self._open_with_header(authorization):
                 return
-            while (frame := await self._socket.receive()) is not None:
+            while (frame := await self._next()) is not None:
                 if not await self._take(frame):
                     break
         finally:
             too_late.cancel()
+            if self._ahead is not None:
+                self._ahead.cancel()
             if self._seat is not None:
                 self._edge.seats.leave(self._seat)
+
+    async def _next(self) -> str | bytes | None:
+        """The client's next frame; None after the last."""
+        ahead, self._ahead = self._ahead, None
+        return await (self._socket.receive() if ahead is None else ahead)
 
     def _open_with_header(self, authorization: str) -> bool:
         token = bearer(authorization)
@@ -102,7 +109,7 @@ class PacketTalk:
 
     async def _take(self, data: str | bytes) -> bool:
         """Take a frame of the client; gives whether to go on."""
-        if not self._is_entered and len(data) > _STRANGERS_BYTES:
+        if not self._is_entered and size(data) > STRANGERS_BYTES:
             return self._close(closes.TOO_BIG)
         if isinstance(data, bytes):
             return self._close(closes.WRONG_KIND)
@@ -127,8 +134,8 @@ class PacketTalk:
         except Unavailable as why:
             log.warning("the players cannot be looked up", extra={"why": str(why)})
             return self._close(NO_PLAYERS)
-        if self._socket.outbox.closing is not None:
-            return False  # it took too long: do not displace another socket of the player
+        if self._is_over:
+            return False  # the client has left, or it took too long: do not displace another socket of the player
         if place is None or not _agrees(who.gameid, place.gameid):
             return self._refuse(frame.name, Errcode.PLAYER)
         gameid = who.gameid if place.gameid is None else place.gameid
@@ -136,11 +143,27 @@ class PacketTalk:
         return True
 
     async def _looked_up(self, who: Who, data: Mapping[str, object]) -> Place | None:
-        """The place of a player that names itself without a token, if the platform has told whom to ask."""
+        """The place of a player that names itself without a token, if the platform has told whom to ask.
+
+        None also if the client leaves meanwhile.
+        """
         players = self._edge.settings.players
         if players is None or who.agentid is None or who.playerid is None or who.roomcode is None:
             return None
-        return await players.place(Asked(who.agentid, who.playerid, who.roomcode, data))
+        looking = asyncio.create_task(players.place(Asked(who.agentid, who.playerid, who.roomcode, data)))
+        # Read on meanwhile: that the client has left is known only once its close is read.
+        self._ahead = asyncio.create_task(self._socket.receive())
+        try:
+            await asyncio.wait((looking, self._ahead), return_when=asyncio.FIRST_COMPLETED)
+            return None if self._is_over and not looking.done() else await looking
+        finally:
+            looking.cancel()
+
+    @property
+    def _is_over(self) -> bool:
+        """Whether the client has left, or the socket is to be closed."""
+        has_left = self._ahead is not None and self._ahead.done() and self._ahead.result() is None
+        return has_left or self._socket.is_lost or self._socket.outbox.closing is not None
 
     def _open(self, name: Name, place: Place, who: Who) -> None:
         self._translator = Translator(name, uuid4().hex, who)
@@ -188,7 +211,10 @@ class PacketTalk:
                 assert self._seat is not None, "it is what is heard"
                 self._edge.counters.resyncs += 1
                 self._seat.fall_behind(self._seat.version)
-                return
+                break
+        assert self._translator is not None, "it is there before the seat is opened"
+        if self._settled.is_set() and not self._translator.is_three_player:
+            self._close(THREE_PLAYERS_ONLY)
 
     def _packets(self, message: pb.SeatMessage) -> Sequence[Named]:
         assert self._translator is not None, "it is there before the seat is opened"
@@ -198,10 +224,6 @@ class PacketTalk:
             return [Named(self._translator.enter, Shibai(message.refused.refusal.code))] if is_asked else []
         told = self._translator.hear(message)
         if message.HasField("snapshot"):
-            if not self._translator.is_three_player:
-                for packet in told:
-                    self._put(packet)
-                self._close(THREE_PLAYERS_ONLY)
             self._settled.set()
         return told
 

@@ -5,17 +5,19 @@ the server, in the order that the rules give: phase, turn, parameters, rules. So
 and becomes a command that the server refuses for its parameter, when its turn in that order comes.
 """
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Final, TypeAlias, final
+from typing import Final, TypeAlias, TypeGuard, final
 
 from erqiwang_grpc.edge.packets.writing import Name
+from erqiwang_grpc.edge.strict_json import loaded
 
 MOST_CARDS: Final = 108
 """More cards than any packet may name: there are no more."""
 _MOST: Final = 2**32 - 1
+_MOST_REPEATED: Final = 64
+"""Characters of a text that answers repeat: they are kept until the answer, for as many packets as wait for one."""
 
 
 class Errcode(IntEnum):
@@ -121,33 +123,32 @@ Asked: TypeAlias = (
 
 
 def read(frame: str | bytes) -> Frame | Garbage:
-    """The packet in a frame: a JSON object with the texts `app`, `route` and `rpc`, and its `data`.
+    """The packet in a frame: a JSON object with the short texts `app`, `route` and `rpc`, and its `data`.
 
-    What else stands in it is passed over, but for `conmode` and `fromid`, which an answer repeats.
+    What else stands in it is passed over, but for `conmode` and `fromid`, which an answer repeats if they are integers of at
+    most 64 bits or short texts.
     """
     try:
-        whole: object = json.loads(frame, object_pairs_hook=_once, parse_constant=_no_number)
-    except (ValueError, RecursionError):
+        whole = loaded(frame)
+    except ValueError:
         return Garbage("not JSON")
     if not isinstance(whole, dict):
         return Garbage("not a JSON object")
     app, route, rpc = (whole.get(key) for key in ("app", "route", "rpc"))
-    if not (isinstance(app, str) and isinstance(route, str) and isinstance(rpc, str)):
-        return Garbage("no packet: app, route and rpc must be texts")
-    beside = tuple((key, whole[key]) for key in ("conmode", "fromid") if isinstance(whole.get(key), int | str))
+    if not (_is_short(app) and _is_short(route) and _is_short(rpc)):
+        return Garbage("no packet: app, route and rpc must be texts of at most 64 characters")
+    beside = tuple((key, whole[key]) for key in ("conmode", "fromid") if _is_repeated(whole.get(key)))
     data = whole.get("data")
     return Frame(Name(app, route, rpc, beside), data if isinstance(data, dict) else None)
 
 
-def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a key stands twice")
-    return found
+def _is_short(value: object) -> TypeGuard[str]:
+    return isinstance(value, str) and len(value) <= _MOST_REPEATED
 
 
-def _no_number(constant: str) -> object:
-    raise ValueError(f"{constant} is no JSON")
+def _is_repeated(value: object) -> bool:
+    number = integer(value)
+    return _is_short(value) or (number is not None and number.bit_length() < 64)
 
 
 def asked(rpc: str, data: Mapping[str, object] | None) -> Asked | Errcode:

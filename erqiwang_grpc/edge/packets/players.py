@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Protocol, TypeAlias, final
+from urllib.parse import urlsplit
 
 from aiohttp import ClientError, ClientResponse, ClientSession, ClientTimeout
 
 from erqiwang_grpc.edge.packets.from_seat import integer
+from erqiwang_grpc.edge.strict_json import loaded
 
 _SECONDS: Final = 3.0
 """How long a callback may take. A socket without a seat is closed after five seconds."""
@@ -65,7 +66,7 @@ class Players(Protocol):
         """The seat of a player in a room; None if it has none there. Raises `Unavailable`."""
 
 
-def players_of(source: str) -> Players:
+def players_of(source: str) -> PlayerFile | Callback:
     """The players of a file, or of a callback if it is named by an `http://` or `https://` address."""
     return Callback(source) if source.startswith(("http://", "https://")) else PlayerFile(Path(source))
 
@@ -86,19 +87,23 @@ class PlayerFile:
 
     async def place(self, asked: Asked) -> Place | None:
         """The place in the file that fits. Of several the last one counts."""
+        await asyncio.to_thread(self.check)
+        return self._places.get((asked.agentid, asked.playerid, asked.roomcode))
+
+    def check(self) -> None:
+        """Read the file if it has changed. Raises `Unavailable` if it cannot be used."""
         try:
-            about = await asyncio.to_thread(self._path.stat)
+            about = self._path.stat()
             if (about.st_mtime_ns, about.st_size) != self._read:
-                self._places = _places(await asyncio.to_thread(self._path.read_bytes), str(self._path))
+                self._places = _places(self._path.read_bytes(), str(self._path))
                 self._read = about.st_mtime_ns, about.st_size
         except OSError as error:
             raise Unavailable(f"{self._path}: {error.strerror}") from error
-        return self._places.get((asked.agentid, asked.playerid, asked.roomcode))
 
 
 def _places(content: bytes, source: str) -> Mapping[_Key, Place]:
     try:
-        rows: object = json.loads(content)
+        rows = loaded(content)
     except ValueError as error:
         raise Unavailable(f"{source}: not JSON") from error
     if not isinstance(rows, list):
@@ -122,6 +127,16 @@ class Callback:
     def __init__(self, url: str) -> None:
         self._url = url
 
+    def check(self) -> None:
+        """Raises `Unavailable` if the address is none. The service is not asked: it may start later."""
+        try:
+            parts = urlsplit(self._url)
+            is_address = parts.hostname and parts.port != 0
+        except ValueError:
+            is_address = False
+        if not is_address:
+            raise Unavailable("the callback has an address without a host, or with a wrong port")
+
     async def place(self, asked: Asked) -> Place | None:
         """What the service answers."""
         try:
@@ -134,8 +149,8 @@ class Callback:
                     return None
                 if answer.status != 200:
                     raise Unavailable(f"the callback answered {answer.status}")
-                told: object = json.loads(await _body(answer))
-        except (ClientError, TimeoutError, ValueError, RecursionError) as error:
+                told = loaded(await _body(answer))
+        except (ClientError, TimeoutError, ValueError) as error:
             raise Unavailable(f"the callback failed: {type(error).__name__}") from error
         if not isinstance(told, dict):
             raise Unavailable("the callback answered no JSON object")

@@ -166,14 +166,15 @@ async def test_a_last_version_that_none_could_be_is_not_looked_at(
         assert "deskinfo" in group(told["data"])
 
 
-async def test_a_stranger_is_closed_in_time_and_may_not_say_much(service: Service) -> None:
+@pytest.mark.parametrize("large", [" " * 5000, "牌" * 1500], ids=["characters", "bytes"])
+async def test_a_stranger_is_closed_in_time_and_may_not_say_much(service: Service, large: str) -> None:
     limits = Limits(token_seconds=0.3, messages_per_second=1000)
     async with edge_of(service, limits=limits) as edge:
         async with edge.session.ws_connect(url(edge)) as socket:
             assert await hear(socket) is None
             assert socket.close_code == 4003
         async with edge.session.ws_connect(url(edge)) as socket:
-            await socket.send_str(" " * 5000)
+            await socket.send_str(large)
             assert await hear(socket) is None
             assert socket.close_code == 1009
 
@@ -265,6 +266,52 @@ async def test_nobody_enters_after_it_was_too_late(service: Service) -> None:
         assert await hear(playing) == failure("nothing", 5)
 
 
+async def close(socket: ClientWebSocketResponse) -> None:
+    """Leave with a close."""
+    await socket.close()
+
+
+async def cut(socket: ClientWebSocketResponse) -> None:
+    """Leave without a word, after a packet that nobody reads any more."""
+    await say(socket, enter(0))
+    connection = socket._conn  # a client cannot ask for it in any other way
+    assert connection is not None
+    assert isinstance(connection.transport, asyncio.Transport)
+    connection.transport.abort()
+
+
+@pytest.mark.parametrize("leave", [close, cut])
+async def test_who_has_left_displaces_nobody(
+    service: Service, leave: Callable[[ClientWebSocketResponse], Awaitable[None]]
+) -> None:
+    """A client asks, leaves, and comes back on another socket. The answer to the first question comes last."""
+    table = await seated(service.platform)
+    asking, answering, was_asked = asyncio.Event(), asyncio.Event(), 0
+
+    class SlowAtFirst:
+        async def place(self, asked: Asked) -> Place | None:
+            nonlocal was_asked
+            was_asked += 1
+            if was_asked == 1:
+                asking.set()
+                await answering.wait()
+            return Place(table.tokens[asked.playerid - 100_001])
+
+    async with edge_of(service, players=SlowAtFirst()) as edge, edge.session.ws_connect(url(edge)) as playing:
+        async with edge.session.ws_connect(url(edge)) as left:
+            await say(left, enter(0))
+            await asking.wait()
+            await leave(left)
+        await say(playing, enter(0))
+        told = await hear(playing)
+        assert told is not None
+        assert "deskinfo" in group(told["data"])
+        answering.set()
+        await eventually(lambda: len(edge.edge.sockets) == 1)
+        await say(playing, packet(0, "nothing"))
+        assert await hear(playing) == failure("nothing", 5)
+
+
 async def test_an_error_in_one_conversation_closes_its_socket_alone(
     edge: ServedEdge, service: Service, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -289,19 +336,18 @@ async def test_an_error_in_one_conversation_closes_its_socket_alone(
 @pytest.mark.parametrize(
     "content",
     [
-        "",
-        "{}",
-        "[1]",
-        '[{"agentid": "a"}]',
-        '[{"agentid": "a", "playerid": 1, "roomcode": 1}]',
+        "", "{}", "[1]", '[{"agentid": "a"}]', '[{"agentid": "a", "playerid": 1, "roomcode": 1}]', "[" * 20_000,
+        '[{"agentid": "a", "playerid": 1, "playerid": 2, "roomcode": 1, "seat_token": "a"}]',
         '[{"agentid": "a", "playerid": 1, "roomcode": 1, "seat_token": "\\ud800"}]',
     ],
-)
+)  # fmt: skip
 async def test_a_file_of_players_that_is_wrong_is_of_no_use(tmp_path: Path, content: str) -> None:
     path = tmp_path / "players.json"
     path.write_text(content)
     known = PlayerFile(path)
     asked = Asked("a", 1, 1, {})
+    with pytest.raises(Unavailable):
+        known.check()
     with pytest.raises(Unavailable):
         await known.place(asked)
     path.write_text(json.dumps([{"agentid": "a", "playerid": 1, "roomcode": 1, "seat_token": "secret"}]))

@@ -143,6 +143,25 @@ def test_the_first_packet_binds_who_is_not_known() -> None:
     assert outcome.packet == Shibai(Errcode.PLAYER)
 
 
+@pytest.mark.parametrize(
+    ("value", "is_repeated"),
+    [
+        ("x" * 64, True), ("x" * 65, False), (2**63 - 1, True), (-(2**63) + 1, True), (2**63, False), (10**4000, False),
+        (True, False), (1.5, False), (None, False), ([], False),
+    ],
+)  # fmt: skip
+def test_an_answer_repeats_no_more_than_a_number_or_a_short_text(value: object, is_repeated: bool) -> None:
+    name = frame({**packet(0, "x"), "fromid": value}).name
+    assert name.beside == ((("fromid", value),) if is_repeated else ())
+
+
+@pytest.mark.parametrize("key", ["app", "route", "rpc"])
+def test_a_packet_has_a_short_name(key: str) -> None:
+    whole = {"app": "a", "route": "b", "rpc": "c", "data": {}}
+    assert isinstance(read(json.dumps({**whole, key: "牌" * 64})), Frame)
+    assert isinstance(read(json.dumps({**whole, key: "牌" * 65})), Garbage)
+
+
 def test_what_stands_beside_the_data_comes_back_with_a_failure() -> None:
     outcome = Translator(ENTER, "old").ask(frame({**packet(0, "\ud800"), "conmode": 1, "fromid": "x", "other": 2}))
     assert isinstance(outcome, Named)
