@@ -159,7 +159,8 @@ class Spectator(_Watching):
 
     `watching.view` is the public view, as late as the token says; it has no seat and no part of one. If the connection is
     lost, the client reconnects, to the next of `addresses` if the server is gone. `ended` says how the stream ended for good:
-    with OK once the end of the match was told, with UNAUTHENTICATED if the token has expired and none came by `renew`.
+    with OK once the end of the match was told, with UNAUTHENTICATED if the token has expired and none came by `renew`, with
+    INTERNAL if the room's log is damaged. Where too many watch, the client comes back after the delay that the server names.
     `server_time_ns` is the moment that is shown. A room younger than the delay has no snapshot yet: give `attach_seconds`
     as long as you want to wait for it, at most.
     """

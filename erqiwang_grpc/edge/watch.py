@@ -119,7 +119,7 @@ class WatchTalk:
             return self._close(closes.BAD_TOKEN if authorization else closes.NO_TOKEN)
         self._seen = last_version
         self._upstream = self._edge.upstreams.take()
-        self._stream = WatchStream(self._upstream.servers, token, last_version=last_version)
+        self._stream = WatchStream(self._upstream.servers, token, last_version=last_version, is_patient=False)
         self._reading = asyncio.create_task(self._read(self._stream))
         return True
 

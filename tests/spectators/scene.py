@@ -10,7 +10,7 @@ from erqiwang_grpc.events.standing import Standing, Step, opened as begun, steps
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Room
 from erqiwang_grpc.spectators.broadcasts import Broadcasts
-from erqiwang_grpc.store import TimeNs
+from erqiwang_grpc.store import Appended, Batch, Listed, RoomId, Store, TimeNs
 from erqiwang_grpc.store.memory import MemoryStore
 from tests.durability.played import node_on
 from tests.service.clocks import HandMonotonic
@@ -72,3 +72,13 @@ class Scene:
             assert isinstance(step, Step)
             found.append(step.after)
         return found
+
+
+async def store_nonsense(store: Store, room: RoomId, at: TimeNs) -> None:
+    """Store an event that nobody can read, as a bug might, without the knowledge of the room."""
+    entries, listed = await store.read(room), await store.summary(room)
+    assert isinstance(entries, tuple)
+    assert isinstance(listed, Listed)
+    last = entries[-1]
+    batch = Batch(at, last.actor, None, last.rules_version, (b"\xff",), listed.summary)
+    assert isinstance(await store.append(room, last.version, batch), Appended)

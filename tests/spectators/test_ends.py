@@ -11,10 +11,10 @@ from erqiwang_grpc.rooms.refusals import RoomQuarantined
 from erqiwang_grpc.rooms.room import Room
 from erqiwang_grpc.spectators.broadcast import Admission, Broadcast
 from erqiwang_grpc.spectators.broadcasts import LATENESSES
-from erqiwang_grpc.store import NOTHING, Appended, Batch
+from erqiwang_grpc.store import NOTHING
 from tests.durability.played import play, seated
 from tests.spectators.ears import NEVER, Ear, listening
-from tests.spectators.scene import SECOND, Scene
+from tests.spectators.scene import SECOND, Scene, store_nonsense
 
 AT_ONCE: Final = Delayed(Milliseconds(0))
 
@@ -93,15 +93,6 @@ async def test_who_gave_up_while_it_waited_holds_no_place() -> None:
     scene.broadcasts.close()
 
 
-async def damage(scene: Scene, room: Room) -> None:
-    """Store an event that nobody can read, as a bug might, without the room's knowledge."""
-    entries, listed = await scene.store.read(room.id), await scene.store.summary(room.id)
-    assert listed is not None
-    last = entries[-1]
-    batch = Batch(scene.wall(), last.actor, None, last.rules_version, (b"\xff",), listed.summary)
-    assert isinstance(await scene.store.append(room.id, last.version, batch), Appended)
-
-
 @pytest.mark.parametrize("delay", [0, 30])
 async def test_an_event_that_cannot_be_followed_ends_it_as_late_as_everything_is_told(delay: int) -> None:
     scene, lateness = Scene(), Delayed(Milliseconds(1_000 * delay))
@@ -110,7 +101,7 @@ async def test_an_event_that_cannot_be_followed_ends_it_as_late_as_everything_is
     ear = await scene.watch(room, lateness)
     await play(room, 2)
     sound = room.version
-    await damage(scene, room)
+    await store_nonsense(scene.store, room.id, scene.wall())
     for _ in range(delay):
         assert ear.ended is None
         await scene.forward(SECOND - 1)
@@ -129,7 +120,7 @@ async def test_who_comes_upon_an_event_that_cannot_be_followed_is_not_the_only_o
     room = await seated(scene.rooms)
     ear, broadcast, _ = await listening(scene.broadcasts, room.id, AT_ONCE, scene.wall)
     await scene.settle()
-    await damage(scene, room)
+    await store_nonsense(scene.store, room.id, scene.wall())
     refused = await broadcast.attach(Admission(Ear(scene.wall), NEVER, 0.0), None)
     assert refused == RoomQuarantined(NOTHING)
     assert ear.ended is Closing.QUARANTINED
