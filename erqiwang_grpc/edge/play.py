@@ -78,7 +78,7 @@ class PlayTalk:
     def _take(self, data: str | bytes, authorization: str | None) -> bool:
         """Take a message of the client; gives whether to go on."""
         is_stranger = self._seat is None or not self._seat.was_attached
-        if is_stranger and len(data) > STRANGERS_BYTES:
+        if is_stranger and frames.size(data) > STRANGERS_BYTES:
             return self._close(closes.TOO_BIG)
         request = self._frames.request(data)
         if isinstance(request, Close):

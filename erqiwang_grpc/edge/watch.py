@@ -87,7 +87,7 @@ class WatchTalk:
 
     def _take(self, data: str | bytes, authorization: str | None) -> bool:
         """Take a message of the client; gives whether to go on."""
-        if not self._was_told and len(data) > STRANGERS_BYTES:
+        if not self._was_told and frames.size(data) > STRANGERS_BYTES:
             return self._close(closes.TOO_BIG)
         request = self._frames.request(data)
         if isinstance(request, Close):

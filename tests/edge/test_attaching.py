@@ -101,6 +101,9 @@ async def test_a_stranger_sends_no_large_message_and_a_player_does(service: Serv
     async with edge.player(subprotocol=PROTOBUF) as player:
         await player.say(large)
         assert await player.closed() == 1009
+    async with edge.player(subprotocol=JSON) as player:
+        await player.socket.send_str("二" * 1_500)  # bytes are counted
+        assert await player.closed() == 1009
     table = await seated(service.platform)
     async with edge.player(table.tokens[0], PROTOBUF) as player:
         await player.hear("snapshot")

@@ -167,6 +167,12 @@ async def test_who_does_not_attach_is_closed(service: Service) -> None:
         assert await spectator.closed() == 4003
 
 
+async def test_before_the_token_is_known_to_be_good_a_message_has_few_bytes(edge: ServedEdge) -> None:
+    async with watching(edge, None) as spectator:
+        await spectator.socket.send_str("二" * 1_500)
+        assert await spectator.closed() == 1009
+
+
 async def test_a_room_younger_than_the_delay_keeps_the_socket_open(service: Service) -> None:
     table = await seated(service.platform)
     token = await watch_token(service, table.room_id, 1.5)

@@ -13,6 +13,7 @@ from aiohttp import web
 from erqiwang_grpc.edge import closes
 from erqiwang_grpc.edge.closes import Close
 from erqiwang_grpc.edge.edge import Edge
+from erqiwang_grpc.edge.frames import size
 from erqiwang_grpc.edge.packets.from_seat import Errcode, Frame, Garbage, integer, read
 from erqiwang_grpc.edge.packets.players import Asked, Place, Unavailable
 from erqiwang_grpc.edge.packets.to_seat import Shibai
@@ -102,7 +103,7 @@ class PacketTalk:
 
     async def _take(self, data: str | bytes) -> bool:
         """Take a frame of the client; gives whether to go on."""
-        if not self._is_entered and len(data) > _STRANGERS_BYTES:
+        if not self._is_entered and size(data) > _STRANGERS_BYTES:
             return self._close(closes.TOO_BIG)
         if isinstance(data, bytes):
             return self._close(closes.WRONG_KIND)
