@@ -19,6 +19,7 @@ from erqiwang_grpc.client.commands import Answer, Commands, Ended, Unanswered
 from erqiwang_grpc.client.endings import FOR_GOOD, Lost, parted
 from erqiwang_grpc.client.servers import Options, Servers
 from erqiwang_grpc.client.timing import BackOff, Heart, Timing
+from erqiwang_grpc.client.unread import Unread
 from erqiwang_grpc.v1 import playing_pb2, seat_service_pb2 as pb, seat_service_pb2_grpc as rpc, view_pb2
 
 _PARTING_SECONDS: Final = 5.0
@@ -94,7 +95,7 @@ class SeatClient:
         self._attached = asyncio.Event()
         self._outgoing: asyncio.Queue[pb.PlayRequest] = asyncio.Queue()
         self._commands = Commands(self._timing, self._outgoing.put_nowait)
-        self._incoming: asyncio.Queue[pb.SeatMessage | Ended] = asyncio.Queue()
+        self._unread = Unread()
         self._changed = asyncio.Condition()
         self._leaving = False
         self._running: asyncio.Task[None] | None = None
@@ -200,12 +201,10 @@ class SeatClient:
     async def messages(self) -> AsyncIterator[pb.SeatMessage]:
         """The messages of the server, in order, until the stream ends. The view includes each one before it is given.
 
-        Answers that the outcome of a command is unknown are left out while the client still tries to find it out.
+        Answers that the outcome of a command is unknown are left out while the client still tries to find it out. At most
+        1,000 wait to be read; beyond that the oldest are dropped, so that whoever only looks at the view keeps few.
         """
-        while True:
-            message = await self._incoming.get()
-            if isinstance(message, Ended):
-                return
+        async for message in self._unread.messages():
             yield message
 
     def renew(self, token: str) -> None:
@@ -313,7 +312,7 @@ class SeatClient:
                 self._set_clock(message.heartbeat.server_time)
             case _:
                 self._commands.hear(message)
-        self._incoming.put_nowait(message)
+        self._unread.put(message)
         async with self._changed:
             self._changed.notify_all()
 
@@ -340,6 +339,6 @@ class SeatClient:
     async def _end(self, ended: Ended) -> None:
         ended = self.ended = replace(ended, unanswered=self.unanswered)
         self._commands.end(ended)
-        self._incoming.put_nowait(ended)
+        self._unread.end()
         async with self._changed:
             self._changed.notify_all()

@@ -17,6 +17,7 @@ from erqiwang_grpc.client.commands import TRIES, Answer, Ended
 from erqiwang_grpc.client.seat import NotAttached
 from erqiwang_grpc.client.servers import Options, Servers
 from erqiwang_grpc.client.timing import BackOff, Timing
+from erqiwang_grpc.client.unread import Unread
 from erqiwang_grpc.client.watch_stream import WatchStream
 from erqiwang_grpc.reasons import Reason
 from erqiwang_grpc.v1 import seat_service_pb2 as pb, seat_service_pb2_grpc as rpc, view_pb2
@@ -53,7 +54,7 @@ class _Watching:
         self._folded = fold.Folded()
         self._clock = (0, 0.0)
         """A time on the server's clock, and that of our monotonic clock when it came."""
-        self._incoming: asyncio.Queue[pb.SeatMessage | None] = asyncio.Queue()
+        self._unread = Unread()
         self._changed = asyncio.Condition()
         self._reading: asyncio.Task[None] | None = None
         self._ended: Ended | None = None
@@ -126,8 +127,11 @@ class _Watching:
             await self._changed.wait_for(lambda: condition() or self._ended is not None)
 
     async def messages(self) -> AsyncIterator[pb.SeatMessage]:
-        """The messages of the server, in order, until the stream ends. The view includes each one before it is given."""
-        while (message := await self._incoming.get()) is not None:
+        """The messages of the server, in order, until the stream ends. The view includes each one before it is given.
+
+        At most 1,000 wait to be read; beyond that the oldest are dropped, so that whoever only looks at the view keeps few.
+        """
+        async for message in self._unread.messages():
             yield message
 
     async def _read(self) -> None:
@@ -138,7 +142,7 @@ class _Watching:
                         await self._hear(message)
         finally:
             self._ended = self._stream.ended or Ended(grpc.StatusCode.CANCELLED, "left")
-            self._incoming.put_nowait(None)
+            self._unread.end()
             async with self._changed:
                 self._changed.notify_all()
 
@@ -148,7 +152,7 @@ class _Watching:
             self._clock = message.snapshot.server_time.ToNanoseconds(), self._timing.now()
         elif message.HasField("heartbeat"):
             self._clock = message.heartbeat.server_time.ToNanoseconds(), self._timing.now()
-        self._incoming.put_nowait(message)
+        self._unread.put(message)
         async with self._changed:
             self._changed.notify_all()
 
