@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import aclosing
 from types import TracebackType
@@ -14,7 +13,7 @@ import grpc
 from erqiwang_grpc.client import fold, placement
 from erqiwang_grpc.client.calls import CallRefused, Cancellation, bearer, refusal_of
 from erqiwang_grpc.client.commands import TRIES, Answer, Ended
-from erqiwang_grpc.client.seat import NotAttached
+from erqiwang_grpc.client.life import Life
 from erqiwang_grpc.client.servers import Options, Servers
 from erqiwang_grpc.client.timing import BackOff, Timing
 from erqiwang_grpc.client.unread import Unread
@@ -55,36 +54,17 @@ class _Watching:
         self._clock = (0, 0.0)
         """A time on the server's clock, and that of our monotonic clock when it came."""
         self._unread = Unread()
-        self._changed = asyncio.Condition()
-        self._reading: asyncio.Task[None] | None = None
+        self._life = Life(self._servers, lambda: self._ended is not None)
         self._ended: Ended | None = None
 
     async def __aenter__(self) -> Self:
-        self._reading = asyncio.create_task(self._read())
-        try:
-            await asyncio.wait_for(self.until(lambda: self.version > 0), self._attach_seconds)
-        except BaseException as error:
-            await self._close(self._reading)
-            if isinstance(error, TimeoutError):
-                raise NotAttached(self._attach_seconds) from None
-            raise
+        await self._life.begin(self._read(), lambda: self.version > 0, self._attach_seconds)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._reading is not None:
-            await self._close(self._reading)
-
-    async def _close(self, reading: asyncio.Task[None]) -> None:
-        """Cancel the task and wait for it, without mistaking a cancellation of the caller for that of the task."""
-        reading.cancel()
-        try:
-            await asyncio.wait([reading])
-        finally:
-            await self._servers.close()
-        if not reading.cancelled():
-            reading.result()
+        await self._life.close()
 
     @property
     def view(self) -> view_pb2.View:
@@ -123,8 +103,7 @@ class _Watching:
 
     async def until(self, condition: Callable[[], bool]) -> None:
         """Wait until a condition on the view holds, or the stream has ended for good."""
-        async with self._changed:
-            await self._changed.wait_for(lambda: condition() or self._ended is not None)
+        await self._life.until(condition)
 
     async def messages(self) -> AsyncIterator[pb.SeatMessage]:
         """The messages of the server, in order, until the stream ends. The view includes each one before it is given.
@@ -143,8 +122,7 @@ class _Watching:
         finally:
             self._ended = self._stream.ended or Ended(grpc.StatusCode.CANCELLED, "left")
             self._unread.end()
-            async with self._changed:
-                self._changed.notify_all()
+            await self._life.changed()
 
     async def _hear(self, message: pb.SeatMessage) -> None:
         self._folded.take(message)
@@ -153,8 +131,7 @@ class _Watching:
         elif message.HasField("heartbeat"):
             self._clock = message.heartbeat.server_time.ToNanoseconds(), self._timing.now()
         self._unread.put(message)
-        async with self._changed:
-            self._changed.notify_all()
+        await self._life.changed()
 
 
 @final
