@@ -97,6 +97,8 @@ class Backend:
 def _below(package: Path, names: tuple[str, ...]) -> set[Path]:
     """The named files, and all files below the named folders."""
     named = [package / name for name in names]
+    gone = [str(each) for each in named if not each.exists()]
+    assert not gone, f"moved or deleted, but named by the project still: {', '.join(gone)}"
     return {source for each in named for source in (each.rglob("*.py") if each.is_dir() else (each,))}
 
 

@@ -58,8 +58,9 @@ async def feed(
 ) -> AsyncGenerator[tuple[Happened, ...] | InvalidCursor | StoreUnavailable | WrittenByNewer, None]:
     """The public events after `place`, and then new ones as they happen, until `is_leaving` gives true.
 
-    A tuple is empty if nothing happened for a while, or if `has_more` gives true: the caller has something else to tell. A refusal ends the feed: `InvalidCursor`, `StoreUnavailable`, and
-    `WrittenByNewer` before a batch with an event that this version does not know: it may be a public one.
+    A tuple is empty if nothing happened for a while, or if `has_more` gives true: the caller has something else to tell. A
+    refusal ends the feed: `InvalidCursor`, `StoreUnavailable`, and `WrittenByNewer` before a batch with an event that this
+    version does not know: it may be a public one.
     `bell` wakes the feed; ring it when `is_leaving` becomes true. `pay` is called with the number of events that were read,
     and returns when they may be told.
     """

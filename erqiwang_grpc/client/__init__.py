@@ -8,8 +8,9 @@ from erqiwang_grpc.client.calls import CallRefused, refusal_of
 from erqiwang_grpc.client.commands import Ended, Unanswered
 from erqiwang_grpc.client.gateway import Gateway
 from erqiwang_grpc.client.gateway_seat import GatewaySeat
+from erqiwang_grpc.client.life import NotAttached
 from erqiwang_grpc.client.platform import Created, FreshToken, Platform, Seated, WatchToken
-from erqiwang_grpc.client.seat import NotAttached, SeatClient
+from erqiwang_grpc.client.seat import SeatClient
 from erqiwang_grpc.client.timing import Timing
 from erqiwang_grpc.client.verifying import deck_is_opened
 from erqiwang_grpc.client.watching import OneWaySeat, Spectator

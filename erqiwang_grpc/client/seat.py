@@ -17,23 +17,15 @@ from erqiwang_grpc.client import fold, placement
 from erqiwang_grpc.client.calls import Cancellation, Status, bearer
 from erqiwang_grpc.client.commands import Answer, Commands, Ended, Unanswered
 from erqiwang_grpc.client.endings import FOR_GOOD, Lost, parted
+from erqiwang_grpc.client.life import Life
 from erqiwang_grpc.client.servers import Options, Servers
 from erqiwang_grpc.client.timing import BackOff, Heart, Timing
+from erqiwang_grpc.client.unread import Unread
 from erqiwang_grpc.v1 import playing_pb2, seat_service_pb2 as pb, seat_service_pb2_grpc as rpc, view_pb2
 
 _PARTING_SECONDS: Final = 5.0
 _ATTACH_SECONDS: Final = 10.0
 _Call: TypeAlias = "grpc.aio.StreamStreamCall[pb.PlayRequest, pb.PlayResponse]"
-
-
-class NotAttached(Exception):
-    """No snapshot came in time."""
-
-    def __init__(self, seconds: float) -> None:
-        super().__init__(
-            f"the seat is not attached after {seconds:g} s: no server answers, or the connection carries as many streams as the "
-            "server takes on one; open another channel, with the option grpc.use_local_subchannel_pool"
-        )
 
 
 @final
@@ -94,10 +86,9 @@ class SeatClient:
         self._attached = asyncio.Event()
         self._outgoing: asyncio.Queue[pb.PlayRequest] = asyncio.Queue()
         self._commands = Commands(self._timing, self._outgoing.put_nowait)
-        self._incoming: asyncio.Queue[pb.SeatMessage | Ended] = asyncio.Queue()
-        self._changed = asyncio.Condition()
+        self._unread = Unread()
+        self._life = Life(self._servers, lambda: self.ended is not None)
         self._leaving = False
-        self._running: asyncio.Task[None] | None = None
         self._folded = fold.Folded()
         self.connections = 0
         """The number of streams that have begun with a snapshot."""
@@ -108,15 +99,7 @@ class SeatClient:
         """How the stream ended for good; None while it has not."""
 
     async def __aenter__(self) -> Self:
-        self._running = asyncio.create_task(self._run())
-        try:
-            await asyncio.wait_for(self.until(lambda: self.version > 0), self._attach_seconds)
-        except BaseException as error:
-            # `__aexit__` is not called if `__aenter__` fails, so end the task here.
-            await self._close(self._running)
-            if isinstance(error, TimeoutError):
-                raise NotAttached(self._attach_seconds) from None
-            raise
+        await self._life.begin(self._run(), lambda: self.version > 0, self._attach_seconds)
         return self
 
     async def __aexit__(
@@ -124,23 +107,11 @@ class SeatClient:
     ) -> None:
         self._leaving = True
         self._outgoing.put_nowait(pb.PlayRequest(detach=pb.Detach()))
-        if self._running is None:
-            return
         try:
             if self._call is not None:
-                await asyncio.wait([self._running], timeout=_PARTING_SECONDS)
+                await self._life.ended(_PARTING_SECONDS)
         finally:
-            await self._close(self._running)
-
-    async def _close(self, running: asyncio.Task[None]) -> None:
-        """Cancel the task and wait for it, without mistaking a cancellation of the caller for that of the task."""
-        running.cancel()
-        try:
-            await asyncio.wait([running])
-        finally:
-            await self._servers.close()
-        if not running.cancelled():
-            running.result()
+            await self._life.close()
 
     async def act(
         self, command: pb.Command, expected_version: int | None = None, command_id: str | None = None
@@ -194,18 +165,15 @@ class SeatClient:
 
     async def until(self, condition: Callable[[], bool]) -> None:
         """Wait until a condition on the view holds, or the stream has ended for good."""
-        async with self._changed:
-            await self._changed.wait_for(lambda: condition() or self.ended is not None)
+        await self._life.until(condition)
 
     async def messages(self) -> AsyncIterator[pb.SeatMessage]:
         """The messages of the server, in order, until the stream ends. The view includes each one before it is given.
 
-        Answers that the outcome of a command is unknown are left out while the client still tries to find it out.
+        Answers that the outcome of a command is unknown are left out while the client still tries to find it out. At most
+        1,000 wait to be read; beyond that the oldest are dropped, so that whoever only looks at the view keeps few.
         """
-        while True:
-            message = await self._incoming.get()
-            if isinstance(message, Ended):
-                return
+        async for message in self._unread.messages():
             yield message
 
     def renew(self, token: str) -> None:
@@ -313,9 +281,8 @@ class SeatClient:
                 self._set_clock(message.heartbeat.server_time)
             case _:
                 self._commands.hear(message)
-        self._incoming.put_nowait(message)
-        async with self._changed:
-            self._changed.notify_all()
+        self._unread.put(message)
+        await self._life.changed()
 
     def _begin_again(self, snapshot: pb.Snapshot) -> None:
         """After a snapshot, send each unanswered command again: its answer may be lost with the old stream."""
@@ -334,12 +301,10 @@ class SeatClient:
 
     async def _lose(self) -> None:
         self.connected = False
-        async with self._changed:
-            self._changed.notify_all()
+        await self._life.changed()
 
     async def _end(self, ended: Ended) -> None:
         ended = self.ended = replace(ended, unanswered=self.unanswered)
         self._commands.end(ended)
-        self._incoming.put_nowait(ended)
-        async with self._changed:
-            self._changed.notify_all()
+        self._unread.end()
+        await self._life.changed()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import aclosing
 from types import TracebackType
@@ -14,9 +13,10 @@ import grpc
 from erqiwang_grpc.client import fold, placement
 from erqiwang_grpc.client.calls import CallRefused, Cancellation, bearer, refusal_of
 from erqiwang_grpc.client.commands import TRIES, Answer, Ended
-from erqiwang_grpc.client.seat import NotAttached
+from erqiwang_grpc.client.life import Life
 from erqiwang_grpc.client.servers import Options, Servers
 from erqiwang_grpc.client.timing import BackOff, Timing
+from erqiwang_grpc.client.unread import Unread
 from erqiwang_grpc.client.watch_stream import WatchStream
 from erqiwang_grpc.reasons import Reason
 from erqiwang_grpc.v1 import seat_service_pb2 as pb, seat_service_pb2_grpc as rpc, view_pb2
@@ -53,37 +53,18 @@ class _Watching:
         self._folded = fold.Folded()
         self._clock = (0, 0.0)
         """A time on the server's clock, and that of our monotonic clock when it came."""
-        self._incoming: asyncio.Queue[pb.SeatMessage | None] = asyncio.Queue()
-        self._changed = asyncio.Condition()
-        self._reading: asyncio.Task[None] | None = None
+        self._unread = Unread()
+        self._life = Life(self._servers, lambda: self._ended is not None)
         self._ended: Ended | None = None
 
     async def __aenter__(self) -> Self:
-        self._reading = asyncio.create_task(self._read())
-        try:
-            await asyncio.wait_for(self.until(lambda: self.version > 0), self._attach_seconds)
-        except BaseException as error:
-            await self._close(self._reading)
-            if isinstance(error, TimeoutError):
-                raise NotAttached(self._attach_seconds) from None
-            raise
+        await self._life.begin(self._read(), lambda: self.version > 0, self._attach_seconds)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._reading is not None:
-            await self._close(self._reading)
-
-    async def _close(self, reading: asyncio.Task[None]) -> None:
-        """Cancel the task and wait for it, without mistaking a cancellation of the caller for that of the task."""
-        reading.cancel()
-        try:
-            await asyncio.wait([reading])
-        finally:
-            await self._servers.close()
-        if not reading.cancelled():
-            reading.result()
+        await self._life.close()
 
     @property
     def view(self) -> view_pb2.View:
@@ -122,12 +103,14 @@ class _Watching:
 
     async def until(self, condition: Callable[[], bool]) -> None:
         """Wait until a condition on the view holds, or the stream has ended for good."""
-        async with self._changed:
-            await self._changed.wait_for(lambda: condition() or self._ended is not None)
+        await self._life.until(condition)
 
     async def messages(self) -> AsyncIterator[pb.SeatMessage]:
-        """The messages of the server, in order, until the stream ends. The view includes each one before it is given."""
-        while (message := await self._incoming.get()) is not None:
+        """The messages of the server, in order, until the stream ends. The view includes each one before it is given.
+
+        At most 1,000 wait to be read; beyond that the oldest are dropped, so that whoever only looks at the view keeps few.
+        """
+        async for message in self._unread.messages():
             yield message
 
     async def _read(self) -> None:
@@ -138,9 +121,8 @@ class _Watching:
                         await self._hear(message)
         finally:
             self._ended = self._stream.ended or Ended(grpc.StatusCode.CANCELLED, "left")
-            self._incoming.put_nowait(None)
-            async with self._changed:
-                self._changed.notify_all()
+            self._unread.end()
+            await self._life.changed()
 
     async def _hear(self, message: pb.SeatMessage) -> None:
         self._folded.take(message)
@@ -148,9 +130,8 @@ class _Watching:
             self._clock = message.snapshot.server_time.ToNanoseconds(), self._timing.now()
         elif message.HasField("heartbeat"):
             self._clock = message.heartbeat.server_time.ToNanoseconds(), self._timing.now()
-        self._incoming.put_nowait(message)
-        async with self._changed:
-            self._changed.notify_all()
+        self._unread.put(message)
+        await self._life.changed()
 
 
 @final
@@ -159,7 +140,8 @@ class Spectator(_Watching):
 
     `watching.view` is the public view, as late as the token says; it has no seat and no part of one. If the connection is
     lost, the client reconnects, to the next of `addresses` if the server is gone. `ended` says how the stream ended for good:
-    with OK once the end of the match was told, with UNAUTHENTICATED if the token has expired and none came by `renew`.
+    with OK once the end of the match was told, with UNAUTHENTICATED if the token has expired and none came by `renew`, with
+    INTERNAL if the room's log is damaged. Where too many watch, the client comes back after the delay that the server names.
     `server_time_ns` is the moment that is shown. A room younger than the delay has no snapshot yet: give `attach_seconds`
     as long as you want to wait for it, at most.
     """

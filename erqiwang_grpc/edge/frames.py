@@ -74,6 +74,11 @@ class ProtoJson:
         return b'{"messages":[' + b",".join(chunks) + b"]}"
 
 
+def size(data: str | bytes) -> int:
+    """The bytes of a frame. Characters are not counted: one takes up to four bytes."""
+    return len(data.encode() if isinstance(data, str) else data)
+
+
 FRAMES: Final[dict[str | None, Frames]] = {each.subprotocol: each for each in (Protobuf(), ProtoJson())}
 """By subprotocol."""
 DEFAULT: Final[Frames] = FRAMES[ProtoJson.subprotocol]

@@ -78,7 +78,7 @@ class PlayTalk:
     def _take(self, data: str | bytes, authorization: str | None) -> bool:
         """Take a message of the client; gives whether to go on."""
         is_stranger = self._seat is None or not self._seat.was_attached
-        if is_stranger and size(data) > STRANGERS_BYTES:
+        if is_stranger and frames.size(data) > STRANGERS_BYTES:
             return self._close(closes.TOO_BIG)
         request = self._frames.request(data)
         if isinstance(request, Close):
@@ -151,11 +151,6 @@ class PlayTalk:
     def drain(self) -> None:
         """Say goodbye, with the moment to come back."""
         self.hear([leaving()])
-
-
-def size(data: str | bytes) -> int:
-    """The bytes of a message, as it came."""
-    return len(data if isinstance(data, bytes) else data.encode())
 
 
 def leaving() -> pb.SeatMessage:

@@ -87,7 +87,7 @@ class WatchTalk:
 
     def _take(self, data: str | bytes, authorization: str | None) -> bool:
         """Take a message of the client; gives whether to go on."""
-        if not self._was_told and len(data) > STRANGERS_BYTES:
+        if not self._was_told and frames.size(data) > STRANGERS_BYTES:
             return self._close(closes.TOO_BIG)
         request = self._frames.request(data)
         if isinstance(request, Close):
@@ -119,7 +119,7 @@ class WatchTalk:
             return self._close(closes.BAD_TOKEN if authorization else closes.NO_TOKEN)
         self._seen = last_version
         self._upstream = self._edge.upstreams.take()
-        self._stream = WatchStream(self._upstream.servers, token, last_version=last_version)
+        self._stream = WatchStream(self._upstream.servers, token, last_version=last_version, is_patient=False)
         self._reading = asyncio.create_task(self._read(self._stream))
         return True
 

@@ -19,6 +19,8 @@ class Closing(Enum):
     """The seat was left or taken again, so the token that opened the stream is no longer valid."""
     LEFT_TO_NEWER = Reason.WRITTEN_BY_NEWER
     """A newer version of the server, which shares the store, has written the room."""
+    QUARANTINED = Reason.ROOM_QUARANTINED
+    """The room's log cannot be followed any further, so that a spectator cannot be told the rest."""
     DELETED = Reason.NO_SUCH_ROOM
     """Retention has deleted the match."""
     EXPIRED = Reason.CREDENTIAL_EXPIRED

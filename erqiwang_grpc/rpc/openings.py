@@ -32,6 +32,11 @@ class Openings:
             return self._keep(happened.entry.room, happened.event)
         return await self.of_room(happened.entry.room)
 
+    def known(self, room: RoomId) -> RoomOpened | None:
+        """The opening of a room, where no read is needed to know it; else None."""
+        live = self._rooms.in_memory(room)
+        return self._kept.get(room) if live is None else live.state.opened
+
     async def of_room(self, room: RoomId) -> RoomOpened | StoreUnavailable | WrittenByNewer | None:
         """The opening of a room; None if there is no such room, or if its first event is damaged; else as `of`."""
         live = self._rooms.in_memory(room)

@@ -32,7 +32,7 @@ class RoomPresence:
         self._ring = ring
         self._told: dict[RoomId, tuple[bool, ...]] = {}
         """Only rooms in which somebody was present when they were last told."""
-        self._doubtful = dict.fromkeys(rooms.attended())
+        self._doubtful = dict.fromkeys(room for room in rooms.attended() if not self._is_foreign(room))
         if self._doubtful:
             ring()
 
@@ -43,8 +43,15 @@ class RoomPresence:
 
     def hear(self, room: RoomId) -> None:
         """The presence of the room may have changed. Several hints until the next look are one."""
+        if self._is_foreign(room):
+            return
         self._doubtful[room] = None
         self._ring()
+
+    def _is_foreign(self, room: RoomId) -> bool:
+        """Whether the room is known to be another platform's, which then costs this stream nothing."""
+        opened = self._openings.known(room)
+        return opened is not None and opened.platform != self._platform
 
     async def news(self) -> list[pb.RoomPresence]:
         """The rooms whose presence is another than was told, and note that it is told now."""
@@ -56,7 +63,9 @@ class RoomPresence:
             if isinstance(opened, StoreUnavailable):
                 self._doubtful[room] = None
                 break
-            if isinstance(opened, RoomOpened) and opened.platform == self._platform:
+            if opened is None and room in self._told:  # it was deleted
+                found += self._news_of(room, len(self._told[room]))
+            elif isinstance(opened, RoomOpened) and opened.platform == self._platform:
                 found += self._news_of(room, game_rules(opened.options.game, opened.options.review).seats)
         if self._doubtful:
             self._ring()

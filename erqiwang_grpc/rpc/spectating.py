@@ -43,10 +43,14 @@ class Spectating:
     async def watch(self, claims: WatchClaims, last_version: int | None, context: _Context) -> Closing:
         """Serve one spectator to its end; gives why it ended. Ends the call if it cannot begin."""
         async with self._place(claims, context):
+            await self._refuse_haste(claims, context)
+            await self._refuse_lateness(claims, context)
+            # Who is refused up to here costs no read of the store.
             refused = await self._access.owns(claims.room, claims.platform)
             if refused is not None:
                 await refuse(context, refused)
-            await self._refuse_crowd(claims, context)
+            # Others may have come meanwhile. Until it attaches nothing is waited for.
+            await self._refuse_lateness(claims, context)
             broadcast: Broadcast | None = None
 
             def begin_again(since: int | None) -> Entrance | None:
@@ -95,11 +99,14 @@ class Spectating:
             if not self._of_room[claims.room]:
                 del self._of_room[claims.room]
 
-    async def _refuse_crowd(self, claims: WatchClaims, context: _Context) -> None:
-        """End the call if spectators of the room come too fast, or if it is watched in too many ways."""
+    async def _refuse_haste(self, claims: WatchClaims, context: _Context) -> None:
+        """End the call if spectators of the room come too fast."""
         if self._broadcasts.wait(claims.room):
             said = f"More than {ATTACHED_PER_SECOND} spectators of this room come in a second."
             await end(context, Reason.TOO_MANY_STREAMS, said)
+
+    async def _refuse_lateness(self, claims: WatchClaims, context: _Context) -> None:
+        """End the call if the room is watched in too many ways."""
         if not self._broadcasts.has_place(claims.room, claims.lateness):
             said = f"The room is watched with {LATENESSES} different delays, as many as the server takes."
             await end(context, Reason.TOO_MANY_STREAMS, said)

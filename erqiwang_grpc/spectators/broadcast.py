@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 import math
+from collections.abc import Iterator
 from typing import Final, final
 
 from erqiwang_core import notices, view as views
@@ -60,8 +61,8 @@ class Broadcast:
         self.lateness = lateness
         self.left = node.monotonic()
         """When the last spectator left."""
-        self.failed = False
-        """Whether the log could not be followed, so that another broadcast must try anew."""
+        self.closed: Closing | None = None
+        """Why it tells nothing more, so that another broadcast must try anew; None while it goes on."""
         self._node = node
         self._waiting: Waiting = waiting(lateness)
         self._read_up_to = NOTHING
@@ -71,8 +72,8 @@ class Broadcast:
         """What spectators begin with at the present version; None until one does."""
         self._admitted: set[Admission] = set()
         self._working: set[asyncio.Task[RoomQuarantined | StoreUnavailable | WrittenByNewer | None]] = set()
-        self._attaching = 0
-        """Spectators that wait for what they begin with."""
+        self._coming = 0
+        """Spectators that wait for what they begin with, or for their turn to have it read."""
         self._lock = asyncio.Lock()
         self._bell = Bell()
         self._next_read = 0.0
@@ -81,7 +82,7 @@ class Broadcast:
     @property
     def in_use(self) -> bool:
         """Whether it has a spectator, or one that waits for what it begins with."""
-        return bool(self._admitted) or self._attaching > 0
+        return bool(self._admitted) or self._coming > 0
 
     @property
     def is_open(self) -> bool:
@@ -89,6 +90,16 @@ class Broadcast:
         return self._state is not None
 
     # Spectators
+
+    @contextlib.contextmanager
+    def awaited(self) -> Iterator[None]:
+        """Keep it in use while in the context: a spectator waits for its turn to attach."""
+        self._coming += 1
+        try:
+            yield
+        finally:
+            self._coming -= 1
+            self.left = self._node.monotonic()
 
     async def attach(
         self, admission: Admission, last_version: int | None
@@ -110,20 +121,28 @@ class Broadcast:
     async def _attach(
         self, admission: Admission, last_version: int | None
     ) -> RoomQuarantined | StoreUnavailable | WrittenByNewer | None:
-        self._attaching += 1
-        try:
+        with self.awaited():
             async with self._lock:
-                refused = await self._read() or await self._tell()
-                if refused is not None:
-                    self.failed = not isinstance(refused, StoreUnavailable)
-                    return refused
-                if not admission.has_left:
+                refused = None if self.closed is not None else await self._catch_up()
+                if refused is None and not admission.has_left:
                     self._admit(admission, last_version)
-                return None
-        finally:
-            self._attaching -= 1
+                return refused
+
+    async def _catch_up(self) -> RoomQuarantined | StoreUnavailable | WrittenByNewer | None:
+        """Read the log, and tell what may be told. What keeps it from going on ends the spectators it has already."""
+        try:
+            refused = await self._read() or await self._tell()
+        except Exception:
+            self.close(Closing.FAILED)
+            raise
+        if isinstance(refused, RoomQuarantined | WrittenByNewer):
+            self.close(_closing(refused))
+        return refused
 
     def _admit(self, admission: Admission, last_version: int | None) -> None:
+        if self.closed is not None:  # while it waited
+            admission.spectator.end(self.closed)
+            return
         self._admitted.add(admission)
         if self._state is not None:
             admission.spectator.begin(self._entrance(self._state, admission, last_version))
@@ -145,6 +164,11 @@ class Broadcast:
         """End every spectator with this reason."""
         for admission in self._admitted:
             admission.spectator.end(closing)
+
+    def close(self, closing: Closing) -> None:
+        """End every spectator with this reason, and those that still wait for their turn."""
+        self.closed = closing
+        self.end(closing)
 
     def stop(self) -> None:
         """Stop reading the log, for good."""
@@ -189,24 +213,21 @@ class Broadcast:
     async def _go_on(self) -> None:
         """Read and tell what comes, while there are spectators. An error ends them, and reaches no other broadcast."""
         try:
-            while self._admitted and not self.failed:
+            while self._admitted:
                 await self._wait()
                 async with self._lock:
+                    if self.closed is not None:
+                        return  # by one that attached meanwhile
                     unread = await self._read() if self._node.monotonic() >= self._next_read else None
                     untold = await self._tell()
-                if isinstance(untold, WrittenByNewer):
-                    self._fail(Closing.LEFT_TO_NEWER)
-                elif isinstance(unread or untold, RoomQuarantined):
-                    self._fail(Closing.FAILED)
+                for refused in (untold, unread):
+                    if isinstance(refused, RoomQuarantined | WrittenByNewer) and self.closed is None:
+                        self.close(_closing(refused))
         except Exception:
             log.exception("broadcast failed", extra={"room": self.room, "version": self._read_up_to})
-            self._fail(Closing.FAILED)
+            self.close(Closing.FAILED)
         finally:
             self._going_on = None
-
-    def _fail(self, closing: Closing) -> None:
-        self.failed = True
-        self.end(closing)
 
     async def _wait(self) -> None:
         """Wait until something may be told, or the log is to be read."""
@@ -242,17 +263,26 @@ class Broadcast:
                 begun = replay(due)
                 if isinstance(begun, Unopenable):
                     return WrittenByNewer() if begun.is_newer else RoomQuarantined(NOTHING)
+                if begun.fault is not None:
+                    return self._unfollowable(begun)
                 self._state = begun
                 for admission in self._admitted:
                     admission.spectator.begin(self._entrance(begun, admission, None))
             else:
                 for entry in due:
                     await self._follow(self._state, entry)
+                    if self._state.fault is not None:
+                        return self._unfollowable(self._state)
             await asyncio.sleep(0)
         if self._state is None:
             return None
         self._end_if_over(self._state)
         return None if self._state.newer is None else WrittenByNewer()
+
+    def _unfollowable(self, state: State) -> RoomQuarantined:
+        """The refusal once an event cannot be followed: versions go on after it, but nobody knows what happened."""
+        log.error("room quarantined", extra={"room": self.room, "version": state.version, "why": state.fault})
+        return RoomQuarantined(NOTHING)
 
     async def _follow(self, state: State, entry: Entry) -> None:
         """Take in an entry, and tell every spectator of its event, a portion of them after the other."""
@@ -276,3 +306,12 @@ class Broadcast:
         """End the spectators of a match that is over: they were told all that there is to tell."""
         if isinstance(state.match, Over):
             self.end(Closing.DETACHED)
+
+
+def _closing(refused: RoomQuarantined | WrittenByNewer) -> Closing:
+    """How the streams of a broadcast end that cannot go on."""
+    match refused:
+        case RoomQuarantined():
+            return Closing.QUARANTINED
+        case WrittenByNewer():
+            return Closing.LEFT_TO_NEWER

@@ -74,13 +74,14 @@ class Broadcasts:
         """Take a spectator into the broadcast; gives it, or the refusal if the log cannot be followed."""
         broadcasts = self._of(room).broadcasts
         broadcast = broadcasts.get(lateness)
-        if broadcast is None or broadcast.failed:
+        if broadcast is None or broadcast.closed is not None:
             broadcast = broadcasts[lateness] = Broadcast(room, lateness, self._node)
         if broadcast.is_open:
             refused = await broadcast.attach(admission, last_version)
         else:
-            async with self._opening:
-                refused = await broadcast.attach(admission, last_version)
+            with broadcast.awaited():  # counted before the wait: one that nobody uses is dropped
+                async with self._opening:
+                    refused = await broadcast.attach(admission, last_version)
         if refused is not None:
             return refused
         if self._closing is not None:
@@ -117,7 +118,7 @@ class Broadcasts:
         for room in deleted:
             of_room = self._rooms.pop(room, None)
             for broadcast in () if of_room is None else of_room.broadcasts.values():
-                broadcast.end(Closing.DELETED)
+                broadcast.close(Closing.DELETED)
 
     def end_streams(self, closing: Closing) -> None:
         """End every spectator of every room with this reason, and those that come later."""

@@ -120,9 +120,9 @@ class Attach(_message.Message):
     empty.
     """
     seat_token: _builtins.str
-    """The seat's token, over a transport without metadata: the first `Attach` on a WebSocket of `erqiwang edge`, unless the token
-    is in its `Authorization` header. At `/v1/watch` it is a watch token. On `Play` the token is in the metadata, and an `Attach` that holds one ends the stream
-    with INVALID_ARGUMENT.
+    """The seat's token, over a transport without metadata: the first `Attach` on a WebSocket of `erqiwang edge`, unless the
+    token is in its `Authorization` header. At `/v1/watch` it is a watch token. On `Play` the token is in the metadata, and
+    an `Attach` that holds one ends the stream with INVALID_ARGUMENT.
     """
     def __init__(
         self,

@@ -81,10 +81,10 @@ class SeatServiceServicer:
         damaged; try again, and tell the operator.
 
         A seat has an allowance: by default 20 commands a second and 40 in a burst, for its streams and unary calls together. A
-        command costs 1, whether it is accepted, refused or repeated; `Attach` and `GetView` cost 1; a heartbeat costs a half; a record costs what `GetRecord` does. A
-        stream beyond the allowance is read more slowly: its requests wait in the connection and are carried out later, in
-        order. At most once a second one of them is refused with `too_many_commands` instead. After 10 seconds beyond the
-        allowance the stream ends with RESOURCE_EXHAUSTED.
+        command costs 1, whether it is accepted, refused or repeated; `Attach` and `GetView` cost 1; a heartbeat costs a half; a
+        record costs what `GetRecord` does. A stream beyond the allowance is read more slowly: its requests wait in the
+        connection and are carried out later, in order. At most once a second one of them is refused with `too_many_commands`
+        instead. After 10 seconds beyond the allowance the stream ends with RESOURCE_EXHAUSTED.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

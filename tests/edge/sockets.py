@@ -94,6 +94,8 @@ class PlayerSocket:
         self.folded = Folded()
         self.heard: list[pb.SeatMessage] = []
         """All messages so far."""
+        self.reason = ""
+        """Why the edge has closed the socket."""
 
     async def say(self, request: pb.PlayRequest) -> None:
         """Send a request."""
@@ -115,7 +117,10 @@ class PlayerSocket:
                 response = pb.PlayResponse.FromString(frame.data)
             case WSMsgType.TEXT if not self.is_binary:
                 response = json_format.Parse(frame.data, pb.PlayResponse())
-            case WSMsgType.CLOSE | WSMsgType.CLOSING | WSMsgType.CLOSED:
+            case WSMsgType.CLOSE:
+                self.reason = frame.extra or ""
+                return []
+            case WSMsgType.CLOSING | WSMsgType.CLOSED:
                 return []
             case other:
                 raise AssertionError(f"a frame of the wrong kind: {other}")

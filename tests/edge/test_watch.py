@@ -4,15 +4,31 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from pathlib import Path
+from time import monotonic, time_ns
 
 import pytest
 from aiohttp import WSServerHandshakeError
 
 from erqiwang_grpc.edge import upstreams
+from erqiwang_grpc.store import RoomId, TimeNs
 from erqiwang_grpc.v1 import bidding_pb2, seat_service_pb2 as pb, view_pb2
 from tests.edge.sockets import JSON, ROOMY, SUBPROTOCOLS, PlayerSocket, ServedEdge, edge_of
 from tests.service.spectating import watch_token
-from tests.service.tables import Service, attached, eventually, in_phase, is_over, play_all, seated, seen, step
+from tests.service.tables import (
+    ROOMY as MANY_COMMANDS,
+    Service,
+    attached,
+    eventually,
+    in_phase,
+    is_over,
+    play_all,
+    seated,
+    seen,
+    served,
+    step,
+)
+from tests.spectators.scene import store_nonsense
 
 
 @asynccontextmanager
@@ -85,6 +101,54 @@ async def test_a_bad_token_is_closed_with_its_reason(service: Service, edge: Ser
             assert await spectator.closed() == 4016
 
 
+async def test_a_refused_spectator_is_told_so_and_no_other_loses_its_server(tmp_path: Path) -> None:
+    async with served(tmp_path, limits=replace(MANY_COMMANDS, spectators_per_room=1)) as service:
+        tables = [await seated(service.platform) for _ in range(2)]
+        one, other = [await watch_token(service, table.room_id) for table in tables]
+        async with edge_of(service, servers=[service.address, "127.0.0.1:1"]) as edge, watching(edge, one) as spectator:
+            await spectator.hear("snapshot")
+            async with watching(edge, one) as beyond:
+                assert await beyond.closed() == 4008
+                assert beyond.reason == "TOO_MANY_STREAMS"
+            async with watching(edge, other) as elsewhere:
+                await elsewhere.hear("snapshot")
+            assert edge.edge.upstreams.take().servers.address == service.address
+
+
+async def test_a_damaged_room_closes_the_socket_with_that_reason(service: Service, edge: ServedEdge) -> None:
+    table = await seated(service.platform)
+    token = await watch_token(service, table.room_id)
+    async with watching(edge, token) as spectator:
+        await spectator.hear("snapshot")
+        await store_nonsense(service.store, RoomId(table.room_id), TimeNs(time_ns()))
+        assert await spectator.closed() == 4013
+        assert spectator.reason == "ROOM_QUARANTINED"
+    async with watching(edge, token) as late:
+        assert await late.closed() == 4013
+
+
+async def test_who_asks_for_snapshots_without_end_keeps_nobody_else_out(
+    service: Service, edge: ServedEdge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[RoomId] = []
+    wait = service.server._broadcasts.wait  # what is counted
+
+    def counted(room: RoomId) -> float:
+        asked.append(room)
+        return wait(room)
+
+    monkeypatch.setattr(service.server._broadcasts, "wait", counted)
+    table = await seated(service.platform)
+    async with watching(edge, await watch_token(service, table.room_id)) as greedy:
+        await greedy.hear("snapshot")
+        before = monotonic()
+        for _ in range(100):
+            await greedy.say(pb.PlayRequest(attach=pb.Attach(last_version=0)))
+            await asyncio.sleep(0.01)
+        assert (await greedy.hear("snapshot")).snapshot.missed
+        assert 2 <= len(asked) <= 3 + monotonic() - before, "one a second"
+
+
 async def test_a_watch_token_opens_no_seat(service: Service, edge: ServedEdge) -> None:
     table = await seated(service.platform)
     async with edge.player(await watch_token(service, table.room_id)) as player:
@@ -101,6 +165,12 @@ async def test_a_token_that_expires_closes_the_socket(service: Service, edge: Se
 async def test_who_does_not_attach_is_closed(service: Service) -> None:
     async with edge_of(service, limits=replace(ROOMY, token_seconds=0.2)) as edge, watching(edge, None) as spectator:
         assert await spectator.closed() == 4003
+
+
+async def test_before_the_token_is_known_to_be_good_a_message_has_few_bytes(edge: ServedEdge) -> None:
+    async with watching(edge, None) as spectator:
+        await spectator.socket.send_str("二" * 1_500)
+        assert await spectator.closed() == 1009
 
 
 async def test_a_room_younger_than_the_delay_keeps_the_socket_open(service: Service) -> None:

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from time import time
+from time import time, time_ns
 from typing import Final, TypeAlias
 
 import grpc
@@ -24,15 +24,17 @@ from erqiwang_grpc.rooms.limits import Limits
 from erqiwang_grpc.rpc.places import Places
 from erqiwang_grpc.rpc.reflection import add_reflection
 from erqiwang_grpc.rpc.wire.status import DOMAIN
-from erqiwang_grpc.store import Damaged, Entry, RoomId
+from erqiwang_grpc.store import Damaged, Entry, RoomId, TimeNs
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.v1 import refusal_pb2, seat_service_pb2 as pb
 from tests.service.clocks import HandMonotonic
 from tests.service.newer import KINDS, write
+from tests.service.spectating import Watch, watch_token
 from tests.service.tables import PATIENCE, ROOMY, RawSeat, Service, Table, seated, served
 from tests.service.test_access import claims, signed
 from tests.service.test_allowance import PASS, next_moving
 from tests.service.test_places import reflect
+from tests.spectators.scene import store_nonsense
 from tests.store.passing_on import PassingOn
 
 PACKAGE: Final = Path(erqiwang_grpc.__file__).parent
@@ -140,6 +142,16 @@ async def deleted(folder: Path) -> Ended:
         return await over(stream)
 
 
+async def quarantined(folder: Path) -> Ended:
+    async with served(folder) as service:
+        table = await seated(service.platform)
+        watch = Watch(service, await watch_token(service, table.room_id))
+        await watch.hear("snapshot")
+        await store_nonsense(service.store, RoomId(table.room_id), TimeNs(time_ns()))
+        await watch.rest()
+        return watch.call, None
+
+
 async def too_long(_: Path) -> Ended:
     server = grpc.aio.server()
     add_reflection((), server, Places(1, "streams", 0.05), SystemMonotonic())
@@ -213,10 +225,11 @@ PROVOKED: Final[dict[Reason, Callable[[Path], Awaitable[Ended]]]] = {
     Reason.TOO_LONG: too_long,
     Reason.NO_SUCH_SERVICE: no_such_service,
     Reason.FAILED: failed,
-    # These three are refusals as well; here they end an attached stream.
+    # These four are refusals as well; here they end an attached stream.
     Reason.TOO_MANY_COMMANDS: too_many_commands,
     Reason.NO_SUCH_ROOM: deleted,
     Reason.WRITTEN_BY_NEWER: left_to_newer,
+    Reason.ROOM_QUARANTINED: quarantined,
 }
 
 

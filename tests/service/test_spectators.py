@@ -495,6 +495,30 @@ async def test_spectators_that_come_too_fast_are_sent_away(tmp_path: Path, monke
         assert refusal.retry_delay is not None
 
 
+async def test_who_is_sent_away_for_coming_too_fast_costs_no_read_of_the_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(broadcasts, "ATTACHED_PER_SECOND", 1)
+    store = MemoryStore(shared=True)
+    async with AsyncExitStack() as stack:
+        ahead = await stack.enter_async_context(served(tmp_path, store=store))
+        behind = await stack.enter_async_context(served(tmp_path, store=store, monotonic=HandMonotonic()))
+        table = await seated(ahead.platform)
+        token = await watch_token(ahead, table.room_id)
+        for _ in range(2):
+            await Watch(behind, token).hear("snapshot")
+        reads, first = list[RoomId](), store.first
+
+        async def counted(room: RoomId) -> Entry | None:
+            reads.append(room)
+            return await first(room)
+
+        monkeypatch.setattr(store, "first", counted)
+        for _ in range(5):
+            assert (await ended(Watch(behind, token))).reason == "TOO_MANY_STREAMS"
+        assert reads == []
+
+
 async def test_spectators_of_one_delay_share_a_fold_and_every_message(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:

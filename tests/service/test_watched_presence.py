@@ -6,8 +6,13 @@ from pathlib import Path
 
 import grpc
 
+from erqiwang_grpc.archive.retention import delete_old_matches
+from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.client.calls import bearer
 from erqiwang_grpc.rooms.limits import Limits
+from erqiwang_grpc.rpc.openings import Openings
+from erqiwang_grpc.rpc.room_presence import RoomPresence
+from erqiwang_grpc.store import RoomId, TimeNs
 from erqiwang_grpc.testing import attached
 from erqiwang_grpc.v1 import room_service_pb2 as pb
 from tests.service.clocks import HandMonotonic
@@ -127,3 +132,34 @@ async def test_it_is_no_event_and_moves_no_cursor(service: Service) -> None:
         await watching.until(table.room_id, True, True, True)
     assert (await service.platform.room(table.room_id)).version == version
     assert await service.platform.cursor_now() == before
+
+
+async def test_the_rooms_of_others_are_not_looked_at_and_wake_nobody(service: Service) -> None:
+    table = await seated(service.platform)
+    openings, rang = Openings(service.kept, service.store), list[str]()
+    async with attached(service, table):
+        rival = RoomPresence(PlatformId("rival"), service.kept, openings, lambda: rang.append("rival"))
+        own = RoomPresence(PlatformId("local"), service.kept, openings, lambda: rang.append("own"))
+        for each in (rival, own):
+            each.hear(RoomId(table.room_id))
+        assert (rival.waits, own.waits) == (False, True)
+        assert set(rang) == {"own"}
+        assert await rival.news() == []
+        assert [list(told.present) for told in await own.news()] == [[True, True, True]]
+
+
+async def test_a_deleted_room_is_told_as_empty_and_forgotten(service: Service) -> None:
+    table = await seated(service.platform)
+    room = RoomId(table.room_id)
+    own = RoomPresence(PlatformId("local"), service.kept, Openings(service.kept, service.store), lambda: None)
+    async with attached(service, table):
+        own.hear(room)
+        assert [list(told.present) for told in await own.news()] == [[True, True, True]]
+    await service.platform.disband_room(table.room_id)
+    assert await delete_old_matches(service.store, TimeNs(2**62)) == (room,)
+    service.kept.forget([room])
+    own.hear(room)
+    assert [list(told.present) for told in await own.news()] == [[False, False, False]]
+    assert own._told == {}, "nothing is kept for it"  # what must not grow
+    own.hear(room)
+    assert await own.news() == []

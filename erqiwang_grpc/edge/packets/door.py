@@ -13,13 +13,14 @@ from aiohttp import web
 from erqiwang_grpc.edge import closes
 from erqiwang_grpc.edge.closes import Close
 from erqiwang_grpc.edge.edge import Edge
+from erqiwang_grpc.edge.frames import size
 from erqiwang_grpc.edge.packets.from_seat import Errcode, Frame, Garbage, integer, read
 from erqiwang_grpc.edge.packets.players import Asked, Place, Unavailable, place_of
 from erqiwang_grpc.edge.packets.to_seat import Shibai
 from erqiwang_grpc.edge.packets.translator import Act, Signal, Translator
 from erqiwang_grpc.edge.packets.who import NOBODY, Who
 from erqiwang_grpc.edge.packets.writing import ENTER, Name, Named, text
-from erqiwang_grpc.edge.play import STRANGERS_BYTES, bearer, size
+from erqiwang_grpc.edge.play import STRANGERS_BYTES, bearer
 from erqiwang_grpc.edge.seats import EdgeSeat
 from erqiwang_grpc.edge.web_socket import Socket
 from erqiwang_grpc.v1 import seat_service_pb2 as pb
