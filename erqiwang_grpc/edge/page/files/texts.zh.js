@@ -29,7 +29,7 @@ const texts = {
 
   diamonds: '方块',
   clubs: '梅花',
-  hearts: '红心',
+  hearts: '红桃',
   spades: '黑桃',
   trumps: '主牌',
   trump_short: '主',
