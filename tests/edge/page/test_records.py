@@ -8,7 +8,7 @@ from playwright.async_api import Browser, expect
 
 from erqiwang_grpc.testing import in_phase, play
 from erqiwang_grpc.v1 import view_pb2
-from tests.edge.page.browsers import Person
+from tests.edge.page.browsers import PHONE, Person
 from tests.edge.page.seats import PageTable, page_table
 
 
@@ -84,6 +84,9 @@ async def test_every_match_of_an_export_can_be_chosen(browser: Browser, tmp_path
         assert await person.fits()
         assert await person.nameless() == []
         await person.shot("choice")
+        await page.set_viewport_size(PHONE)
+        assert await person.fits()
+        await person.shot("choice-phone")
         await person.press("last")
         await expect(page.locator(".fair")).to_contain_text("✓")
 

@@ -19,11 +19,15 @@ class Wires:
     def __init__(self, *, command: str = "", notice: str = "") -> None:
         self.command = command
         self.notice = notice
+        self.is_cut = False
         self.lost = 0
         self.attached = 0
 
     def connect(self, page: WebSocketRoute) -> None:
         """Stand between a socket of the page and the edge."""
+        self.now = page
+        if self.is_cut:
+            return
         edge = page.connect_to_server()
 
         def said(text: str | bytes) -> None:
@@ -102,6 +106,31 @@ async def test_nothing_is_queued_for_a_seat_that_is_played_elsewhere(browser: Br
             await person.press("take-back")
         await expect(page.locator(".choices button:enabled")).not_to_have_count(0)
         await person.answer(bid=5)
+
+
+async def test_a_signal_is_not_sent_later_and_nothing_says_that_it_was_sent(browser: Browser) -> None:
+    async with (
+        page_table(1, chooses={0: bidding(70), 2: bidding()}) as table,
+        Person.arrives(browser, "about:blank", "signals") as person,
+    ):
+        page = person.page
+        wires = Wires()
+        await page.route_web_socket("**/v1/play", wires.connect)
+        await page.goto(table.url(1))
+        await person.asked()
+        await person.press("pass")
+        await expect(page.locator(".asides button:enabled")).to_have_count(3)
+        await person.press("SIGNAL_KIND_HAS_POINTS")
+        await expect(page.locator("#said")).to_contain_text("You signalled")
+        wires.is_cut = True
+        await wires.now.close(code=1013)
+        await expect(page.locator(".banner")).to_contain_text("Reconnecting")
+        await expect(page.locator("#said")).to_contain_text("Reconnecting")
+        await expect(page.locator(".asides button:disabled")).to_have_count(3)
+        # What would be done at this turn may be given all the same.
+        await person.asked()
+        await person.press("suggest")
+        await expect(page.locator('[data-key="play"]')).to_be_enabled()
 
 
 async def test_a_notice_that_was_lost_is_told_after_all(browser: Browser) -> None:

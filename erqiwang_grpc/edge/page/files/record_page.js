@@ -213,7 +213,7 @@ function choice(key, name, texts, chosen, does) {
   const id = `record-${key}`;
   return h(
     'label',
-    { class: 'field', for: id, 'data-key': `choice-${key}` },
+    { class: `field ${key}`, for: id, 'data-key': `choice-${key}` },
     name,
     h(
       'select',
