@@ -35,7 +35,7 @@ from erqiwang_grpc.v1 import card_pb2
 
 PUBLISHED: Final = Path(__file__).resolve().parent.parent / "docs" / "cards.json"
 
-_SUITS: Final = {Suit.DIAMONDS: "方块", Suit.CLUBS: "梅花", Suit.HEARTS: "红心", Suit.SPADES: "黑桃"}
+_SUITS: Final = {Suit.DIAMONDS: "方块", Suit.CLUBS: "梅花", Suit.HEARTS: "红桃", Suit.SPADES: "黑桃"}
 _RANKS: Final = {Rank.ACE: "A", Rank.JACK: "J", Rank.QUEEN: "Q", Rank.KING: "K"}
 _JOKERS: Final = {Joker.SMALL: "小王", Joker.BIG: "大王"}
 

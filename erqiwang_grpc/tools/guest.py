@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import secrets
 from argparse import ArgumentParser, Namespace
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Coroutine, Sequence
 from random import Random
 from typing import Final
 
@@ -64,22 +64,33 @@ def _check_name(name: str, others: Sequence[str]) -> None:
 
 @contextlib.asynccontextmanager
 async def guest_table(arguments: Namespace, options: RoomOptions) -> AsyncIterator[Hosted]:
-    """A server with a full room, and sensible players on all seats but the person's, until the context is left."""
+    """A server with a full room, and sensible players on all seats but the person's, until the context is left.
+
+    If a player fails, what is done in the context is cancelled, and the error comes out of it: the table would stand still.
+    """
     own = own_seat(arguments)
     seed = secrets.randbelow(2**31) if arguments.seed is None else arguments.seed
     players = (*PLAYERS[:own], _name(arguments), *PLAYERS[own:])
     async with contextlib.AsyncExitStack() as stack:
         room = await stack.enter_async_context(hosted(options, seed, players))
-        playing: list[asyncio.Task[None]] = []
+        alongs: list[Coroutine[None, None, None]] = []
         for seat in range(len(room.table.tokens)):
             if seat != own:
                 client = await stack.enter_async_context(room.client(seat))
                 pause = 0.0 if arguments.fast else _PAUSE
-                along = play_along(Hearing(client), Sensible(), Random(f"{seed}/{seat}"), pause)
-                playing.append(asyncio.create_task(along))
-        try:
+                alongs.append(play_along(Hearing(client), Sensible(), Random(f"{seed}/{seat}"), pause))
+        async with _beside(alongs):
             yield room
-        finally:
-            for each in playing:
+
+
+@contextlib.asynccontextmanager
+async def _beside(alongs: Sequence[Coroutine[None, None, None]]) -> AsyncIterator[None]:
+    """Run these until the context is left. The first error, here or there, ends everything and comes out as itself."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            running = [group.create_task(each) for each in alongs]
+            yield
+            for each in running:
                 each.cancel()
-            await asyncio.wait(playing)
+    except BaseExceptionGroup as failed:
+        raise failed.exceptions[0] from failed

@@ -43,7 +43,7 @@ class _SuitEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Suit.ValueType],
     SUIT_CLUBS: _Suit.ValueType  # 2
     """Clubs (梅花)."""
     SUIT_HEARTS: _Suit.ValueType  # 3
-    """Hearts (红心)."""
+    """Hearts (红桃)."""
     SUIT_SPADES: _Suit.ValueType  # 4
     """Spades (黑桃)."""
 
@@ -57,7 +57,7 @@ SUIT_DIAMONDS: Suit.ValueType  # 1
 SUIT_CLUBS: Suit.ValueType  # 2
 """Clubs (梅花)."""
 SUIT_HEARTS: Suit.ValueType  # 3
-"""Hearts (红心)."""
+"""Hearts (红桃)."""
 SUIT_SPADES: Suit.ValueType  # 4
 """Spades (黑桃)."""
 Global___Suit: _TypeAlias = Suit  # noqa: Y015

@@ -4,12 +4,17 @@ import json
 import re
 import socket
 from pathlib import Path
+from random import Random
 from typing import Final
 
 import pytest
 from aiohttp import ClientSession
+from erqiwang_core.match import Command
+from erqiwang_core.players import Sight
+from erqiwang_core.playing import Signal
 
 from erqiwang_grpc.__main__ import main
+from erqiwang_grpc.tools import guest
 from tests.commands.terminals import CTRL_C, Terminal, terminal
 
 ADDRESS: Final = re.compile(r"Your table: (http://127\.0\.0\.1:\d+/)#token=(\S+)")
@@ -52,6 +57,21 @@ def test_the_browser_is_opened_at_the_address(tmp_path: Path, monkeypatch: pytes
         assert (tmp_path / "opened").read_text().strip() == f"{page}#token={token}"
         screen.press(CTRL_C)
         assert screen.process.wait(30) == 130
+
+
+def test_a_player_that_fails_ends_the_table_with_its_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody would play its seat, and the person would wait for ever."""
+
+    class Failing:
+        def act(self, _view: Sight, _random: Random) -> Command | None:
+            raise LookupError("it knows no answer")
+
+        def signal(self, _view: Sight, _random: Random) -> Signal | None:
+            return None
+
+    monkeypatch.setattr(guest, "Sensible", Failing)
+    with pytest.raises(LookupError, match="it knows no answer"):
+        main(["table", "--no-open", "--seat", "1"])
 
 
 @pytest.mark.parametrize(

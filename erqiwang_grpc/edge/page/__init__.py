@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from importlib.resources import files
@@ -25,6 +26,7 @@ _TYPES: Final = {
     "svg": "image/svg+xml",
 }
 """The content type by the end of a file's name. Other files are for the type checker, and are not served."""
+_NO_WEIGHT: Final = re.compile(r"q\s*=\s*0(\.0*)?")
 _ALLOWED: Final = {
     "default-src": "'none'",
     "script-src": "'self'",
@@ -83,12 +85,24 @@ def pages() -> dict[str, Page]:
 
 def _handler(page: Page) -> Callable[[web.Request], Awaitable[web.Response]]:
     async def serve(request: web.Request) -> web.Response:
-        headers = {**_HEADERS, "ETag": f'"{page.etag}"'}
-        if any(known.value in (page.etag, "*") for known in request.if_none_match or ()):
+        compressed = _takes_gzip(request.headers.get("Accept-Encoding", ""))
+        # A tag stands for the very bytes of an answer, so that each coding has its own.
+        tag = f"{page.etag}-gzip" if compressed else page.etag
+        headers = {**_HEADERS, "ETag": f'"{tag}"'}
+        if any(known.value in (tag, "*") for known in request.if_none_match or ()):
             return web.Response(status=304, headers=headers)
         headers["Content-Type"] = page.content_type
-        if "gzip" in request.headers.get("Accept-Encoding", ""):
+        if compressed:
             return web.Response(body=page.compressed, headers={**headers, "Content-Encoding": "gzip"})
         return web.Response(body=page.body, headers=headers)
 
     return serve
+
+
+def _takes_gzip(accepted: str) -> bool:
+    """Whether an `Accept-Encoding` takes gzip: named, or as `*`, and not with a weight of 0."""
+    weights: dict[str, bool] = {}
+    for each in accepted.lower().split(","):
+        coding, *parameters = (part.strip() for part in each.split(";"))
+        weights[coding] = not any(_NO_WEIGHT.fullmatch(parameter) for parameter in parameters)
+    return weights.get("gzip", weights.get("*", False))

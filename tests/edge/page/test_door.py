@@ -38,6 +38,35 @@ async def test_a_copy_is_kept_until_the_page_changes(edge: ServedEdge) -> None:
         assert answer.status == 200
 
 
+@pytest.mark.parametrize(
+    ("accepted", "coding"),
+    [
+        ("gzip, deflate, br", "gzip"),
+        ("br;q=1, GZIP;q=0.5", "gzip"),
+        ("*", "gzip"),
+        ("gzip;q=0", "identity"),
+        ("gzip ; q=0.000, *", "identity"),
+        ("*;q=0", "identity"),
+        ("br", "identity"),
+        ("xgzip", "identity"),
+    ],
+)
+async def test_gzip_is_sent_to_those_who_take_it_under_a_tag_of_its_own(
+    edge: ServedEdge, accepted: str, coding: str
+) -> None:
+    url = f"http://127.0.0.1:{edge.port}/main.js"
+    tags = {}
+    for each in (accepted, "gzip", "identity"):
+        async with edge.session.get(url, headers={"Accept-Encoding": each}) as answer:
+            tags[each] = answer.headers["ETag"]
+            if each == accepted:
+                assert answer.headers.get("Content-Encoding", "identity") == coding
+    assert tags["gzip"] != tags["identity"]
+    assert tags[accepted] == tags[coding]
+    async with edge.session.get(url, headers={"Accept-Encoding": "identity", "If-None-Match": tags["gzip"]}) as answer:
+        assert answer.status == 200
+
+
 @pytest.mark.parametrize("coding", ["gzip", "identity"])
 async def test_each_file_is_served_as_it_lies_there(edge: ServedEdge, coding: str) -> None:
     for name in pages():

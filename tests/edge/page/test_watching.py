@@ -1,10 +1,16 @@
 """A spectator at the table page sees what everybody at the table sees, and has nothing to do."""
 
+from contextlib import AsyncExitStack
+from dataclasses import replace
+
 from playwright.async_api import Browser, expect
 
+from erqiwang_grpc.testing import served
 from tests.edge.page.browsers import PHONE, SETTLED, Person
 from tests.edge.page.seats import page_table
+from tests.edge.sockets import edge_of
 from tests.service import spectating
+from tests.service.tables import ROOMY
 
 
 async def test_a_table_is_watched(browser: Browser) -> None:
@@ -36,3 +42,19 @@ async def test_a_table_is_watched(browser: Browser) -> None:
             # The match is over, and the server says no more: the account stays, and nothing reconnects.
             await expect(page.locator(".sheet").first).to_contain_text("大局解散")
             await expect(page.locator(".banner")).to_have_count(0)
+
+
+async def test_a_table_of_which_nothing_may_be_told_yet_says_so(browser: Browser) -> None:
+    """The first sign of the server is a heartbeat. It comes early here."""
+    async with AsyncExitStack() as stack:
+        service = await stack.enter_async_context(served(limits=replace(ROOMY, heartbeat_seconds=0.5)))
+        edge = await stack.enter_async_context(edge_of(service))
+        platform = await stack.enter_async_context(service.platform)
+        room = (await platform.create_room("Anna")).room.room_id
+        token = await spectating.watch_token(service, room, 10.0)
+        url = f"http://127.0.0.1:{edge.port}/#watch={token}"
+        spectator = await stack.enter_async_context(Person.arrives(browser, url, "young"))
+        await expect(spectator.page.locator(".middle")).to_contain_text("nothing may be told of it")
+        await spectator.shot("nothing-yet")
+        # It appears by itself once it is old enough.
+        await expect(spectator.page.locator(".seat")).to_have_count(3)

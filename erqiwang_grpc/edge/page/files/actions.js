@@ -8,7 +8,8 @@
  * @property {number} seat
  * @property {boolean} mayShowTrumps
  * @property {ReadonlySet<number>} chosen
- * @property {boolean} isWaiting  Whether a command waits for its answer.
+ * @property {boolean} isWaiting  Whether a command waits for its answer, or none may be given.
+ * @property {boolean} isOpen  Whether there is a connection. A signal is not sent later.
  * @property {boolean} isSure  Whether the player has asked to surrender, and is asked again.
  * @property {(command: Command) => void} send
  * @property {(cards: readonly number[]) => void} choose
@@ -37,7 +38,7 @@ export function actions(acting) {
       h(
         'div',
         { class: 'buttons' },
-        button('ready', t('do_ready'), () => acting.send({ ready: {} }), 'primary'),
+        button('ready', t('do_ready'), () => acting.send({ ready: {} }), 'primary', { disabled: acting.isWaiting }),
       ),
     asides(acting),
   ];
@@ -144,7 +145,8 @@ function play(acting, advice) {
 /** Signals and shown trumps: what may be done at any moment of play.
  * @param {Acting} acting */
 function asides(acting) {
-  const { parts, seat, send, mayShowTrumps } = acting;
+  const { parts, seat, send, mayShowTrumps, isOpen } = acting;
+  const disabled = !isOpen;
   if (parts.progress?.phase !== 'PHASE_PLAYING') return null;
   const defends = parts.contract?.declarer !== undefined && parts.contract.declarer !== seat;
   if (!defends && !mayShowTrumps) return null;
@@ -152,8 +154,9 @@ function asides(acting) {
     'div',
     { class: 'asides', role: 'group', 'aria-label': t('signals') },
     ...(defends ? SIGNALS : []).map((signal) =>
-      button(signal, t(`signal_${signal}`), () => send({ signal: { signal } }), 'slight'),
+      button(signal, t(`signal_${signal}`), () => send({ signal: { signal } }), 'slight', { disabled }),
     ),
-    mayShowTrumps && button('show-trumps', t('do_show_trumps'), () => send({ showTrumps: {} }), 'slight'),
+    mayShowTrumps &&
+      button('show-trumps', t('do_show_trumps'), () => send({ showTrumps: {} }), 'slight', { disabled }),
   );
 }

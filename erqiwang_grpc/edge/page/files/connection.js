@@ -3,7 +3,10 @@
  *
  * @import { Command, PlayRequest, PlayResponse, SeatMessage } from './messages.d.ts'
  * @typedef {'connecting' | 'open' | 'waiting' | 'displaced' | 'unseated' | 'refused' | 'closed'} State
- * @typedef {{message: (message: SeatMessage) => void, state: (state: State) => void}} Ears
+ * @typedef {object} Ears
+ * @property {(message: SeatMessage) => boolean} message  False if a notice is missing before this message.
+ * @property {(state: State) => void} state
+ * @typedef {{command: Command, expectedVersion?: string}} Asked  A command, and the version of the table that it is for.
  */
 
 // The close codes after which a client does not come back by itself: docs/edge.md says what each one means. Those of
@@ -28,8 +31,10 @@ export class Connection {
    * @type {number | null} */
   #version = null;
   /** Commands that were not answered, by their ids.
-   * @type {Map<string, Command>} */
+   * @type {Map<string, Asked>} */
   #unanswered = new Map();
+  /** Whether a fresh snapshot was asked for and has not come. */
+  #isResyncing = false;
   #failures = 0;
   #heard = 0;
   #sent = 0;
@@ -68,24 +73,27 @@ export class Connection {
   }
 
   /**
-   * Send a command. It is sent again after a reconnect until it is answered.
+   * Send a command. It is sent again after a reconnect until it is answered, and it is done at the version of the table at
+   * which it was given or not at all: by then the turn may be another one. Gives false if it is lost: signals are never
+   * sent again, and nothing waits for a seat that is played elsewhere.
    *
    * @param {Command} command
    */
   command(command) {
-    const id = crypto.getRandomValues(new Uint32Array(3)).join('-');
-    if (!command.signal && !command.showTrumps) this.#unanswered.set(id, command);
-    this.#send({ commandId: id, command });
+    if (!this.mayAct) return false;
+    const commandId = crypto.getRandomValues(new Uint32Array(3)).join('-');
+    if (command.signal || command.showTrumps) return this.#send({ commandId, command });
+    // Ready can only be said of the deal that is settled, and other seats say it at the same time.
+    const atVersion = this.#version !== null && !command.ready;
+    const asked = { command, ...(atVersion ? { expectedVersion: String(this.#version) } : {}) };
+    this.#unanswered.set(commandId, asked);
+    this.#send({ commandId, ...asked });
+    return true;
   }
 
   /** Ask for the record of the match. */
   record() {
     this.#send({ record: {} });
-  }
-
-  /** Ask for a fresh snapshot. */
-  resync() {
-    this.#attach(false);
   }
 
   /** Leave for good. */
@@ -100,6 +108,11 @@ export class Connection {
     return this.#unanswered.size > 0;
   }
 
+  /** Whether a command may be given: the seat is played from here, if not at this moment then soon. */
+  get mayAct() {
+    return this.state === 'open' || this.state === 'waiting' || this.state === 'connecting';
+  }
+
   /** @param {boolean} first */
   #attach(first) {
     this.#send({
@@ -110,11 +123,16 @@ export class Connection {
     });
   }
 
-  /** @param {Partial<PlayRequest>} request */
+  /**
+   * Gives false if there is no open socket.
+   *
+   * @param {Partial<PlayRequest>} request
+   */
   #send(request) {
-    if (this.#socket?.readyState !== WebSocket.OPEN) return;
+    if (this.#socket?.readyState !== WebSocket.OPEN) return false;
     this.#sent = Date.now();
     this.#socket.send(JSON.stringify(request));
+    return true;
   }
 
   /**
@@ -131,18 +149,37 @@ export class Connection {
 
   /** @param {SeatMessage} message */
   #take(message) {
-    if (message.snapshot) {
-      this.#version = Number(message.snapshot.version);
-      this.#failures = 0;
-      if (this.state !== 'open') this.#become('open');
-      // The answers that were waiting are lost. What was done already is not done again, because of its id.
-      for (const [commandId, command] of this.#unanswered) this.#send({ commandId, command });
+    if (message.goodbye) {
+      this.#farewell(message.goodbye);
+      return;
     }
-    if (message.notice) this.#version = Number(message.notice.version);
+    if (message.snapshot) this.#attached(Number(message.snapshot.version));
+    // The room may be so young that a spectator is told nothing of it yet: the heartbeat says that the token is good.
+    if (message.heartbeat) this.#opened();
     if (message.accepted) this.#unanswered.delete(message.accepted.commandId);
     if (message.refused) this.#unanswered.delete(message.refused.commandId);
-    if (message.goodbye) this.#farewell(message.goodbye);
-    else this.ears.message(message);
+    if (!this.ears.message(message)) this.#resync();
+    else if (message.notice) this.#version = Number(message.notice.version);
+  }
+
+  /** @param {number} version */
+  #attached(version) {
+    this.#version = version;
+    this.#isResyncing = false;
+    this.#opened();
+    // The answers that were waiting are lost. What was done already is not done again, because of its id.
+    for (const [commandId, asked] of this.#unanswered) this.#send({ commandId, ...asked });
+  }
+
+  #opened() {
+    this.#failures = 0;
+    if (this.state !== 'open') this.#become('open');
+  }
+
+  /** Ask for a fresh snapshot, once, with what was missed since the last notice that was taken. */
+  #resync() {
+    if (!this.#isResyncing) this.#attach(false);
+    this.#isResyncing = true;
   }
 
   /** @param {import('./messages.d.ts').Goodbye} goodbye */
@@ -188,6 +225,8 @@ export class Connection {
     clearTimeout(this.#retry);
     clearInterval(this.#beat);
     this.#beat = undefined;
+    // A seat that was taken over may be taken back, and then its commands are answered. The others are not.
+    if (state !== 'displaced') this.#unanswered.clear();
     this.#drop();
     this.#become(state);
   }
@@ -195,6 +234,7 @@ export class Connection {
   #drop() {
     const socket = this.#socket;
     this.#socket = null;
+    this.#isResyncing = false;
     socket?.close();
   }
 

@@ -14,7 +14,7 @@
 
 import { row } from './card_face.js';
 import { groupText, points } from './cards.js';
-import { h, replace } from './dom.js';
+import { h, update } from './dom.js';
 import { counted, joined, t } from './language.js';
 import { auction } from './felt.js';
 import { named, seatName } from './scene.js';
@@ -41,7 +41,7 @@ export class Details {
   show(detailed) {
     this.#detailed = detailed;
     this.element.setAttribute('aria-label', t('menu'));
-    replace(this.element, this.#tabs(), this.#panel(detailed));
+    update(this.element, this.#tabs(), this.#panel(detailed));
   }
 
   /** Lay the details over the table, on a small screen. */
@@ -103,6 +103,7 @@ export class Details {
   #choose(tab) {
     this.#tab = tab;
     if (this.#detailed) this.show(this.#detailed);
+    this.element.querySelector('[role="tabpanel"]')?.scrollTo(0, 0);
     this.#focusTab();
   }
 
@@ -113,6 +114,7 @@ export class Details {
 
   /** @param {KeyboardEvent} event */
   #key(event) {
+    if (event.altKey || event.ctrlKey || event.metaKey) return;
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     const tab = step && TABS[(TABS.indexOf(this.#tab) + step + TABS.length) % TABS.length];
     if (!tab) return;
@@ -236,7 +238,7 @@ function past(trick, number, declarer, parts) {
   const key = trick.ahead === declarer ? 'trick_points_gone' : 'trick_points';
   return h(
     'li',
-    {},
+    { 'data-key': `trick-${number}` },
     h(
       'p',
       { class: 'over-line' },

@@ -34,7 +34,7 @@ export function door(root, ways, why) {
       h(
         'main',
         { class: 'door' },
-        h('p', { class: 'lead' }, t('door_lead')),
+        h('p', { class: 'lead', tabindex: -1, 'data-refuge': true }, t('door_lead')),
         problem,
         tokenForm('seat', t('door_seat'), t('door_seat_help'), t('door_sit'), ways.sit, complain),
         tokenForm('watch', t('door_watch'), t('door_watch_help'), t('door_look'), ways.watch, complain),

@@ -154,7 +154,7 @@ export function trick(scene) {
   const worth = lying.plays.flatMap((play) => play.cards).reduce((sum, card) => sum + points(card), 0);
   return h(
     'div',
-    { class: `trick seats-${scene.seats}` },
+    { class: `trick seats-${scene.seats}`, 'data-key': `trick-${parts.table?.number ?? 0}` },
     h(
       'p',
       { class: 'number' },
@@ -165,7 +165,10 @@ export function trick(scene) {
     ...lying.plays.map((play) =>
       h(
         'div',
-        { class: `play ${place(scene, play.seat)}${play.seat === lying.ahead ? ' ahead' : ''}` },
+        {
+          class: `play ${place(scene, play.seat)}${play.seat === lying.ahead ? ' ahead' : ''}`,
+          'data-key': `play-${play.seat}`,
+        },
         h(
           'p',
           { class: 'by' },

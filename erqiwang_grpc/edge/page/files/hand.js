@@ -113,6 +113,8 @@ export class Hand {
 
   /** @param {KeyboardEvent} event */
   #key(event) {
+    // Such keys are the browser's own, as for its history.
+    if (event.altKey || event.ctrlKey || event.metaKey) return;
     const at = this.#order.indexOf(this.#current);
     const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: this.#order.length - 1 }[event.key];
     const card = to === undefined ? undefined : this.#order[to];

@@ -47,8 +47,22 @@ export function choose(chosen) {
  * @param {Values} [values]
  */
 export function t(key, values = {}) {
-  const text = current === 'zh' ? chinese[key] : english[key];
+  const texts = current === 'zh' ? chinese : english;
+  const text = texts[key] ?? texts[generic(key)] ?? key;
   return text.replace(/\{(\w+)\}/g, (whole, name) => String(values[name] ?? whole));
+}
+
+/**
+ * A value of an enum that is newer than this page is told as one that is not specified.
+ *
+ * @param {Key} key
+ * @returns {Key}
+ */
+function generic(key) {
+  const kind = /^[a-z_]+_(?=[A-Z\d])/.exec(key)?.[0];
+  const keys = /** @type {Key[]} */ (Object.keys(english));
+  const found = keys.find((each) => kind !== undefined && each.startsWith(kind) && each.endsWith('_UNSPECIFIED'));
+  return found ?? key;
 }
 
 /**

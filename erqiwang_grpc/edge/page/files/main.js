@@ -4,6 +4,7 @@ import { door } from './door.js';
 import { language, t } from './language.js';
 import { RecordPage } from './record_page.js';
 import { matches } from './record_file.js';
+import { steps } from './record_steps.js';
 import { TablePage } from './table_page.js';
 
 /**
@@ -18,6 +19,10 @@ const root = /** @type {Element} */ (document.querySelector('#page'));
  * @type {() => void} */
 let redraw = () => {};
 
+/** The table that is played or watched, also while a record is shown in its place.
+ * @type {TablePage | null} */
+let table = null;
+
 function languages() {
   document.documentElement.lang = language() === 'zh' ? 'zh-CN' : 'en';
   redraw();
@@ -25,6 +30,7 @@ function languages() {
 
 /** @param {string} [why] */
 function toDoor(why) {
+  table = null;
   forget();
   const ways = {
     /** @param {string} token */
@@ -40,38 +46,44 @@ function toDoor(why) {
 
 /** @param {To} to */
 function toTable(to) {
+  table?.leave();
   remember(to);
   const page = new TablePage(root, to, {
     door: toDoor,
     record: (record, back) => {
-      toRecord(record, () => {
+      toRecord([record], () => {
         redraw = () => page.redraw();
         back();
       });
     },
     languages,
   });
+  table = page;
   redraw = () => page.redraw();
 }
 
 /**
- * @param {MatchRecord} record
+ * @param {readonly MatchRecord[]} records
  * @param {() => void} back
  */
-function toRecord(record, back) {
-  const page = new RecordPage(root, record, { back, languages });
+function toRecord(records, back) {
+  const page = new RecordPage(root, records, { back, languages });
   redraw = () => page.redraw();
 }
 
 /** @param {string} text */
 function fromFile(text) {
+  const found = matches(text).filter(isWhole);
+  if (found.length) toRecord(found, () => toDoor());
+  return found.length > 0;
+}
+
+/** Whether what looks like a record holds what one holds.
+ * @param {MatchRecord} record */
+function isWhole(record) {
   try {
-    const [record] = matches(text);
-    if (record === undefined) return false;
-    toRecord(record, () => toDoor());
-    return true;
+    return steps(record, 0).length > 0;
   } catch {
-    // It looked like a record, and lacks what one holds.
     return false;
   }
 }
@@ -95,8 +107,8 @@ function forget() {
 }
 
 /**
- * The table to go to: named after `#` in the address, as `#token=…` or `#watch=…`, or that of this tab before. The address
- * loses it at once, so that it stays in no history and in no copied link.
+ * The table that is named after `#` in the address, as `#token=…` or `#watch=…`. The address loses it at once, so that it
+ * stays in no history and in no copied link.
  *
  * @returns {To | null}
  */
@@ -106,6 +118,12 @@ function given() {
   const [token, watch] = [named.get('token'), named.get('watch')];
   if (token) return { path: 'v1/play', token, own: true };
   if (watch) return { path: 'v1/watch', token: watch, own: false };
+  return null;
+}
+
+/** The table of this tab before it was loaded again.
+ * @returns {To | null} */
+function remembered() {
   try {
     return JSON.parse(sessionStorage.getItem(SEATED) ?? 'null');
   } catch {
@@ -115,6 +133,11 @@ function given() {
 
 languages();
 document.title = t('title');
-const to = given();
+// Another token in the address of a tab that shows a table already leads to the other table.
+addEventListener('hashchange', () => {
+  const to = given();
+  if (to !== null) toTable(to);
+});
+const to = given() ?? remembered();
 if (to === null) toDoor();
 else toTable(to);

@@ -9,7 +9,7 @@
 
 import { button } from './actions.js';
 import { row } from './card_face.js';
-import { h, replace } from './dom.js';
+import { h, replace, update } from './dom.js';
 import { around, auction, panel, trick } from './felt.js';
 import { joined, t } from './language.js';
 import { steps } from './record_steps.js';
@@ -20,46 +20,59 @@ import { sentences } from './telling.js';
 import { facts, top } from './top.js';
 
 export class RecordPage {
+  #match = 0;
   #deal = 0;
   #at = 0;
   /** @type {Step[]} */
   #steps = [];
   /** @type {import('./settlement.js').Fairness | undefined} */
   #fair;
+  // It takes the focus where a reader clicks beside everything, so that the arrow keys go on.
+  #element = h('div', {
+    class: 'record',
+    tabindex: -1,
+    keydown: (event) => this.#key(/** @type {KeyboardEvent} */ (event)),
+  });
 
   /**
    * @param {Element} root
-   * @param {MatchRecord} record
+   * @param {readonly MatchRecord[]} records  At least one. The reader chooses among several.
    * @param {{back: () => void, languages: () => void}} exits
    */
-  constructor(root, record, exits) {
-    this.root = root;
-    this.record = record;
+  constructor(root, records, exits) {
+    this.records = records;
     this.exits = exits;
     this.#choose(0);
+    replace(root, this.#element);
+    // The arrow keys work from the beginning.
+    this.#element.focus({ preventScroll: true });
+  }
+
+  get #record() {
+    return /** @type {MatchRecord} */ (this.records[this.#match]);
   }
 
   /** Show the record again, for example in another language. */
   redraw() {
     document.title = `${t('record')} · ${t('title')}`;
-    replace(
-      this.root,
-      h(
-        'div',
-        { class: 'record', keydown: (event) => this.#key(/** @type {KeyboardEvent} */ (event)) },
-        ...this.#content(),
-      ),
-    );
+    update(this.#element, ...this.#content());
+  }
+
+  /** @param {number} match */
+  #chooseMatch(match) {
+    this.#match = match;
+    this.#choose(0);
   }
 
   /** @param {number} deal */
   #choose(deal) {
     this.#deal = deal;
-    this.#steps = steps(this.record, deal);
+    this.#steps = steps(this.#record, deal);
     this.#at = 0;
     this.#fair = undefined;
-    const { commitment = '', salt = '', deck = [] } = this.record.deals[deal] ?? {};
+    const { commitment = '', salt = '', deck = [] } = this.#record.deals[deal] ?? {};
     void fairness(commitment, salt, deck).then((found) => {
+      if (this.#record.deals[this.#deal]?.salt !== salt) return;
       this.#fair = found;
       if (this.#at === this.#steps.length - 1) this.redraw();
     });
@@ -75,6 +88,8 @@ export class RecordPage {
 
   /** @param {KeyboardEvent} event */
   #key(event) {
+    // Such keys are the browser's own, as for its history.
+    if (event.altKey || event.ctrlKey || event.metaKey) return;
     if (event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement) return;
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (step === undefined) return;
@@ -111,7 +126,7 @@ export class RecordPage {
         { class: 'felt', 'data-phase': step.parts.progress?.phase ?? '' },
         h('div', { class: `around seats-${scene.seats}` }, ...around(scene)),
         h('div', { class: 'middle' }, this.#middle(scene)),
-        h('div', { class: 'asking' }, panel(scene, 0), h('p', { class: 'prompt' }, this.#said())),
+        h('div', { class: 'asking' }, panel(scene, 0), h('p', { class: 'prompt', tabindex: -1, 'data-refuge': true }, this.#said())),
       ),
       this.#controls(),
       this.#hands(step),
@@ -137,12 +152,13 @@ export class RecordPage {
       'data-key': 'slider',
       'aria-label': step,
       'aria-valuetext': this.#said(),
-      input: () => this.#go(Number(slider.value)),
+      input: (event) => this.#go(Number(/** @type {HTMLInputElement} */ (event.target).value)),
     });
     slider.value = String(at);
     return h(
       'nav',
       { class: 'controls', 'aria-label': t('record') },
+      this.#matches(),
       this.#deals(),
       button('first', '«', () => this.#go(0), '', { 'aria-label': t('record_first'), disabled: at === 0 }),
       button('previous', '‹', () => this.#go(at - 1), '', { 'aria-label': t('record_back'), disabled: at === 0 }),
@@ -153,13 +169,16 @@ export class RecordPage {
     );
   }
 
+  /** The choice among several matches. */
+  #matches() {
+    if (this.records.length < 2) return null;
+    const names = this.records.map(({ summary }, at) => `${at + 1}: ${(summary?.players ?? []).join(', ')}`);
+    return choice('match', t('record_match'), names, this.#match, (match) => this.#chooseMatch(match));
+  }
+
   #deals() {
-    const select = h(
-      'select',
-      { id: 'record-deal', 'data-key': 'deal', change: () => this.#choose(select.selectedIndex) },
-      ...this.record.deals.map((deal, at) => h('option', { selected: at === this.#deal }, deal.deal)),
-    );
-    return h('label', { class: 'field', for: 'record-deal' }, t('record_deal'), select);
+    const numbers = this.#record.deals.map((deal) => String(deal.deal));
+    return choice('deal', t('record_deal'), numbers, this.#deal, (deal) => this.#choose(deal));
   }
 
   /** @param {Step} step */
@@ -181,4 +200,29 @@ export class RecordPage {
         ),
     );
   }
+}
+
+/**
+ * @param {string} key
+ * @param {string} name
+ * @param {readonly string[]} texts
+ * @param {number} chosen
+ * @param {(at: number) => void} does
+ */
+function choice(key, name, texts, chosen, does) {
+  const id = `record-${key}`;
+  return h(
+    'label',
+    { class: `field ${key}`, for: id, 'data-key': `choice-${key}` },
+    name,
+    h(
+      'select',
+      {
+        id,
+        'data-key': key,
+        change: (event) => does(/** @type {HTMLSelectElement} */ (event.target).selectedIndex),
+      },
+      ...texts.map((text, at) => h('option', { value: at, selected: at === chosen }, text)),
+    ),
+  );
 }

@@ -77,7 +77,8 @@ function ofTable(refusal, { name }) {
   if (refusal.nobodyIsVoid) return t('no_nobody_void');
   if (refusal.noSuchRecord) return t('no_record');
   if (refusal.tooManyCommands) return t('no_too_many');
-  if (refusal.storeUnavailable || refusal.staleVersion || refusal.writtenByNewer || refusal.roomQuarantined) {
+  if (refusal.staleVersion) return t('no_stale');
+  if (refusal.storeUnavailable || refusal.writtenByNewer || refusal.roomQuarantined) {
     return t('no_busy');
   }
   return undefined;

@@ -137,7 +137,7 @@ export function accountPanel(parts) {
   return h(
     'section',
     { class: 'sheet' },
-    h('h2', {}, t(asked ? 'disbanded' : 'over')),
+    h('h2', { tabindex: -1, 'data-refuge': true }, t(asked ? 'disbanded' : 'over')),
     asked &&
       h(
         'p',

@@ -18,7 +18,7 @@ import { cardsText, trumpText } from './cards.js';
 import { ServerClock } from './clock.js';
 import { Connection } from './connection.js';
 import { Details } from './details.js';
-import { h, replace } from './dom.js';
+import { h, replace, update } from './dom.js';
 import { around, auction, panel, trick } from './felt.js';
 import { Folded } from './fold.js';
 import { Hand } from './hand.js';
@@ -58,10 +58,18 @@ export class TablePage {
   /** The turn for which the cards were last chosen. */
   #turn = '';
   #isDrawing = false;
+  /** Whether a record is shown in the place of the table. */
+  #isAway = false;
+  #isLeft = false;
+  /** The state of the connection that was said last.
+   * @type {State} */
+  #said = 'open';
   #header = h('div', { class: 'header' });
   #around = h('div', { class: 'around' });
   #middle = h('div', { class: 'middle' });
   #asking = h('div', { class: 'asking' });
+  #felt = h('main', { class: 'felt' }, this.#around, this.#middle, this.#asking, this.#hand.element);
+  #element = h('div', { class: 'table' }, this.#header, this.#felt, this.#details.element);
   /** @type {number} */
   #ticking;
 
@@ -84,17 +92,10 @@ export class TablePage {
 
   /** Put the page in its place, also after it was away. */
   show() {
-    replace(
-      this.root,
-      h(
-        'div',
-        { class: 'table' },
-        this.#header,
-        h('main', { class: 'felt' }, this.#around, this.#middle, this.#asking, this.#hand.element),
-        this.#details.element,
-      ),
-    );
+    this.#isAway = false;
     this.#draw();
+    replace(this.root, this.#element);
+    this.#entitle();
   }
 
   /** Draw everything again, for example in another language. */
@@ -104,6 +105,7 @@ export class TablePage {
 
   /** Leave the table. */
   leave() {
+    this.#isLeft = true;
     clearInterval(this.#ticking);
     this.connection.close();
     document.title = t('title');
@@ -111,13 +113,14 @@ export class TablePage {
 
   // What is heard
 
-  /** @param {SeatMessage} message */
+  /**
+   * Gives false if a notice is missing before this message.
+   *
+   * @param {SeatMessage} message
+   */
   #take(message) {
     const before = this.#folded.present;
-    if (!this.#folded.take(message)) {
-      this.connection.resync();
-      return;
-    }
+    if (!this.#folded.take(message)) return false;
     if (message.snapshot) this.#snapshot(message.snapshot);
     else if (message.notice) this.#noticed(message.notice, true);
     else if (message.refused) this.#refused(message.refused.refusal);
@@ -125,8 +128,17 @@ export class TablePage {
     else if (message.signalReceived) this.#signalled(message.signalReceived.seat, message.signalReceived.signal);
     else if (message.trumpsShown) this.#shown = { trumps: message.trumpsShown, trick: this.#parts.table?.number ?? 0 };
     else if (message.heartbeat) this.#clock.hear(message.heartbeat.serverTime);
-    else if (message.recordRead?.record) this.exits.record(message.recordRead.record, () => this.show());
+    else if (message.recordRead?.record) this.#record(message.recordRead.record);
     this.#later();
+    return true;
+  }
+
+  /** Show the record in the place of the table. If one is shown already, the reader stays at the step where they are.
+   * @param {import('./messages.d.ts').MatchRecord} record */
+  #record(record) {
+    if (this.#isAway) return;
+    this.#isAway = true;
+    this.exits.record(record, () => this.show());
   }
 
   /** @param {import('./messages.d.ts').Snapshot} snapshot */
@@ -200,10 +212,16 @@ export class TablePage {
 
   /** @param {State} state */
   #became(state) {
+    if (this.#isLeft) return;
     if (state === 'refused') {
       this.leave();
       this.exits.door(t('door_bad_token'));
       return;
+    }
+    // It is said once, however often the page tries. That the table is back is told with the snapshot.
+    if (state === 'open' || (state !== 'connecting' && state !== this.#said)) {
+      this.#said = state;
+      if (this.#stateText()) say(this.#stateText());
     }
     this.#later();
   }
@@ -237,7 +255,14 @@ export class TablePage {
     else if (turn?.seat === this.#seat) this.#chosen.clear();
     const asks = this.own ? asked(this.#parts) : null;
     if (asks !== null) say(t('your_turn', { asked: asks }));
-    document.title = asks === null ? t('title') : `${t('your_turn_title')} · ${t('title')}`;
+    this.#entitle();
+  }
+
+  /** The title of the tab says whether the player is asked something. While a record is shown, it has its own. */
+  #entitle() {
+    if (this.#isAway || this.#isLeft) return;
+    const asks = this.own && asked(this.#parts) !== null;
+    document.title = asks ? `${t('your_turn_title')} · ${t('title')}` : t('title');
   }
 
   /** @param {number} card */
@@ -272,9 +297,9 @@ export class TablePage {
   #send(command) {
     this.#refusal = null;
     this.#isSure = false;
-    this.connection.command(command);
+    const isGone = this.connection.command(command);
     const signal = command.signal?.signal;
-    if (signal) this.#tell(() => [t('signalled', { signal: t(`signal_${signal}`) })]);
+    if (signal && isGone) this.#tell(() => [t('signalled', { signal: t(`signal_${signal}`) })]);
     this.#draw();
   }
 
@@ -301,19 +326,21 @@ export class TablePage {
 
   #draw() {
     const view = this.#folded.view;
-    replace(this.#header, ...this.#top());
+    update(this.#header, ...this.#top());
     if (view === null) {
-      replace(this.#middle, h('p', { class: 'nothing' }, t(`state_${this.connection.state}`)));
+      const { state } = this.connection;
+      const text = t(state === 'open' ? 'state_nothing_yet' : `state_${state}`);
+      update(this.#middle, h('p', { class: 'nothing', tabindex: -1, 'data-refuge': true }, text));
       return;
     }
     const scene = live(view, this.own, this.#folded.present, this.#signals);
-    this.root.querySelector('.felt')?.setAttribute('data-phase', this.#parts.progress?.phase ?? '');
+    this.#felt.setAttribute('data-phase', this.#parts.progress?.phase ?? '');
     this.#around.className = `around seats-${scene.seats}`;
     this.#around.setAttribute('role', 'group');
     this.#around.setAttribute('aria-label', t('seats_around'));
-    replace(this.#around, ...around(scene));
-    replace(this.#middle, ...this.#lying(scene));
-    replace(this.#asking, panel(scene, scene.bottom), ...this.#asked());
+    update(this.#around, ...around(scene));
+    update(this.#middle, ...this.#lying(scene));
+    update(this.#asking, panel(scene, scene.bottom), ...this.#asked());
     this.#drawHand();
     this.#details.show({
       scene,
@@ -347,6 +374,13 @@ export class TablePage {
     this.exits.door();
   }
 
+  /** How the connection stands, as a sentence; empty if there is nothing to say of it. */
+  #stateText() {
+    const { state } = this.connection;
+    if (state === 'open' || state === 'connecting') return '';
+    return t(state === 'unseated' && !this.own ? 'door_bad_token' : `state_${state}`);
+  }
+
   #banner() {
     const { state } = this.connection;
     if (state === 'open') return !this.own && h('p', { class: 'banner calm' }, t('watching'));
@@ -354,8 +388,8 @@ export class TablePage {
     if (state === 'closed' && this.#parts.progress?.phase === 'PHASE_OVER') return null;
     return h(
       'div',
-      { class: 'banner', role: 'status' },
-      h('p', {}, t(state === 'unseated' && !this.own ? 'door_bad_token' : `state_${state}`)),
+      { class: 'banner' },
+      h('p', {}, this.#stateText() || t(`state_${state}`)),
       state === 'displaced' && button('take-back', t('take_back'), () => this.connection.connect(), 'primary'),
       (state === 'displaced' || state === 'unseated' || state === 'closed') &&
         button('door', t('back_to_door'), () => this.#leaveToDoor()),
@@ -457,20 +491,20 @@ export class TablePage {
         h(
           'p',
           { class: asks === null ? 'prompt' : 'prompt mine', tabindex: -1, 'data-refuge': true },
-          this.connection.isWaiting ? t('ask_sending') : prompt,
+          this.connection.isWaiting && this.connection.mayAct ? t('ask_sending') : prompt,
         ),
-      this.#refusal && this.#why(this.#refusal),
+      this.own && this.#why(),
       this.own && !over && h('div', { class: 'choices' }, ...this.#actions()),
     ];
   }
 
-  /** @param {Refusal} refusal */
-  #why(refusal) {
-    const cards = legal(refusal);
+  /** Why the last command does not stand. The element is always there: what is put into it is read aloud. */
+  #why() {
+    const cards = this.#refusal ? legal(this.#refusal) : [];
     return h(
       'div',
-      { class: 'refusal', role: 'alert' },
-      h('p', {}, explained(refusal, toldOf(this.#parts))),
+      { class: 'refusal', role: 'alert', 'data-key': 'refusal' },
+      this.#refusal && h('p', {}, explained(this.#refusal, toldOf(this.#parts))),
       cards.length > 0 &&
         button(
           'legal',
@@ -489,7 +523,8 @@ export class TablePage {
       seat: this.#seat,
       mayShowTrumps: Boolean(options?.threePlayer && !options.noReview && parts.trumpVoid?.voidSeats.length),
       chosen: this.#chosen,
-      isWaiting: this.connection.isWaiting,
+      isWaiting: this.connection.isWaiting || !this.connection.mayAct,
+      isOpen: this.connection.state === 'open',
       isSure: this.#isSure,
       send: (command) => this.#send(command),
       choose: (cards) => this.#choose(cards),
@@ -513,7 +548,7 @@ export class TablePage {
 
   /** Keep the countdowns up to date. */
   #tick() {
-    for (const each of this.root.querySelectorAll('[data-countdown]')) {
+    for (const each of this.#element.querySelectorAll('[data-countdown]')) {
       if (!(each instanceof HTMLElement)) continue;
       const left = this.#clock.left(Number(each.dataset.countdown), each.dataset.began ?? '');
       const text = left > 0 ? t('countdown', { n: left }) : t('over_time');

@@ -77,6 +77,7 @@ const texts = {
 
   // The connection
   state_connecting: 'Connecting…',
+  state_nothing_yet: 'The table is still so new that nothing may be told of it. It appears here by itself.',
   state_open: 'Connected',
   state_waiting: 'The connection is lost. Reconnecting…',
   state_displaced: 'Your seat is played from somewhere else now.',
@@ -298,6 +299,7 @@ const texts = {
   record_next: 'Next',
   record_last: 'Last step',
   record_leave: 'Back to the table',
+  record_match: 'Match',
   record_deal: 'Deal',
   record_none: 'No deal has ended yet.',
   record_hands: 'The hands',
@@ -334,6 +336,7 @@ const texts = {
   no_nobody_void: 'Trumps are shown once a seat has none.',
   no_too_many: 'Too fast. Wait a moment and try again.',
   no_busy: 'The server cannot take that now. Try again in a moment.',
+  no_stale: 'The table has moved on, and this was not done.',
   no_record: 'There is no record yet.',
 };
 

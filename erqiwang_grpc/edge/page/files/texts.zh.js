@@ -29,7 +29,7 @@ const texts = {
 
   diamonds: '方块',
   clubs: '梅花',
-  hearts: '红心',
+  hearts: '红桃',
   spades: '黑桃',
   trumps: '主牌',
   trump_short: '主',
@@ -78,6 +78,7 @@ const texts = {
   door_bad_token: '令牌不对或已过期，请向平台要一个新的。',
 
   state_connecting: '正在连接…',
+  state_nothing_yet: '这桌刚开，按规定的延迟还不能看。到时会自动显示。',
   state_open: '已连接',
   state_waiting: '连接断开，正在重连…',
   state_displaced: '你的座位已在别处登录。',
@@ -293,6 +294,7 @@ const texts = {
   record_next: '下一步',
   record_last: '最后一步',
   record_leave: '回到牌桌',
+  record_match: '大局',
   record_deal: '局',
   record_none: '还没有结束的小局。',
   record_hands: '各家手牌',
@@ -328,6 +330,7 @@ const texts = {
   no_nobody_void: '有人报无主以后才能明牌。',
   no_too_many: '太快了，稍等再试。',
   no_busy: '服务器现在收不下，稍后再试。',
+  no_stale: '牌桌已经往下走了，这一步没有执行。',
   no_record: '还没有战绩。',
 };
 
