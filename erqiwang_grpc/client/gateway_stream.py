@@ -20,6 +20,8 @@ from erqiwang_grpc.v1 import gateway_service_pb2 as pb, gateway_service_pb2_grpc
 _PARTING_SECONDS: Final = 5.0
 _MESSAGE_BYTES: Final = 32 * 1024
 """Bytes after which no request is added to a message. A server takes 64 KiB by default."""
+_MOST_WAITING: Final = 1024 * 1024
+"""Bytes of requests that may wait for the server before `room` waits."""
 _Call: TypeAlias = "grpc.aio.StreamStreamCall[pb.ConnectRequest, pb.ConnectResponse]"
 
 
@@ -65,6 +67,10 @@ class GatewayStream:
         self._seats = seats
         self._timing = Timing() if timing is None else timing
         self._outgoing: deque[pb.SeatRequest] = deque()
+        self.waiting_bytes = 0
+        """The bytes of the requests that wait."""
+        self._room = asyncio.Event()
+        self._room.set()
         self._ready = asyncio.Event()
         self._is_over = False
         self._call: _Call | None = None
@@ -111,7 +117,12 @@ class GatewayStream:
     def put(self, request: pb.SeatRequest) -> None:
         """Send a request with what else waits. What is put while the stream is not open is lost."""
         self._outgoing.append(request)
+        self._count(request.ByteSize())
         self._ready.set()
+
+    async def room(self) -> None:
+        """Wait while a megabyte waits for a server that does not read, or is frozen. `put` itself takes what it is given."""
+        await self._room.wait()
 
     def drop(self) -> None:
         """Close the connection as a bad network would, for tests. The client reconnects by itself."""
@@ -147,7 +158,7 @@ class GatewayStream:
         call = rpc.GatewayServiceStub(self._servers.channel()).Connect(metadata=self._metadata)
         status = Status(call)
         self._call, self._dropping = call, False
-        self._outgoing.clear()
+        self._forget()
         heart = Heart(self._timing)
         talking = [asyncio.create_task(self._write(call, heart)), asyncio.create_task(self._beat(heart))]
         try:
@@ -159,6 +170,7 @@ class GatewayStream:
             return False, None
         finally:
             self._call = None
+            self._forget()
             call.cancel()
             for each in talking:
                 each.cancel()
@@ -206,7 +218,20 @@ class GatewayStream:
             request = self._outgoing.popleft()
             size += request.ByteSize()
             message.requests.append(request)
+        self._count(-size)
         return message
+
+    def _count(self, size: int) -> None:
+        self.waiting_bytes += size
+        if self.waiting_bytes < _MOST_WAITING:
+            self._room.set()
+        else:
+            self._room.clear()
+
+    def _forget(self) -> None:
+        """Drop what waits: it was for a stream that is gone."""
+        self._outgoing.clear()
+        self._count(-self.waiting_bytes)
 
     async def _beat(self, heart: Heart) -> None:
         """Have the writer send an empty message whenever nothing was sent for a while."""

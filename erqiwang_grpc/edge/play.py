@@ -63,6 +63,7 @@ class PlayTalk:
         too_late = asyncio.get_running_loop().call_later(limit.token_seconds, self._give_up)
         try:
             while (data := await self._socket.receive()) is not None:
+                await self._edge.stream.room()
                 if not self._take(data, authorization):
                     break
         finally:

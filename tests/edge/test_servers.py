@@ -8,13 +8,13 @@ from pathlib import Path
 import grpc
 import pytest
 
-from erqiwang_grpc.client import Ended
+from erqiwang_grpc.client import Ended, Platform
 from erqiwang_grpc.edge.seats import Seats
 from erqiwang_grpc.edge.settings import Limits
 from erqiwang_grpc.store.memory import MemoryStore
-from erqiwang_grpc.v1 import gateway_service_pb2 as gateway_pb, seat_service_pb2 as pb, view_pb2
+from erqiwang_grpc.v1 import gateway_service_pb2 as gateway_pb, playing_pb2, seat_service_pb2 as pb, view_pb2
 from tests.edge.processes import gateway_key, taking
-from tests.edge.sockets import SUBPROTOCOLS, ServedEdge, edge_of
+from tests.edge.sockets import PROTOBUF, SUBPROTOCOLS, ServedEdge, edge_of
 from tests.service.processes import serving
 from tests.service.tables import Service, eventually, seated, seen, served, suggested
 
@@ -144,6 +144,39 @@ async def test_a_newcomer_whom_a_frozen_server_does_not_answer_is_not_told_to_me
                     assert old.close_code == 4014
             finally:
                 server.process.send_signal(signal.SIGCONT)
+
+
+async def test_what_waits_for_a_frozen_server_is_bounded(service: Service, tmp_path: Path) -> None:
+    folder = tmp_path / "frozen"
+    folder.mkdir()
+    async with serving(folder, "--in-memory") as server, Platform([server.address], server.key) as platform:
+        key = gateway_key(folder)
+        await taking(server, key)
+        table = await seated(platform)
+        async with (
+            edge_of(service, servers=[server.address], gateway_key=key) as edge,
+            edge.player(table.tokens[0], PROTOBUF) as player,
+        ):
+            await player.hear("presence")
+            server.process.send_signal(signal.SIGSTOP)
+            try:
+                large = pb.Command(play_cards=playing_pb2.PlayCards(cards=[1] * 15_000))
+
+                async def flood() -> None:
+                    while True:
+                        await player.act(large)
+
+                flooding = asyncio.create_task(flood())
+                stream = edge.edge.stream
+                await eventually(lambda: stream.waiting_bytes >= 1024 * 1024)
+                await asyncio.sleep(0.3)
+                assert stream.waiting_bytes < 1024 * 1024 + 16 * 1024
+                flooding.cancel()
+                await asyncio.wait([flooding])
+            finally:
+                server.process.send_signal(signal.SIGCONT)
+            await eventually(lambda: not stream.waiting_bytes)
+            await player.hear("refused")
 
 
 async def test_a_player_gets_signs_of_life_also_while_no_server_is_reached(tmp_path: Path) -> None:

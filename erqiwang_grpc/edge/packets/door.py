@@ -78,6 +78,7 @@ class PacketTalk:
             if authorization is not None and not self._open_with_header(authorization):
                 return
             while (frame := await self._next()) is not None:
+                await self._edge.stream.room()
                 if not await self._take(frame):
                     break
         finally:
