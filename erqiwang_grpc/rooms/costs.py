@@ -36,8 +36,8 @@ class Work(Enum):
     LOOK = Price(0.002, "each room that such a list looks at, whether it is on the page or not")
     EVENT = Price(
         0.1,
-        "each event that is read to open a room for a call of `RoomService`, or to check a room of a list whose summary does "
-        "not fit it",
+        "each event that is read to open a room for a call of `RoomService`, to check a room of a list whose summary does "
+        "not fit it, or to know a room whose presence `WatchRooms` tells",
     )
 
     @property

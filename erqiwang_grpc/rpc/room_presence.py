@@ -32,6 +32,7 @@ class RoomPresence:
         self._ring = ring
         self._told: dict[RoomId, tuple[bool, ...]] = {}
         """Only rooms in which somebody was present when they were last told."""
+        self._unpaid = 0
         self._doubtful = dict.fromkeys(room for room in rooms.attended() if not self._is_foreign(room))
         if self._doubtful:
             ring()
@@ -59,6 +60,7 @@ class RoomPresence:
         for room in tuple(islice(self._doubtful, _AT_ONCE)):
             # Before it is looked at: what changes while the store is read is looked at again.
             del self._doubtful[room]
+            is_read = self._openings.known(room) is None
             opened = await self._openings.of_room(room)
             if isinstance(opened, StoreUnavailable):
                 self._doubtful[room] = None
@@ -66,10 +68,16 @@ class RoomPresence:
             if opened is None and room in self._told:  # it was deleted
                 found += self._news_of(room, len(self._told[room]))
             elif isinstance(opened, RoomOpened) and opened.platform == self._platform:
+                self._unpaid += is_read
                 found += self._news_of(room, game_rules(opened.options.game, opened.options.review).seats)
         if self._doubtful:
             self._ring()
         return found
+
+    def bill(self) -> int:
+        """How many events of the platform's rooms were read since the last bill. Those of others are not its affair."""
+        unpaid, self._unpaid = self._unpaid, 0
+        return unpaid
 
     def _news_of(self, room: RoomId, seats: int) -> list[pb.RoomPresence]:
         present = self._rooms.presence(room, seats)

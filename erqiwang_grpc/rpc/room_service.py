@@ -364,6 +364,8 @@ class RoomServicer(rpc.RoomServiceServicer):
                     place = happened[-1].place if happened else place
                     told = [await self._told(each, context) for each in happened]
                     news = [] if presence is None else await presence.news()
+                    if presence is not None:
+                        self._quotas.owe(platform, presence.bill() * Work.EVENT.units)
                     if news:
                         await self._pay_to_watch(platform, len(news))
                     if told or news or is_quiet():

@@ -13,6 +13,7 @@ from erqiwang_grpc.rooms.limits import Limits
 from erqiwang_grpc.rpc.openings import Openings
 from erqiwang_grpc.rpc.room_presence import RoomPresence
 from erqiwang_grpc.store import RoomId, TimeNs
+from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.testing import attached
 from erqiwang_grpc.v1 import room_service_pb2 as pb
 from tests.service.clocks import HandMonotonic
@@ -163,3 +164,18 @@ async def test_a_deleted_room_is_told_as_empty_and_forgotten(service: Service) -
     assert own._told == {}, "nothing is kept for it"  # what must not grow
     own.hear(room)
     assert await own.news() == []
+
+
+async def test_a_platform_pays_for_what_is_read_of_its_own_rooms_once(tmp_path: Path) -> None:
+    store = MemoryStore(shared=True)
+    async with served(tmp_path, store=store) as ahead, served(tmp_path, store=store) as behind:
+        room = RoomId((await seated(ahead.platform)).room_id)
+        for platform, paid in (("local", [1, 0, 0]), ("rival", [0, 0, 0])):
+            openings = Openings(behind.kept, behind.store)
+            presence = RoomPresence(PlatformId(platform), behind.kept, openings, lambda: None)
+            bills = []
+            for _ in paid:
+                presence.hear(room)
+                assert await presence.news() == []
+                bills.append(presence.bill())
+            assert bills == paid
