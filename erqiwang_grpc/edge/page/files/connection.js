@@ -155,7 +155,7 @@ export class Connection {
     }
     if (message.snapshot) this.#attached(Number(message.snapshot.version));
     // The room may be so young that a spectator is told nothing of it yet: the heartbeat says that the token is good.
-    if (message.heartbeat) this.#opened();
+    if (message.heartbeat && this.#version === null) this.#opened();
     if (message.accepted) this.#unanswered.delete(message.accepted.commandId);
     if (message.refused) this.#unanswered.delete(message.refused.commandId);
     if (!this.ears.message(message)) this.#resync();

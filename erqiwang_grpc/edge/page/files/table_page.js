@@ -329,7 +329,7 @@ export class TablePage {
     update(this.#header, ...this.#top());
     if (view === null) {
       const { state } = this.connection;
-      const text = t(state === 'open' ? 'state_nothing_yet' : `state_${state}`);
+      const text = t(state === 'open' && !this.own ? 'state_nothing_yet' : `state_${state}`);
       update(this.#middle, h('p', { class: 'nothing', tabindex: -1, 'data-refuge': true }, text));
       return;
     }
