@@ -163,9 +163,8 @@ class PacketTalk:
 
     @property
     def _is_over(self) -> bool:
-        """Whether the client has left, or the socket is to be closed."""
-        has_left = self._ahead is not None and self._ahead.done() and self._ahead.result() is None
-        return has_left or self._socket.is_lost or self._socket.outbox.closing is not None
+        """Whether the client has left, or the socket is to be closed. Once its close is read, the connection is going."""
+        return self._socket.is_lost or self._socket.outbox.closing is not None
 
     def _open(self, name: Name, place: Place, who: Who) -> None:
         self._translator = Translator(name, uuid4().hex, who)
