@@ -8,8 +8,8 @@ Read the modules in this order:
 
 1. `settings` says what an operator may set. `edge` is the process: one gateway stream, one port, one `status` port.
 2. `seats` are the open seats on the gateway stream, each with the `SeatEar` that hears what it is told.
-3. `admission` says who may open a socket. `web_socket` is one open socket, with its bounded `outbox`; `closes` has the codes it
-   may be closed with.
+3. `connections` counts who is connected, and `admission` says who may open a socket. `web_socket` is one open socket, with its
+   bounded `outbox`; `closes` has the codes it may be closed with.
 4. A door is a module that adds its routes to the application: `doors` lists them. `play` is the one for players; its `frames`
    are protobuf or proto JSON, which `json_request` reads and `json_text` writes. `watch` is the one for spectators, each of
    which has a stream of its own over the `upstreams`. `packets` is the one for old clients. `page` is the table page. All
