@@ -5,8 +5,8 @@ The library's own servicer neither limits its watchers nor ends them, so they wo
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
-from asyncio import Event
 from collections.abc import Callable, Iterable
 from typing import Final, final
 
@@ -30,7 +30,7 @@ class Health(rpc.HealthServicer):
         self._is_well = is_well
         self._was_well = True
         self._is_leaving = False
-        self._changed = Event()
+        self._changed = asyncio.Event()
 
     def leave(self) -> None:
         """Say from now on that nothing is served, and tell all watchers so."""
@@ -43,7 +43,7 @@ class Health(rpc.HealthServicer):
         if well != self._was_well:
             self._was_well = well
             self._changed.set()
-            self._changed = Event()
+            self._changed = asyncio.Event()
 
     async def Check(
         self,
@@ -61,12 +61,17 @@ class Health(rpc.HealthServicer):
         context: grpc.aio.ServicerContext[pb.HealthCheckRequest, pb.HealthCheckResponse],
     ) -> None:
         """The status of a service now, and again whenever it changes. The stream ends when the server shuts down."""
+        writing: asyncio.Future[None] | None = None
         with contextlib.suppress(TimeoutError):
             async with self._watchers.place(context):
                 while True:
                     changed = self._changed
-                    await context.write(self._answer(request.service))
+                    writing = asyncio.ensure_future(context.write(self._answer(request.service)))
+                    # Whoever is sent away in the middle of a write must not cancel it: that breaks the stream.
+                    await asyncio.shield(writing)
                     await changed.wait()
+        if writing is not None:
+            await writing
         await context.write(self._answer(request.service))
         await self._watchers.send_away(context)
 

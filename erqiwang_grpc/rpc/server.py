@@ -162,8 +162,9 @@ class Server:
         For `lame_duck` seconds before that, only health checks say that the server leaves: everybody is served as before,
         and whatever balances the load sends nobody new.
         """
-        self._health.leave()
         if lame_duck:
+            # Not without a pause: its watchers would be in the middle of a write when they are sent away below.
+            self._health.leave()
             log.info("leaving", extra={"seconds": lame_duck})
             await asyncio.sleep(lame_duck)
         self.seats.drain()

@@ -28,14 +28,14 @@ from erqiwang_grpc.store import (
     StoreReader,
     Version,
 )
-from erqiwang_grpc.store.postgres import Address, PostgresStore, UnfinishedMove, advice, open_store
+from erqiwang_grpc.store.postgres import Address, PostgresStore, Taken, UnfinishedMove, advice, open_store
 from erqiwang_grpc.store.sqlite import STORE_FILE, SqliteStore, open_store as open_file
 from erqiwang_grpc.store.sqlite.moving import UNFINISHED
 from erqiwang_grpc.testing.cluster import Cluster
 from tests.durability.played import node_on, play, seated
 from tests.store.contract import FEED, FINISHED, PLAYED, batch, ended, fed, key, names, summary
 from tests.store.files import edit
-from tests.store.postgres.conftest import opened
+from tests.store.postgres.test_lost import PATIENCE
 
 Place: TypeAlias = Path | Address
 
@@ -47,7 +47,12 @@ FEEDS = (FEED, "p2")
 async def nodes_store(place: Place) -> Store:
     """The store at a place as a server opens it."""
     if isinstance(place, Address):
-        return await opened(place)
+        async with asyncio.timeout(PATIENCE):
+            # The lock of a process that has ended stays until the database sees that its connection is gone.
+            while isinstance(node := await open_store(place), Taken):  # noqa: ASYNC110  # the database tells nobody
+                await asyncio.sleep(0.1)
+        assert isinstance(node, PostgresStore), node
+        return node
     place.mkdir(exist_ok=True)
     store = await open_file(place / STORE_FILE)
     assert isinstance(store, SqliteStore), store
