@@ -171,7 +171,7 @@ class SeatClient:
         """The messages of the server, in order, until the stream ends. The view includes each one before it is given.
 
         Answers that the outcome of a command is unknown are left out while the client still tries to find it out. At most
-        1,000 wait to be read; beyond that the oldest are dropped, so that whoever only looks at the view keeps few.
+        1,000 wait to be read. Of more the oldest are dropped, so that a client that reads only the view keeps few.
         """
         async for message in self._unread.messages():
             yield message

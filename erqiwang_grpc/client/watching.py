@@ -108,7 +108,7 @@ class _Watching:
     async def messages(self) -> AsyncIterator[pb.SeatMessage]:
         """The messages of the server, in order, until the stream ends. The view includes each one before it is given.
 
-        At most 1,000 wait to be read; beyond that the oldest are dropped, so that whoever only looks at the view keeps few.
+        At most 1,000 wait to be read. Of more the oldest are dropped, so that a client that reads only the view keeps few.
         """
         async for message in self._unread.messages():
             yield message
