@@ -20,10 +20,10 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final, final
+from typing import Final, TypeAlias, final
 
 import psutil
-from aiohttp import ClientSession, ClientWebSocketResponse, TCPConnector, WSMsgType
+from aiohttp import ClientSession, ClientWebSocketResponse, TCPConnector
 from google.protobuf import json_format
 
 from erqiwang_grpc.client import Platform
@@ -98,7 +98,7 @@ class Players:
     async def _seat(self, socket: ClientWebSocketResponse) -> None:
         sent = 0.0
         async for frame in socket:
-            heard = reply(_response(frame.type, frame.data).messages)
+            heard = reply(_response(frame.data).messages)
             if heard.answered:
                 self.course.answered(sent)
             if heard.over:
@@ -110,16 +110,20 @@ class Players:
         raise ConnectionError(f"the edge closed with {socket.close_code}")
 
 
-def _response(kind: WSMsgType, data: Any) -> pb.PlayResponse:  # noqa: ANN401  # what the library gives
-    if kind is WSMsgType.BINARY:
+def _response(data: object) -> pb.PlayResponse:
+    if isinstance(data, bytes):
         return pb.PlayResponse.FromString(data)
+    assert isinstance(data, str), "a frame holds bytes or text"
     # Only what a scripted seat looks at is parsed by protobuf's library, which would take most of this process's time.
-    return json_format.ParseDict(
-        {"messages": [_looked_at(each) for each in json.loads(data)["messages"]]}, pb.PlayResponse()
-    )
+    messages: list[Fields] = json.loads(data)["messages"]
+    return json_format.ParseDict({"messages": [_looked_at(each) for each in messages]}, pb.PlayResponse())
 
 
-def _looked_at(message: dict[str, Any]) -> dict[str, Any]:
+Fields: TypeAlias = dict[str, "Fields"]
+"""A message as JSON. Only its fields that are messages are looked into."""
+
+
+def _looked_at(message: Fields) -> Fields:
     if "notice" in message:
         changed = message["notice"]["changed"]
         return {"notice": {"changed": {name: changed[name] for name in ("advice", "progress") if name in changed}}}

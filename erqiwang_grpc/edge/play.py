@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from random import uniform
-from typing import Final, final
+from typing import Final, Protocol, final
 
 from aiohttp import web
 
@@ -15,7 +15,7 @@ from erqiwang_grpc.edge.edge import Edge
 from erqiwang_grpc.edge.frames import Frames
 from erqiwang_grpc.edge.json_request import WrongField
 from erqiwang_grpc.edge.seats import EdgeSeat
-from erqiwang_grpc.edge.web_socket import Socket
+from erqiwang_grpc.edge.web_socket import Socket, Talk
 from erqiwang_grpc.reasons import Reason
 from erqiwang_grpc.v1 import refusal_pb2, seat_service_pb2 as pb
 
@@ -26,18 +26,29 @@ STRANGERS_BYTES: Final = 4 * 1024
 
 def add_routes(router: web.UrlDispatcher, edge: Edge) -> None:
     """Add `/v1/play`."""
-    router.add_get(PATH, _handler(edge))
+    router.add_get(PATH, handler(edge, PlayTalk))
 
 
-def _handler(edge: Edge) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
-    async def play(request: web.Request) -> web.StreamResponse:
+class Conversation(Talk, Protocol):
+    """What speaks the messages of `SeatService` on a socket."""
+
+    async def listen(self, authorization: str | None) -> None:
+        """Hear the client out, until it leaves or the socket is closed."""
+
+
+def handler(
+    edge: Edge, begun: Callable[[Edge, Socket, Frames], Conversation]
+) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
+    """A door that opens a socket for each request and holds the conversation that `begun` makes, in the client's frames."""
+
+    async def talk(request: web.Request) -> web.StreamResponse:
         async with edge.socket(request, [name for name in frames.FRAMES if name]) as (response, socket):
-            talk = PlayTalk(edge, socket, frames.FRAMES.get(socket.protocol, frames.DEFAULT))
-            async with socket.talking(request, talk):
-                await talk.listen(request.headers.get("Authorization"))
+            conversation = begun(edge, socket, frames.FRAMES.get(socket.protocol, frames.DEFAULT))
+            async with socket.talking(request, conversation):
+                await conversation.listen(request.headers.get("Authorization"))
             return response
 
-    return play
+    return talk
 
 
 @final

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from typing import Final, final
 
 from aiohttp import web
@@ -16,7 +16,7 @@ from erqiwang_grpc.edge.closes import Close
 from erqiwang_grpc.edge.edge import Edge
 from erqiwang_grpc.edge.frames import Frames
 from erqiwang_grpc.edge.json_request import WrongField
-from erqiwang_grpc.edge.play import STRANGERS_BYTES, bearer, leaving
+from erqiwang_grpc.edge.play import STRANGERS_BYTES, bearer, handler, leaving
 from erqiwang_grpc.edge.upstreams import Upstream
 from erqiwang_grpc.edge.web_socket import Socket
 from erqiwang_grpc.v1 import refusal_pb2, seat_service_pb2 as pb
@@ -30,18 +30,7 @@ _TOGETHER: Final = 16
 
 def add_routes(router: web.UrlDispatcher, edge: Edge) -> None:
     """Add `/v1/watch`."""
-    router.add_get(PATH, _handler(edge))
-
-
-def _handler(edge: Edge) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
-    async def watch(request: web.Request) -> web.StreamResponse:
-        async with edge.socket(request, [name for name in frames.FRAMES if name]) as (response, socket):
-            talk = WatchTalk(edge, socket, frames.FRAMES.get(socket.protocol, frames.DEFAULT))
-            async with socket.talking(request, talk):
-                await talk.listen(request.headers.get("Authorization"))
-            return response
-
-    return watch
+    router.add_get(PATH, handler(edge, WatchTalk))
 
 
 @final
