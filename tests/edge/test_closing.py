@@ -55,7 +55,7 @@ async def test_a_socket_that_goes_leaves_its_seat(service: Service, edge: Served
     async with edge.player(table.tokens[0]) as player:
         await player.hear("snapshot")
         if not is_told:
-            player.socket._conn.transport.abort()  # type: ignore[union-attr]  # a client cannot ask for it in any other way
+            await cut(player)
         await eventually(lambda: service.server.gateways.seats == int(is_told))
     await eventually(lambda: service.server.gateways.seats == 0 and not edge.edge.sockets)
     assert len(edge.edge.seats) == 0
