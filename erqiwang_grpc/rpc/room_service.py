@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Coroutine
-from functools import partial
 from typing import Final, TypeVar, final
 
 import grpc
@@ -24,15 +22,11 @@ from erqiwang_core.rules import game_rules
 from erqiwang_core.units import Seat
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from erqiwang_grpc.archive import feed as watching
-from erqiwang_grpc.archive.feed import Place
 from erqiwang_grpc.archive.matches import Archive, ListedRooms, Recorded
 from erqiwang_grpc.auth.files import KeyFiles
 from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.auth.tokens import Epoch, UnixSeconds, WatchClaims, claims_for
-from erqiwang_grpc.clocks import within
 from erqiwang_grpc.events.actor import PLATFORM
-from erqiwang_grpc.reasons import Reason
 from erqiwang_grpc.rooms.bounds import id_fault, name_fault
 from erqiwang_grpc.rooms.command import Accepted, Answered, HouseAsks
 from erqiwang_grpc.rooms.costs import Work
@@ -45,23 +39,19 @@ from erqiwang_grpc.rooms.refusals import (
     InvalidField,
     Refused,
     RoomFull,
-    StoreUnavailable,
-    WrittenByNewer,
     reason,
 )
 from erqiwang_grpc.rooms.registry import Rooms, room_id
 from erqiwang_grpc.rooms.room import Node, Room
-from erqiwang_grpc.rpc import cursors, room_status, searches
+from erqiwang_grpc.rpc import room_status, searches
 from erqiwang_grpc.rpc.access import Access
-from erqiwang_grpc.rpc.cursors import page_token, read_cursor, read_page_token
-from erqiwang_grpc.rpc.errors import contained, end, refuse
-from erqiwang_grpc.rpc.openings import Openings
-from erqiwang_grpc.rpc.room_presence import RoomPresence
+from erqiwang_grpc.rpc.cursors import page_token, read_page_token
+from erqiwang_grpc.rpc.errors import contained, refuse
+from erqiwang_grpc.rpc.room_watches import RoomWatches
 from erqiwang_grpc.rpc.server_info import server_info
 from erqiwang_grpc.rpc.wire import encode, requests as decode
 from erqiwang_grpc.rpc.wire.encode.parts import timestamp
-from erqiwang_grpc.store import Cursor, RoomId, Search, TimeNs, Unavailable
-from erqiwang_grpc.store.wakeup import Bell
+from erqiwang_grpc.store import Cursor, RoomId, Search, TimeNs
 from erqiwang_grpc.v1 import room_service_pb2 as pb, room_service_pb2_grpc as rpc
 
 T = TypeVar("T")
@@ -88,12 +78,13 @@ class RoomServicer(rpc.RoomServiceServicer):
         self._node = node
         self._limits = node.limits
         self._info = server_info(node.limits, LARGEST_PAGE)
-        self._openings = Openings(rooms, node.store)
-        self.watchers = 0
-        """The number of `WatchRooms` streams now."""
-        self._draining = asyncio.Event()
-        self._bells: set[Bell] = set()
+        self._watches = RoomWatches(rooms, quotas, node)
         self._working: set[asyncio.Task[object]] = set()
+
+    @property
+    def watchers(self) -> int:
+        """The number of `WatchRooms` streams now."""
+        return self._watches.number
 
     @contained
     async def GetServerInfo(
@@ -296,106 +287,11 @@ class RoomServicer(rpc.RoomServiceServicer):
         context: grpc.aio.ServicerContext[pb.WatchRoomsRequest, pb.WatchRoomsResponse],
     ) -> None:
         """Send the public events of the platform's rooms, from a cursor on, until the caller leaves."""
-        platform = await self._caller(context)
-        place = await self._start(request)
-        if not isinstance(place, Place):
-            await refuse(context, place)
-        if self.watchers >= self._limits.watchers:
-            said = f"The server holds {self._limits.watchers} watchers, as many as it takes."
-            await end(context, Reason.TOO_MANY_STREAMS, said)
-        reached = self._quotas.watcher(platform)
-        if reached is not None:
-            self._node.counters.refused[reason(reached)] += 1
-            await refuse(context, reached)
-        self.watchers += 1
-        try:
-            with self._quotas.watching(platform):
-                if request.now:
-                    await context.write(pb.WatchRoomsResponse(cursor=self._cursor(place)))
-                await self._watch(platform, place, context, follows_presence=request.presence)
-        finally:
-            self.watchers -= 1
-
-    async def _start(self, request: pb.WatchRoomsRequest) -> Place | InvalidCursor | ForeignCursor | StoreUnavailable:
-        """The place where the watch begins."""
-        if not request.now:
-            return read_cursor(request.cursor, self._node.store.identity)
-        latest = await self._node.store.latest()
-        return StoreUnavailable() if isinstance(latest, Unavailable) else Place(latest, 0)
-
-    def _cursor(self, place: Place) -> str:
-        return cursors.cursor(self._node.store.identity, place)
-
-    async def _watch(
-        self,
-        platform: PlatformId,
-        place: Place,
-        context: grpc.aio.ServicerContext[pb.WatchRoomsRequest, pb.WatchRoomsResponse],
-        *,
-        follows_presence: bool,
-    ) -> None:
-        node, bell = self._node, Bell()
-        presence = RoomPresence(platform, self._rooms, self._openings, bell.ring) if follows_presence else None
-        wrote = node.monotonic()
-
-        def is_quiet() -> bool:
-            return node.monotonic() - wrote >= watching.QUIET_SECONDS
-
-        feed = watching.feed(
-            node.store,
-            node.wakeup,
-            platform,
-            place,
-            bell,
-            self._draining.is_set,
-            node.monotonic,
-            partial(self._pay_to_watch, platform),
-            has_more=lambda: is_quiet() or (presence is not None and presence.waits),
-        )
-        with contextlib.ExitStack() as stack:
-            self._bells.add(bell)
-            stack.callback(self._bells.discard, bell)
-            if presence is not None:
-                stack.enter_context(node.presences.listen(presence.hear))
-            async with contextlib.aclosing(feed) as found:
-                async for happened in found:
-                    if isinstance(happened, InvalidCursor | StoreUnavailable | WrittenByNewer):
-                        await refuse(context, happened)
-                    place = happened[-1].place if happened else place
-                    told = [await self._told(each, context) for each in happened]
-                    news = [] if presence is None else await presence.news()
-                    if presence is not None:
-                        self._quotas.owe(platform, presence.bill() * Work.EVENT.units)
-                    if news:
-                        await self._pay_to_watch(platform, len(news))
-                    if told or news or is_quiet():
-                        cursor = self._cursor(place)
-                        await context.write(pb.WatchRoomsResponse(events=told, cursor=cursor, presence=news))
-                        wrote = node.monotonic()
-        await end(context, Reason.DRAINING)
-
-    async def _pay_to_watch(self, platform: PlatformId, events: int) -> None:
-        """Pay for events that a watcher is to be told. Returns when they may be told, or when the server shuts down."""
-        wait = self._quotas.watch(platform, events * Work.WATCHED.units)
-        if wait:
-            with contextlib.suppress(TimeoutError):
-                await within(self._node.monotonic, wait, self._draining.wait())
+        await self._watches.watch(await self._caller(context), request, context)
 
     def drain(self) -> None:
         """The server is shutting down: end all `WatchRooms` streams."""
-        self._draining.set()
-        for bell in self._bells:
-            bell.ring()
-
-    async def _told(
-        self,
-        happened: watching.Happened,
-        context: grpc.aio.ServicerContext[pb.WatchRoomsRequest, pb.WatchRoomsResponse],
-    ) -> pb.RoomEvent:
-        opened = await self._openings.of(happened)
-        if isinstance(opened, StoreUnavailable | WrittenByNewer):
-            await refuse(context, opened)
-        return encode.room_event(happened.entry, happened.event, opened, self._cursor(happened.place))
+        self._watches.drain()
 
     @contained
     async def GetMatchRecord(
