@@ -84,3 +84,9 @@ class OldSocket:
             if choice is not None:
                 rpc, asked = choice
                 await say(socket, packet(self.table.me, rpc, **asked))
+
+
+def failure(rpc: str, errcode: int, route: str = "erqiwang", **beside: object) -> dict[str, object]:
+    """The packet that refuses a packet."""
+    head = {"app": "youle", "route": route, "rpc": rpc, **beside}
+    return {**head, "data": {"success": False, "errcode": errcode}}
