@@ -179,9 +179,8 @@ class GatewayStream:
 
     async def _read(self, call: _Call, status: Status, address: str) -> Ended | tuple[bool, float | None]:
         heard = False
-        with contextlib.suppress(
-            grpc.aio.AioRpcError
-        ):  # if a write met the end of the call, it is not the server's status
+        # If a write met the end of the call, what is raised is not the server's status.
+        with contextlib.suppress(grpc.aio.AioRpcError):
             async for response in call:
                 self.connections += not heard
                 heard = True
