@@ -134,7 +134,7 @@ test-compiled: compiled  ## Run the tests of the core, of what stores and tells 
 
 test-lowest: setup  ## Run the quick tests with the lowest versions that pyproject.toml allows
 	@mkdir -p .venvs
-	$(UV) pip compile -q --resolution lowest-direct --python-version 3.11 --no-header --no-emit-package erqiwang-core --extra tools --extra postgres --extra edge \
+	$(UV) pip compile -q --resolution lowest-direct --python-version 3.11 --no-header --no-emit-package erqiwang-core --extra tools --extra postgres --extra edge --extra traces \
 		pyproject.toml -o .venvs/lowest.txt
 	$(UV) venv -q --clear --python $(BIN)/python .venvs/lowest
 	$(UV) pip install -q --python .venvs/lowest/bin/python -r requirements/dev.txt
@@ -188,7 +188,7 @@ demo: setup  ## Watch a match over real streams in the terminal
 	$(BIN)/erqiwang demo --seed 13  # five of its six deals are played: some declarers would rather surrender
 
 lock: setup  ## Pin requirements/*.in again; UPGRADE=--upgrade takes the newest versions
-	for set in run tools postgres edge dev; do $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header \
+	for set in run tools postgres edge traces dev; do $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header \
 		$(UPGRADE) requirements/$$set.in -o requirements/$$set.txt; done
 
 clean:  ## Remove .venv and all caches
