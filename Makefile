@@ -8,6 +8,7 @@ SHELL := /bin/bash -euo pipefail
 PYTHON ?= $(shell for p in python3.11 python3 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 BIN := .venv/bin
+UV := $(BIN)/uv
 # Test processes; `logical` is one a core.
 WORKERS ?= logical
 # The schemas of the last release, with which the wire and the stored events must stay compatible. Before the first release
@@ -19,11 +20,12 @@ help:  ## Say what can be made
 
 setup: .venv/.done  ## Make .venv, with everything pinned
 
-.venv/.done: requirements/dev.txt pyproject.toml core/pyproject.toml
+.venv/.done: requirements/uv.txt requirements/dev.txt pyproject.toml core/pyproject.toml
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or later is needed" >&2; exit 1; }
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements/dev.txt
-	$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e core -e .
+	$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements/uv.txt
+	$(UV) pip install -q --python $(BIN)/python --require-hashes -r requirements/dev.txt
+	$(UV) pip install -q --python $(BIN)/python --no-deps --no-build-isolation -e core -e .
 	@touch $@
 
 # The folders of tests that start no server process and damage no file.
@@ -86,7 +88,6 @@ mutants: setup  ## Plant the small mistakes of tests/mutants/mutants.txt and say
 # The interpreters beside the one of .venv. One that is not installed is named and passed over, because CI may run on a machine that
 # cannot have it. One that the version manager lists must run in CI: otherwise a search that finds nothing would pass as a test.
 PYTHONS ?= 3.12 3.13
-UV := $(BIN)/uv
 
 test-pythons: setup  ## Run the quick tests on each other Python that is installed (PYTHONS)
 	@for version in $(PYTHONS); do \
@@ -188,7 +189,7 @@ demo: setup  ## Watch a match over real streams in the terminal
 	$(BIN)/erqiwang demo --seed 13  # five of its six deals are played: some declarers would rather surrender
 
 lock: setup  ## Pin requirements/*.in again; UPGRADE=--upgrade takes the newest versions
-	for set in run tools postgres edge traces dev; do $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header \
+	for set in uv run tools postgres edge traces dev; do $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header \
 		$(UPGRADE) requirements/$$set.in -o requirements/$$set.txt; done
 
 clean:  ## Remove .venv and all caches
