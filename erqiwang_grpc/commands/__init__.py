@@ -49,6 +49,11 @@ SUBCOMMANDS: Final = (
     Subcommand("explain", "say which plays are legal and why", "erqiwang_grpc.tools.explain"),
     Subcommand("serve", "serve rooms on a port", "erqiwang_grpc.commands.serve"),
     Subcommand("edge", "let browsers and old clients in, beside a running server", "erqiwang_grpc.commands.edge"),
+    Subcommand(
+        "config",
+        "show what a server or an edge would run with, and where it comes from",
+        "erqiwang_grpc.commands.config",
+    ),
     Subcommand("table", "play in a browser, against players of our own", "erqiwang_grpc.tools.table"),
     Subcommand("demo", "watch sensible players play a match over real streams", "erqiwang_grpc.tools.demo"),
     Subcommand("play", "play at the terminal", "erqiwang_grpc.tools.play"),

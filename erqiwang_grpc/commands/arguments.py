@@ -3,7 +3,7 @@
 The parsers raise `ArgumentTypeError`, whose text argparse prints.
 """
 
-from argparse import ArgumentTypeError
+from argparse import ArgumentParser, ArgumentTypeError, BooleanOptionalAction
 from collections.abc import Callable
 from typing import Final
 
@@ -55,3 +55,10 @@ def host(text: str) -> str:
 
 port: Final = between(0, 65535)
 """A parser of ports. It is needed because gRPC silently takes a larger number for a different port."""
+
+
+def add_switch(parser: ArgumentParser, flag: str, *, default: bool, help: str) -> None:  # as argparse names it
+    """Add `--flag` and `--no-flag`. What is configured can be turned on and off by a flag."""
+    action = parser.add_argument(flag, action=BooleanOptionalAction, help=help)
+    # Not given above, because Python 3.11 would add it to the help in its own words.
+    action.default = default

@@ -20,6 +20,7 @@ from erqiwang_grpc.client.endings import REFUSED_KEY
 from erqiwang_grpc.collector import calm_the_collector
 from erqiwang_grpc.commands import interrupts, open_files
 from erqiwang_grpc.commands.arguments import PORT, BadArguments, at_least, between, host, not_negative, port
+from erqiwang_grpc.commands.configuration import make_configurable
 from erqiwang_grpc.commands.server_arguments import credentials
 from erqiwang_grpc.edge.packets.players import Callback, PlayerFile, Players, Unavailable, players_of
 from erqiwang_grpc.edge.serving import CannotListen, Running, running
@@ -88,7 +89,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="who sits where, for old clients without a token, as docs/packets.md says (default: each needs a token)",
     )
     _add_limits(parser)
-    parser.set_defaults(run=run)
+    make_configurable(parser, "edge", run, {"key_file": KEY_VARIABLE})
 
 
 _LIMIT_FLAGS: Final = {

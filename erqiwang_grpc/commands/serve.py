@@ -17,7 +17,8 @@ from erqiwang_grpc.addresses import joined
 from erqiwang_grpc.auth.files import KeyFileRefused, KeyFiles, open_key_files
 from erqiwang_grpc.collector import calm_the_collector
 from erqiwang_grpc.commands import data_folder, interrupts, open_files, stores
-from erqiwang_grpc.commands.arguments import PORT, at_least, host, not_negative, port
+from erqiwang_grpc.commands.arguments import PORT, add_switch, at_least, host, not_negative, port
+from erqiwang_grpc.commands.configuration import make_configurable
 from erqiwang_grpc.commands.data_folder import NoStore
 from erqiwang_grpc.commands.stores import InDatabase, InFolder, Opened, Place
 from erqiwang_grpc.logs import write_to_standard_error
@@ -43,10 +44,13 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--port", type=port, default=PORT, help=f"port, 0 for a free one (default: {PORT})")
     data_folder.add_data_option(parser)
     stores.add_store_option(parser)
-    parser.add_argument(
-        "--new-rooms", action="store_true", help="begin without rooms in a used folder whose rooms.sqlite is gone"
+    add_switch(
+        parser,
+        "--new-rooms",
+        default=False,
+        help="begin without rooms in a used folder whose rooms.sqlite is gone",
     )
-    parser.add_argument("--in-memory", action="store_true", help="keep rooms in memory alone: a stop forgets them")
+    add_switch(parser, "--in-memory", default=False, help="keep rooms in memory alone: a stop forgets them")
     parser.add_argument("--platform-keys", type=Path, help="file of platform keys (default: made in the data folder)")
     parser.add_argument("--signing-keys", type=Path, help="file of signing keys (default: made in the data folder)")
     parser.add_argument("--tls-cert", type=Path, help="PEM certificate chain; with --tls-key, serve TLS")
@@ -69,7 +73,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="seconds at a stop between NOT_SERVING and the goodbyes, in which load balancers turn away (default: 0)",
     )
     _add_limits(parser)
-    parser.set_defaults(run=run)
+    make_configurable(parser, "serve", run, {"store": stores.VARIABLE})
 
 
 _LIMIT_FLAGS: Final = {

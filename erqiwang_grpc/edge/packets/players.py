@@ -85,6 +85,9 @@ class PlayerFile:
         """When the file that was read last was written, and its size."""
         self._places: Mapping[_Key, Place] = {}
 
+    def __str__(self) -> str:
+        return str(self._path)
+
     async def place(self, asked: Asked) -> Place | None:
         """The place in the file that fits. Of several the last one counts."""
         await asyncio.to_thread(self.check)
@@ -126,6 +129,11 @@ class Callback:
 
     def __init__(self, url: str) -> None:
         self._url = url
+
+    def __str__(self) -> str:
+        """The address without what may be a secret: what stands before the host and after the path."""
+        parts = urlsplit(self._url)
+        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
     def check(self) -> None:
         """Raises `Unavailable` if the address is none. The service is not asked: it may start later."""

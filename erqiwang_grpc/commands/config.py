@@ -1,0 +1,110 @@
+"""`erqiwang config`: shows what holds for a server or an edge, and where each value comes from."""
+
+import json
+import re
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from itertools import groupby
+from typing import Final
+
+from erqiwang_grpc.commands import SUBCOMMANDS, ExtraMissing
+from erqiwang_grpc.commands.configuration import (
+    CONFIGURABLE,
+    ByDefault,
+    Configuration,
+    ConfigurationRefused,
+    FromFile,
+    FromFlag,
+    FromVariable,
+    Held,
+    InVariable,
+    Source,
+)
+
+_REFUSED: Final = 2
+_PASSWORD: Final = re.compile(r"(?<=://)([^/:]*):[^/]*(?=@)|[?&]password=[^&]*")
+"""The password of a URL. No flag takes one, but it may have been given by mistake."""
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the arguments of `config`: the name of a subcommand that can be configured, and the flags of that one."""
+    parsers = parser.add_subparsers(metavar="command", required=True)
+    for subcommand in (each for each in SUBCOMMANDS if each.name in CONFIGURABLE):
+        its_parser = parsers.add_parser(
+            subcommand.name, help=f"show what `erqiwang {subcommand.name}` would run with, given the same flags"
+        )
+        try:
+            subcommand.add_arguments(its_parser)
+        except ExtraMissing as missing:
+            its_parser.set_defaults(parser=its_parser, run=_Missing(str(missing)))
+        else:
+            its_parser.set_defaults(run=show)
+
+
+class _Missing:
+    """Says that a subcommand is not installed."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __call__(self, _given: Namespace) -> int:
+        print(f"erqiwang config {self._text}", file=sys.stderr)
+        return _REFUSED
+
+
+def show(given: Namespace) -> int:
+    """Print the values that hold as a TOML file, which says beside each where it comes from. Gives 2 if one is refused."""
+    configuration: Configuration = given.configuration
+    try:
+        held = list(configuration.holds(given))
+    except ConfigurationRefused as refused:
+        print(f"erqiwang config: {refused}", file=sys.stderr)
+        return _REFUSED
+    print("\n".join(_lines(held)))
+    return 0
+
+
+def _lines(held: list[Held]) -> Iterator[str]:
+    """The lines of the file. The subcommand's own table comes first."""
+    by_table = groupby(held, key=lambda each: each.setting.table)
+    for number, (table, several) in enumerate(by_table):
+        if number:
+            yield ""
+        yield f"[{table}]"
+        for each in several:
+            yield f"{_entry(each)}  # {_whence(each.source)}"
+
+
+def _entry(held: Held) -> str:
+    key = held.setting.key
+    if isinstance(held.source, InVariable):
+        return f"# {key} is in a variable"
+    if held.value is None:
+        return f"# {key} is not set"
+    return f"{key} = {_written(held.value)}"
+
+
+def _written(value: object) -> str:
+    """A value as TOML, without the password of a URL."""
+    match value:
+        case float() if value.is_integer():
+            return str(int(value))
+        case bool() | int() | float():
+            return json.dumps(value)
+        case list():
+            return f"[{', '.join(map(_written, value))}]"
+        case _:
+            return json.dumps(_PASSWORD.sub(r"\1", str(value)), ensure_ascii=False)
+
+
+def _whence(source: Source) -> str:
+    match source:
+        case FromFlag(flag):
+            return flag
+        case FromVariable(name) | InVariable(name):
+            return name
+        case FromFile(path):
+            return str(path)
+        case ByDefault():
+            return "default"
