@@ -178,7 +178,7 @@ async def played(folder: Path) -> tuple[str, ...]:
 async def main(kinds: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         long_match = await played(Path(folder))
-        async with serving(Path(folder)) as server, grpc.aio.insecure_channel(server.address) as channel:
+        async with serving(Path(folder), "--channelz") as server, grpc.aio.insecure_channel(server.address) as channel:
             platform = server.speaking(channel).platform
             *tables, neighbour = [await seated(platform, command_id=f"{number}") for number in range(5)]
             first_seats = tuple(table.tokens[0] for table in tables)

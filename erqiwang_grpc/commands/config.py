@@ -29,7 +29,7 @@ _PASSWORD: Final = re.compile(r"(?<=://)([^/:]*):[^/]*(?=@)|[?&]password=[^&]*")
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of `config`: the name of a subcommand that can be configured, and the flags of that one."""
-    parsers = parser.add_subparsers(metavar="command", required=True)
+    parsers = parser.add_subparsers(metavar="action", required=True)
     for subcommand in (each for each in SUBCOMMANDS if each.name in CONFIGURABLE):
         its_parser = parsers.add_parser(
             subcommand.name, help=f"show what `erqiwang {subcommand.name}` would run with, given the same flags"

@@ -56,6 +56,10 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--tls-cert", type=Path, help="PEM certificate chain; with --tls-key, serve TLS")
     parser.add_argument("--tls-key", type=Path, help="PEM private key")
     parser.add_argument("--client-ca", type=Path, help="PEM authority that client certificates must come from (mTLS)")
+    add_switch(parser, "--reflection", default=True, help="let tools ask for the schemas (default: on)")
+    add_switch(
+        parser, "--channelz", default=False, help="tell everybody who asks of connections and calls (default: off)"
+    )
     parser.add_argument(
         "--metrics-port", type=port, help="port to scrape metrics from, 0 for a free one (default: none)"
     )
@@ -260,13 +264,15 @@ async def _serve_rooms(arguments: Namespace, prepared: Prepared, keys: KeyFiles,
             host=arguments.host,
             port=arguments.port,
             tls=prepared.tls,
+            reflection=arguments.reflection,
+            channelz=arguments.channelz,
             limits=prepared.limits,
             keep_days=arguments.keep_days,
             metrics_port=arguments.metrics_port,
         )
     )
     stopping: asyncio.Future[signal.Signals] = asyncio.get_running_loop().create_future()
-    _on_signals(stopping, lambda: _reload(keys))
+    _on_signals(stopping, lambda: _reload(arguments, keys, server))
     try:
         await server.start()
     except RuntimeError:
@@ -322,10 +328,22 @@ def _on_signals(stopping: asyncio.Future[signal.Signals], reload: Callable[[], N
     loop.add_signal_handler(signal.SIGHUP, reload)
 
 
-def _reload(keys: KeyFiles) -> None:
-    """Read the key files again. If one is refused, the keys in use stay."""
+def _reload(arguments: Namespace, keys: KeyFiles, server: Server) -> None:
+    """Read the key files and the TLS files again. Those in use stay where one is refused."""
     refused = keys.reload()
     if refused is None:
         log.info("key files reloaded")
     else:
         log.error("key file refused", extra={"path": str(refused.path), "why": refused.why})
+    try:
+        tls = _tls(arguments)
+    except OSError as error:
+        tls = CannotStart(f"{error.filename}: {error.strerror}")
+    match tls:
+        case None:
+            pass
+        case CannotStart(why):
+            log.error("certificate refused", extra={"path": str(arguments.tls_cert), "why": why})
+        case _:
+            server.use(tls)
+            log.info("certificate reloaded", extra={"path": str(arguments.tls_cert)})

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, final
 
 import grpc
-from grpc_channelz.v1 import channelz
 from grpc_health.v1 import health_pb2_grpc
 
 from erqiwang_grpc import shuffling
@@ -79,6 +78,10 @@ class Settings:
     port: int = 0
     """The port to serve on; 0 takes a free one."""
     tls: Tls | None = None
+    reflection: bool = True
+    """Whether tools may ask for the schemas."""
+    channelz: bool = False
+    """Whether the server tells everybody of its connections and calls."""
     limits: Limits = field(default_factory=Limits)
     keep_days: float | None = None
     """Days that a match is kept after its end; then it is deleted. None keeps all."""
@@ -124,8 +127,9 @@ class Server:
         self._health_watchers = Places(settings.limits.health_watchers, "health watches")
         self._health = health.Health(SERVICES, self._health_watchers, lambda: settings.store.outage is None)
         self._reflections = Places(settings.limits.reflections, "streams of reflection", _REFLECTION_SECONDS)
-        self._server = grpc.aio.server(options=channel_options(settings.limits))
+        self._server = grpc.aio.server(options=channel_options(settings.limits, channelz=settings.channelz))
         self._tasks: list[asyncio.Task[None]] = []
+        self._certificates: _Certificates | None = None
         self.port = 0
         self.metrics: MetricsPort | None = None
 
@@ -136,14 +140,20 @@ class Server:
         self._server.add_generic_rpc_handlers((self.seats.handler(), self.gateways.handler()))
         room_service_pb2_grpc.add_RoomServiceServicer_to_server(self._platforms, self._server)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
-        channelz.add_channelz_servicer(self._server)
-        add_reflection((*SERVICES, health.NAME), self._server, self._reflections, self._settings.monotonic)
+        if self._settings.channelz:
+            # Imported here, because it takes a tenth of the start.
+            from grpc_channelz.v1 import channelz  # noqa: PLC0415  # see above
+
+            channelz.add_channelz_servicer(self._server)
+        if self._settings.reflection:
+            add_reflection((*SERVICES, health.NAME), self._server, self._reflections, self._settings.monotonic)
         address = joined(self._settings.host, self._settings.port)
         tls = self._settings.tls
         if tls is None:
             self.port = self._server.add_insecure_port(address)
         else:
-            self.port = self._server.add_secure_port(address, _credentials(tls))
+            self._certificates = _Certificates(tls)
+            self.port = self._server.add_secure_port(address, self._certificates.credentials())
         await self._server.start()
         self._tasks = [
             asyncio.create_task(self._every_tick()),
@@ -155,6 +165,11 @@ class Server:
         if self.metrics is not None:
             log.info("metrics", extra={"address": joined(self._settings.host, self.metrics.port)})
         log.info("serving", extra={"address": joined(self._settings.host, self.port)})
+
+    def use(self, tls: Tls) -> None:
+        """Serve connections from now on with these files; those that are open stay. Only for a server with TLS."""
+        assert self._certificates is not None, "a server without TLS has no certificate to exchange"
+        self._certificates.tls = tls
 
     async def stop(self, grace: float = 5.0, lame_duck: float = 0.0) -> None:
         """Refuse new work, tell every seat to reconnect, wait up to `grace` seconds for work in progress, and close.
@@ -266,7 +281,32 @@ def _is_apart(room: Room) -> bool:
     return room.fault is not None
 
 
-def channel_options(limits: Limits) -> list[tuple[str, int]]:
+@final
+class _Certificates:
+    """The TLS files in use. gRPC asks for them at each handshake, from threads of its own."""
+
+    def __init__(self, tls: Tls) -> None:
+        self.tls = tls
+        self._told = tls
+
+    def credentials(self) -> grpc.ServerCredentials:
+        """The credentials of a port. Whether clients must show a certificate cannot change while it is open."""
+        return grpc.dynamic_ssl_server_credentials(
+            _certificates(self.tls),
+            self._fetch,  # type: ignore[arg-type]  # the stubs forget that None stands for no change
+            require_client_authentication=self.tls.client_authority is not None,
+        )
+
+    def _fetch(self) -> grpc.ServerCertificateConfiguration | None:
+        """The files that are new since the last handshake; None if none are."""
+        tls = self.tls
+        if tls is self._told:
+            return None
+        self._told = tls
+        return _certificates(tls)
+
+
+def channel_options(limits: Limits, *, channelz: bool = False) -> list[tuple[str, int]]:
     """The options of the gRPC server. Each one is there for a trap that was measured."""
     ping = int(1000 * limits.frozen_seconds / 2)
     return [
@@ -291,7 +331,7 @@ def channel_options(limits: Limits) -> list[tuple[str, int]]:
         ("grpc.max_receive_message_length", limits.message_bytes),
         # Two servers on one port would share the clients, but not the rooms.
         ("grpc.so_reuseport", 0),
-        ("grpc.enable_channelz", 1),
+        ("grpc.enable_channelz", int(channelz)),
         # A client whose stream is read slowly is held back once this many bytes wait unread. By default it could send
         # some hundred thousand heartbeats before that. The probe would raise the number again.
         ("grpc.http2.lookahead_bytes", 16 * 1024),
@@ -299,9 +339,5 @@ def channel_options(limits: Limits) -> list[tuple[str, int]]:
     ]
 
 
-def _credentials(tls: Tls) -> grpc.ServerCredentials:
-    return grpc.ssl_server_credentials(
-        [(tls.key, tls.certificate)],
-        root_certificates=tls.client_authority,
-        require_client_auth=tls.client_authority is not None,
-    )
+def _certificates(tls: Tls) -> grpc.ServerCertificateConfiguration:
+    return grpc.ssl_server_certificate_configuration([(tls.key, tls.certificate)], tls.client_authority)

@@ -49,6 +49,7 @@ LEFT_OUT: Final = {
     "edge": "its log is for programs: a line of JSON for each event",
     "rooms": "`folding` prints its lines, and a test of its own reads them",
     "health": "it prints one or two words",
+    "config": "its output is a file",
     "export": "its output is for programs: a line of JSON for each record",
 }
 FRAME = str.maketrans("│┃━─┏┓┗┛┡┩├┤┼╇┳┴└┘", " " * 18)
@@ -118,6 +119,7 @@ ACTIONS: Final = {
     "keys": ("add", "list", "remove", "prepare-signing", "rotate-signing"),
     "store": ("identity", "new-identity", "rebuild"),
     "rooms": ("list", "show", "disband"),
+    "config": ("serve", "edge"),
 }
 
 

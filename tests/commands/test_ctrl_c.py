@@ -44,6 +44,7 @@ INTERRUPTED: Final = {
 LEFT_OUT: Final = {
     "explain": "it computes for a moment, and waits for nothing",
     "keys": "it writes one small file, and waits for nothing",
+    "config": "it prints what holds, and waits for nothing",
 }
 NEVER = ("Traceback", "Error", "Exception", "Warning", "was never")
 

@@ -1,5 +1,7 @@
 """TLS by flags, and with it clients that must show a certificate of their own."""
 
+import asyncio
+import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -12,7 +14,7 @@ from erqiwang_grpc.client import CallRefused
 from erqiwang_grpc.v1 import view_pb2
 from tests.service.certificates import Authority, Issued
 from tests.service.processes import ServerProcess, serving
-from tests.service.tables import attached, in_phase, play_all, seated
+from tests.service.tables import PATIENCE, attached, in_phase, play_all, seated
 
 
 @asynccontextmanager
@@ -63,3 +65,49 @@ async def test_mutual_tls(tmp_path: Path) -> None:
         assert await plays(server, grpc.ssl_channel_credentials(root, ours.key, ours.certificate))
         assert not await plays(server, grpc.ssl_channel_credentials(root))
         assert not await plays(server, grpc.ssl_channel_credentials(root, theirs.key, theirs.certificate))
+
+
+async def told_again(server: ServerProcess, message: str) -> None:
+    """The server has read its files again, and says so."""
+    before = server.said(message)
+    server.process.send_signal(signal.SIGHUP)
+    async with asyncio.timeout(PATIENCE):
+        while server.said(message) == before:  # noqa: ASYNC110  # the log is another process's
+            await asyncio.sleep(0.01)
+
+
+async def test_the_files_are_read_again_and_no_stream_is_cut(tmp_path: Path) -> None:
+    old, new = Authority("old"), Authority("new")
+    options = (("grpc.ssl_target_name_override", "localhost"),)
+    credentials = grpc.ssl_channel_credentials(old.certificate)
+    async with (
+        serving_tls(tmp_path, old.issue("localhost")) as server,
+        grpc.aio.secure_channel(server.address, credentials, options=options) as channel,
+    ):
+        served = replace(server.speaking(channel), credentials=credentials, options=options)
+        table = await seated(served.platform)
+        async with attached(served, table) as seats:
+            issued = new.issue("localhost")
+            (tmp_path / "tls-cert.pem").write_bytes(issued.certificate)
+            await told_again(server, "certificate refused")
+            assert await plays(server, credentials), "a certificate without its key changes nothing"
+            (tmp_path / "tls-key.pem").write_bytes(issued.key)
+            await told_again(server, "certificate reloaded")
+            assert await plays(server, grpc.ssl_channel_credentials(new.certificate))
+            assert not await plays(server, credentials)
+            await play_all(seats, until=in_phase(view_pb2.PHASE_PLAYING))
+            (tmp_path / "tls-key.pem").unlink()
+            await told_again(server, "certificate refused")
+            assert await plays(server, grpc.ssl_channel_credentials(new.certificate))
+
+
+async def test_the_authority_of_clients_is_read_again(tmp_path: Path) -> None:
+    ours, old, new = Authority("ours"), Authority("old"), Authority("new")
+    before, after = old.issue("platform"), new.issue("platform")
+    async with serving_tls(tmp_path, ours.issue("localhost"), old.certificate) as server:
+        (tmp_path / "client-ca.pem").write_bytes(new.certificate)
+        await told_again(server, "certificate reloaded")
+        root = ours.certificate
+        assert await plays(server, grpc.ssl_channel_credentials(root, after.key, after.certificate))
+        assert not await plays(server, grpc.ssl_channel_credentials(root, before.key, before.certificate))
+        assert not await plays(server, grpc.ssl_channel_credentials(root))

@@ -15,7 +15,6 @@ import psutil
 import pytest
 from erqiwang_core.units import Seat
 from google.protobuf.descriptor_pb2 import FileDescriptorProto
-from grpc_channelz.v1 import channelz_pb2
 from grpc_health.v1 import health_pb2
 from grpc_reflection.v1alpha import reflection_pb2
 
@@ -246,17 +245,3 @@ async def test_health_is_told_for_each_service(service: Service) -> None:
     for name in ("", *SERVICES):
         answer = await check(health_pb2.HealthCheckRequest(service=name))
         assert answer.status == health_pb2.HealthCheckResponse.SERVING
-
-
-async def test_channelz_answers(service: Service) -> None:
-    await seated(service.platform)
-    servers: grpc.aio.UnaryUnaryMultiCallable[channelz_pb2.GetServersRequest, channelz_pb2.GetServersResponse]
-    servers = service.channel.unary_unary(
-        "/grpc.channelz.v1.Channelz/GetServers",
-        request_serializer=channelz_pb2.GetServersRequest.SerializeToString,
-        response_deserializer=channelz_pb2.GetServersResponse.FromString,
-    )
-    # Channelz tells of every server of the process; one of an earlier test may not be gone yet.
-    found = (await servers(channelz_pb2.GetServersRequest())).server
-    (listed, *_) = [each for each in found if each.data.calls_started == 5]  # a room, three seats, and this
-    assert [socket.name for socket in listed.listen_socket] != []

@@ -186,7 +186,8 @@ export class Connection {
   #farewell(goodbye) {
     if (goodbye.reason === 'REASON_DISPLACED') this.#end('displaced');
     else if (goodbye.reason === 'REASON_UNSEATED') this.#end('unseated');
-    else this.#later(1000 * parseFloat(goodbye.retryDelay ?? '1s'));
+    // Up to half more than was asked for, so that those who were asked alike do not all come back at once.
+    else this.#later(1000 * parseFloat(goodbye.retryDelay ?? '1s') * (1 + Math.random() / 2));
   }
 
   /**

@@ -129,7 +129,7 @@ export class SeatSocket {
     }
     this.isDropped = false;
     const longest = Math.min(FIRST_WAIT_MS * 2 ** this.failures++, LONGEST_WAIT_MS);
-    const wait = Math.max(longest * (0.5 + Math.random() / 2), this.wait);
+    const wait = Math.max(longest * (0.5 + Math.random() / 2), this.wait * (1 + Math.random() / 2));
     this.wait = 0;
     setTimeout(() => (this.isLeft ? this.ears.ended(code, reason) : this.connect()), wait);
   }
