@@ -32,7 +32,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     parsers = parser.add_subparsers(metavar="action", required=True)
     for subcommand in (each for each in SUBCOMMANDS if each.name in CONFIGURABLE):
         its_parser = parsers.add_parser(
-            subcommand.name, help=f"show what `erqiwang {subcommand.name}` would run with, given the same flags"
+            subcommand.name,
+            help=f"show what `erqiwang {subcommand.name}` would run with, given the same flags",
+            usage=f"erqiwang config {subcommand.name} [any flag of `erqiwang {subcommand.name}`]",
         )
         try:
             subcommand.add_arguments(its_parser)
