@@ -33,7 +33,7 @@ async def test_a_whole_match_is_counted(tmp_path: Path) -> None:
         assert (await scraped(port))["erqiwang_commands_total", "accepted"] == 0
         table = await seated(service.platform)
         async with attached(service, table) as seats:
-            assert (await scraped(port))["erqiwang_streams", ""] == 3
+            assert (await scraped(port))["erqiwang_streams", "seat"] == 3
             await play_all(seats)
             told = await scraped(port)
         commands = len(service.room(table.room_id).state.accepted.brought)
