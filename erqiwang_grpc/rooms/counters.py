@@ -48,6 +48,19 @@ class Credential(Enum):
     SEAT_OR_WATCH_TOKEN = "seat_or_watch_token"
 
 
+class Wrong(Enum):
+    """What is wrong with a credential."""
+
+    MISSING = "missing"
+    MALFORMED = "malformed"
+    WRONG = "wrong"
+    EXPIRED = "expired"
+    UNSEATED = "unseated"
+    """The token's player does not have the seat any more."""
+    FOREIGN = "foreign"
+    """The token is of another platform than the gateway that shows it."""
+
+
 @final
 class Counters:
     """The counts since the server started."""
@@ -65,7 +78,7 @@ class Counters:
         """Calls, requests on streams, and seats of gateways that were refused, by reason. Each is counted when it is told."""
         self.ended: Counter[Reason] = Counter()
         """Streams, and seats of gateways, that were served and that the server has ended, by reason."""
-        self.unauthenticated: Counter[tuple[Credential, str]] = Counter()
+        self.unauthenticated: Counter[tuple[Credential, Wrong]] = Counter()
         """Credentials that were refused: what was needed, and what was wrong."""
         self.resyncs: Counter[Kind] = Counter()
         """How often a slow client got one snapshot in place of the messages that it had not read."""

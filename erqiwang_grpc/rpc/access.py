@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Never, TypeVar, final
+from typing import Final, Never, TypeVar, final
 
 import grpc
 
@@ -13,7 +13,7 @@ from erqiwang_grpc.auth.files import KeyFiles
 from erqiwang_grpc.auth.keys import PlatformId, Scope, scope
 from erqiwang_grpc.auth.tokens import Fault, SeatClaims, TokenRefused, UnixSeconds, WatchClaims
 from erqiwang_grpc.reasons import Reason
-from erqiwang_grpc.rooms.counters import Credential
+from erqiwang_grpc.rooms.counters import Credential, Wrong
 from erqiwang_grpc.rooms.limits import SECOND
 from erqiwang_grpc.rooms.refusals import NoSuchRoom, Refused, StoreUnavailable, WrittenByNewer
 from erqiwang_grpc.rooms.registry import Rooms
@@ -23,6 +23,14 @@ from erqiwang_grpc.store import RoomId, StoreReader, TimeNs
 
 Q = TypeVar("Q")
 R = TypeVar("R")
+
+_WRONG: Final = {
+    Reason.CREDENTIAL_MISSING: Wrong.MISSING,
+    Reason.CREDENTIAL_MALFORMED: Wrong.MALFORMED,
+    Reason.CREDENTIAL_WRONG: Wrong.WRONG,
+    Reason.CREDENTIAL_EXPIRED: Wrong.EXPIRED,
+    Reason.UNSEATED: Wrong.UNSEATED,
+}
 
 
 @final
@@ -86,7 +94,7 @@ class Access:
         """What a seat token says, if it is ours and has not expired. Only the room knows whether it is still valid."""
         claims = self._keys.current.tokens.verify(token, UnixSeconds(self._now() // SECOND))
         if isinstance(claims, TokenRefused):
-            self.note(Credential.SEAT_TOKEN, _kind(_reason(claims.fault)))
+            self.note(Credential.SEAT_TOKEN, _WRONG[_reason(claims.fault)])
         return claims
 
     async def room(self, claims: SeatClaims, context: grpc.aio.ServicerContext[Q, R]) -> Room:
@@ -98,14 +106,14 @@ class Access:
             await self._turn_away(context, Credential.SEAT_TOKEN, Reason.UNSEATED)
         return room
 
-    def note(self, credential: Credential, wrong: str) -> None:
+    def note(self, credential: Credential, wrong: Wrong) -> None:
         """Count a credential that is refused."""
         self._rooms.node.counters.unauthenticated[credential, wrong] += 1
 
     async def _turn_away(
         self, context: grpc.aio.ServicerContext[Q, R], credential: Credential, why: Reason, said: str = ""
     ) -> Never:
-        self.note(credential, _kind(why))
+        self.note(credential, _WRONG[why])
         await end(context, why, said)
 
     async def _credential(self, context: grpc.aio.ServicerContext[Q, R], needed: Credential, required: str) -> str:
@@ -149,11 +157,6 @@ def holds(room: Room, claims: SeatClaims) -> bool:
         return False
     chair = room.match.chairs[claims.seat]
     return chair.player == claims.player and chair.epoch == claims.epoch
-
-
-def _kind(why: Reason) -> str:
-    """What is wrong with a credential, as metrics name it: `missing`, `malformed`, `wrong`, `expired` or `unseated`."""
-    return why.name.lower().removeprefix("credential_")
 
 
 def _reason(fault: Fault) -> Reason:

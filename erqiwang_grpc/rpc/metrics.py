@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import product
 from types import FunctionType
 from typing import Final, final
 
@@ -18,11 +19,14 @@ from erqiwang_grpc.events.batches import batch_of
 from erqiwang_grpc.monitoring.families import counters, gauge, gauges, histogram, histograms
 from erqiwang_grpc.monitoring.loop_lag import LoopLag
 from erqiwang_grpc.monitoring.process import Process
-from erqiwang_grpc.rooms.counters import Counters, Kind
+from erqiwang_grpc.reasons import Reason
+from erqiwang_grpc.rooms.closing import Closing
+from erqiwang_grpc.rooms.counters import Counters, Credential, Kind, Wrong
 from erqiwang_grpc.rpc.calls import Calls
 from erqiwang_grpc.store import Store
 from erqiwang_grpc.store.figures import Commits, DatabaseFigures, FileFigures, Looked, Measured
 
+_FAILURES: Final = tuple(product(Credential, Wrong))
 _STALE_SECONDS: Final = 60.0
 """Age from which on what the database said is not told any more. It is asked every ten seconds."""
 
@@ -107,18 +111,20 @@ class ServerMetrics:
             ("refused",): told.refused_commands,
         }
         yield counters("erqiwang_commands", "Commands by answer.", ("answer",), answers)
-        refused = {(why.name.lower(),): number for why, number in told.refused.items()}
+        # Also those that have not happened yet: the first time would not show as a rise.
+        refused = {(why.name.lower(),): told.refused[why] for why in Reason}
         yield counters(
             "erqiwang_refusals", "Refused calls, requests on streams, and seats of gateways.", ("reason",), refused
         )
-        ended = {(why.name.lower(),): number for why, number in told.ended.items()}
+        reasons = {closing.value for closing in Closing} | {Reason.TOO_LONG}
+        ended = {(why.name.lower(),): told.ended[why] for why in reasons if why is not None}
         yield counters(
             "erqiwang_stream_ends",
             "Streams and seats of gateways that the server has ended after serving them, and calls that failed.",
             ("reason",),
             ended,
         )
-        failures = {(needed.value, wrong): number for (needed, wrong), number in told.unauthenticated.items()}
+        failures = {(needed.value, wrong.value): told.unauthenticated[needed, wrong] for needed, wrong in _FAILURES}
         yield counters(
             "erqiwang_authentication_failures",
             "Refused credentials: what was needed, and what was wrong.",

@@ -23,7 +23,7 @@ from erqiwang_grpc.rooms.audience import Pulse
 from erqiwang_grpc.rooms.closing import Closing
 from erqiwang_grpc.rooms.command import SeatAsks
 from erqiwang_grpc.rooms.costs import Work
-from erqiwang_grpc.rooms.counters import Credential
+from erqiwang_grpc.rooms.counters import Credential, Wrong
 from erqiwang_grpc.rooms.rate_limit import Allowance
 from erqiwang_grpc.rooms.refusals import NoSuchRoom, Refused, TooManyCommands, reason
 from erqiwang_grpc.rooms.room import Node, Room
@@ -327,7 +327,7 @@ class Connection:
             # A gateway learns no more of a bad token than of a good one for a room that is not its platform's.
             return self._refused(NoSuchRoom())
         if claims.platform != self._platform:
-            self._services.access.note(Credential.SEAT_TOKEN, "of_another_platform")
+            self._services.access.note(Credential.SEAT_TOKEN, Wrong.FOREIGN)
             return self._refused(NoSuchRoom())
         return await self._seated(claims)
 
@@ -336,7 +336,7 @@ class Connection:
         if not isinstance(room, Room):
             return self._refused(room)
         if not holds(room, claims):
-            self._services.access.note(Credential.SEAT_TOKEN, Reason.UNSEATED.name.lower())
+            self._services.access.note(Credential.SEAT_TOKEN, Wrong.UNSEATED)
             return self._not_opened(Reason.UNSEATED)
         now = self._monotonic()
         wait = room.allowances.of(claims.seat, now).take(Work.SNAPSHOT.units, now)
