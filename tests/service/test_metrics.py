@@ -44,18 +44,22 @@ def port_of(service: Service) -> int:
     return service.server.metrics.port
 
 
-async def scraped(port: int) -> dict[tuple[str, ...], float]:
-    """Every sample, by its name and the values of its labels in the order of the labels' names."""
+async def text_of(port: int) -> str:
+    """What Prometheus would be told."""
 
     def read() -> str:
         with urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as response:
             text: bytes = response.read()
         return text.decode()
 
-    families = text_string_to_metric_families(await asyncio.to_thread(read))
+    return await asyncio.to_thread(read)
+
+
+async def scraped(port: int) -> dict[tuple[str, ...], float]:
+    """Every sample, by its name and the values of its labels in the order of the labels' names."""
     return {
         (sample.name, *(value for _, value in sorted(sample.labels.items()))): sample.value
-        for family in families
+        for family in text_string_to_metric_families(await text_of(port))
         for sample in family.samples
     }
 
