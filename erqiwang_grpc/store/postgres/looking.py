@@ -45,7 +45,7 @@ class Looking:
         self._clock = clock
         self._monotonic = monotonic
         self._answer: _Answer | None = None
-        self._oldest = 0
+        self._oldest: int | None = None
         self._oldest_since = 0.0
 
     async def look(self, db: Connection) -> None:
@@ -72,11 +72,14 @@ class Looking:
         """How long the oldest writing transaction has been open, as far as this node has seen.
 
         The database tells when a transaction began only to the role that began it, and to `pg_monitor`. Which one is the
-        oldest it tells everybody.
+        oldest it tells everybody, as soon as a later one has ended: `following` comes after the last one that has.
         """
+        if oldest >= following:
+            self._oldest = None
+            return 0.0
         if oldest != self._oldest:
             self._oldest, self._oldest_since = oldest, now
-        return now - self._oldest_since if oldest < following else 0.0
+        return now - self._oldest_since
 
     @property
     def looked(self) -> Looked | None:
