@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from time import perf_counter
 from typing import Any, Final, TypeAlias, TypeVar, final
 
@@ -115,22 +115,12 @@ class Calls(grpc.aio.ServerInterceptor):
         return call
 
     def _stream(self, name: Method, rpc: Message) -> Message:
-        """For methods that write to their context, as all of ours do, and for generators."""
+        assert inspect.iscoroutinefunction(rpc), "methods with streams write to their context: none is a generator"
 
         async def call(request: Message, context: Context) -> None:
             await self._counted(name, rpc(request, context), context)
 
-        async def generate(request: Message, context: Context) -> AsyncIterator[Message]:
-            self.started[name] += 1
-            status = StatusCode.CANCELLED.name
-            try:
-                async for response in rpc(request, context):
-                    yield response
-                status = _status(context)
-            finally:
-                self.ended[(*name, status)] += 1
-
-        return call if inspect.iscoroutinefunction(rpc) else generate
+        return call
 
     def _sync(self, name: Method, rpc: Callable[[Message, Message], T]) -> Message:
         loop = asyncio.get_running_loop()

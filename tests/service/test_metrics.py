@@ -9,6 +9,7 @@ from urllib.request import urlopen
 
 import grpc
 import pytest
+from grpc_reflection.v1alpha import reflection_pb2
 from prometheus_client.parser import text_string_to_metric_families
 
 from erqiwang_grpc.client.calls import bearer
@@ -35,6 +36,7 @@ from tests.service.tables import (
 
 PASS = pb.Command(pass_bid=bidding_pb2.PassBid())
 Raw: TypeAlias = "grpc.aio.UnaryUnaryMultiCallable[bytes, bytes]"
+Streams: TypeAlias = "grpc.aio.StreamStreamMultiCallable[bytes, bytes]"
 ROOMS = "erqiwang.v1.RoomService"
 SEATS = "erqiwang.v1.SeatService"
 
@@ -311,3 +313,39 @@ async def test_the_process_is_described(tmp_path: Path) -> None:
         assert told["erqiwang_process_threads",] >= 2
         assert told["process_cpu_seconds_total",] > 0
         assert [labels for name, *labels in told if name == "erqiwang_build_info"]
+
+
+async def test_calls_of_health_channelz_and_reflection_are_counted_too(tmp_path: Path) -> None:
+    async with served(tmp_path, metrics_port=0) as service:
+        check: Raw = service.channel.unary_unary("/grpc.health.v1.Health/Check")
+        await check(b"")
+        servers: Raw = service.channel.unary_unary("/grpc.channelz.v1.Channelz/GetServers")
+        await servers(b"")
+        reflect: Streams = service.channel.stream_stream("/grpc.reflection.v1.ServerReflection/ServerReflectionInfo")
+        asking = reflect()
+        await asking.write(reflection_pb2.ServerReflectionRequest(list_services="").SerializeToString())
+        assert await asking.read() is not grpc.aio.EOF
+        told = await scraped(port_of(service))
+        assert told["erqiwang_streams", "reflection"] == 1
+        assert told["erqiwang_calls_ended_total", "OK", "Check", "grpc.health.v1.Health"] == 1
+        assert told["erqiwang_calls_ended_total", "OK", "GetServers", "grpc.channelz.v1.Channelz"] == 1
+        await asking.done_writing()
+        assert await asking.code() == grpc.StatusCode.OK
+        told = await scraped(port_of(service))
+        assert (
+            told["erqiwang_calls_ended_total", "OK", "ServerReflectionInfo", "grpc.reflection.v1.ServerReflection"] == 1
+        )
+
+
+async def test_a_call_that_takes_too_long_for_its_caller_is_told_from_one_that_is_given_up(tmp_path: Path) -> None:
+    async with served(tmp_path, metrics_port=0) as service:
+        table = await seated(service.platform)
+        late = service.seats.Watch(pb.WatchRequest(), metadata=bearer(table.tokens[0]), timeout=0.3)
+        assert await late.code() == grpc.StatusCode.DEADLINE_EXCEEDED
+        given_up = RawSeat(service, table.tokens[1])
+        await given_up.attach()
+        given_up.call.cancel()
+        await eventually(lambda: service.server.seats.streams == 0)
+        told = counted(await scraped(port_of(service)), "erqiwang_calls_ended_total")
+        assert told["DEADLINE_EXCEEDED", "Watch", SEATS] == 1
+        assert told["CANCELLED", "Play", SEATS] == 1
