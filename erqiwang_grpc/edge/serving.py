@@ -19,6 +19,8 @@ from erqiwang_grpc.edge.connections import Connections
 from erqiwang_grpc.edge.doors import application
 from erqiwang_grpc.edge.edge import Edge
 from erqiwang_grpc.edge.settings import Limits, Settings
+from erqiwang_grpc.monitoring.loop_lag import LoopLag
+from erqiwang_grpc.monitoring.port import Port
 
 log = logging.getLogger(__name__)
 
@@ -52,8 +54,7 @@ async def running(settings: Settings) -> AsyncIterator[Running]:
     async with AsyncExitStack() as stack:
         status_port = None
         if settings.status_port is not None:
-            app = status.application(edge)
-            status_port = await stack.enter_async_context(_listening(app, settings.status_host, settings.status_port))
+            status_port = await stack.enter_async_context(_watched(edge, settings.status_host, settings.status_port))
             log.info("metrics", extra={"address": joined(settings.status_host, status_port)})
         port = await stack.enter_async_context(
             _listening(application(edge), settings.host, settings.port, settings.tls, settings.limits)
@@ -72,22 +73,40 @@ async def running(settings: Settings) -> AsyncIterator[Running]:
 
 
 @asynccontextmanager
+async def _watched(edge: Edge, host: str, port: int) -> AsyncIterator[int]:
+    """Serve health and metrics; gives the port."""
+    lag = LoopLag()
+    opened = Port(status.watched(edge, lag))
+    try:
+        await opened.open(host, port)
+    except OSError as error:
+        raise CannotListen(joined(host, port), error.strerror or str(error)) from error
+    watching = asyncio.create_task(lag.watch())
+    try:
+        yield opened.port
+    finally:
+        watching.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await watching
+        await opened.close()
+
+
+@asynccontextmanager
 async def _listening(
-    app: web.Application, host: str, port: int, tls: ssl.SSLContext | None = None, limits: Limits | None = None
+    app: web.Application, host: str, port: int, tls: ssl.SSLContext | None, limits: Limits
 ) -> AsyncIterator[int]:
-    """Serve the application; gives the port. With limits, connections beyond them are cut."""
-    kept = Limits() if limits is None else limits
+    """Serve the application; gives the port. Connections beyond the limits are cut."""
     runner = web.AppRunner(
         app,
         access_log=None,
         handle_signals=False,
-        keepalive_timeout=kept.request_seconds,
-        shutdown_timeout=kept.closing_seconds,
+        keepalive_timeout=limits.request_seconds,
+        shutdown_timeout=limits.closing_seconds,
     )
     await runner.setup()
     server = runner.server
     assert server is not None, "`setup` has made it"
-    connections = Connections(server, kept, tls)
+    connections = Connections(server, limits, tls)
     try:
         listening = await _listen(connections.accepted, host, port)
         try:

@@ -1,78 +1,68 @@
-"""Health and metrics of an edge, on a port of their own."""
+"""Health and metrics of an edge, on a port of their own. `docs/metrics.md` lists them for operators."""
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from typing import Final, final
 
-from aiohttp import web
-from prometheus_client import CollectorRegistry, generate_latest
-from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
-from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
-from prometheus_client.registry import Collector
+from prometheus_client.metrics_core import Metric
 
 from erqiwang_grpc.edge.edge import Edge
+from erqiwang_grpc.monitoring.families import counter, counters, gauge, histogram
+from erqiwang_grpc.monitoring.loop_lag import LoopLag
+from erqiwang_grpc.monitoring.port import Watched
+from erqiwang_grpc.monitoring.process import Process
 
 _PREFIX: Final = "erqiwang_edge_"
-_Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
-def application(edge: Edge) -> web.Application:
-    """`/healthz`, `/readyz` and `/metrics`."""
-    registry = CollectorRegistry()
-    registry.register(EdgeCollector(edge))
+def watched(edge: Edge, lag: LoopLag) -> Watched:
+    """What the port for health and metrics tells of an edge."""
 
-    async def healthz(_request: web.Request) -> web.StreamResponse:
-        return web.Response(text="the edge runs\n")
+    def why_not_ready() -> str | None:
+        if edge.is_draining:
+            return "the edge is leaving"
+        return None if edge.is_ready else "no server is reached"
 
-    async def readyz(_request: web.Request) -> web.StreamResponse:
-        why = "the edge is leaving" if edge.is_draining else "no server is reached"
-        return web.Response(text="ready\n") if edge.is_ready else web.Response(status=503, text=f"{why}\n")
-
-    async def metrics(_request: web.Request) -> web.StreamResponse:
-        return web.Response(body=generate_latest(registry), headers={"Content-Type": CONTENT_TYPE_PLAIN_0_0_4})
-
-    app = web.Application()
-    handlers: dict[str, _Handler] = {"/healthz": healthz, "/readyz": readyz, "/metrics": metrics}
-    for path, handler in handlers.items():
-        app.router.add_get(path, handler)
-    return app
+    return Watched(EdgeMetrics(edge, lag).collect, why_not_ready)
 
 
 @final
-class EdgeCollector(Collector):
-    """The metrics of one edge, in the text format that Prometheus scrapes."""
+class EdgeMetrics:
+    """The metrics of one edge."""
 
-    def __init__(self, edge: Edge) -> None:
+    def __init__(self, edge: Edge, lag: LoopLag) -> None:
         self._edge = edge
+        self._lag = lag
+        self._process = Process({})
 
     def collect(self) -> Iterator[Metric]:
         """All metrics with their values now."""
-        edge, counters = self._edge, self._edge.counters
-        yield GaugeMetricFamily(_PREFIX + "ready", "1 if players can be served.", value=edge.is_ready)
-        yield GaugeMetricFamily(_PREFIX + "sockets", "Sockets that are open.", value=len(edge.sockets))
-        yield GaugeMetricFamily(_PREFIX + "seats", "Seats that are open on the server.", value=len(edge.seats))
-        yield GaugeMetricFamily(_PREFIX + "spectators", "Streams of spectators.", value=edge.upstreams.streams)
-        yield _counter("server_streams", "Gateway streams that a server has admitted.", edge.stream.connections)
-        yield _counter("frames_received", "Frames of clients, pings and pongs included.", counters.frames_in)
-        yield _counter("frames_sent", "Frames with messages to clients.", counters.frames_out)
-        yield _counter("resyncs", "Snapshots in place of what a slow client did not take.", counters.resyncs)
-        yield _counter("idle", "Sockets that were cut after a long silence of the client.", counters.idle)
-        opened = CounterMetricFamily(_PREFIX + "opened", "Sockets by subprotocol.", labels=("subprotocol",))
-        for subprotocol, number in sorted(counters.opened.items()):
-            opened.add_metric((subprotocol,), number)
-        yield opened
-        turned_away = CounterMetricFamily(
-            _PREFIX + "turned_away", "Requests for a socket that were refused.", labels=("why",)
+        edge, counted = self._edge, self._edge.counters
+        yield gauge(_PREFIX + "ready", "1 while players can be served.", edge.is_ready)
+        yield gauge(_PREFIX + "sockets", "Sockets that are open.", len(edge.sockets))
+        yield gauge(_PREFIX + "seats", "Seats that are open on the server.", len(edge.seats))
+        yield gauge(_PREFIX + "spectators", "Streams of spectators that are open.", edge.upstreams.streams)
+        streams = edge.stream.connections
+        yield counter(_PREFIX + "server_streams", "Gateway streams that a server has admitted.", streams)
+        yield counter(_PREFIX + "frames_received", "Frames of clients, pings and pongs included.", counted.frames_in)
+        yield counter(_PREFIX + "frames_sent", "Frames with messages to clients.", counted.frames_out)
+        yield counter(_PREFIX + "resyncs", "Snapshots in place of what a slow client did not take.", counted.resyncs)
+        yield counter(_PREFIX + "idle", "Sockets that were cut after a long silence of the client.", counted.idle)
+        opened = {(protocol,): number for protocol, number in counted.opened.items()}
+        yield counters(_PREFIX + "opened", "Sockets by subprotocol.", ("subprotocol",), opened)
+        away = {(why,): number for why, number in counted.turned_away.items()}
+        yield counters(_PREFIX + "turned_away", "Requests for a socket that were refused.", ("reason",), away)
+        closed = {(_code(code),): 0 for code in counted.closed}
+        for code, number in counted.closed.items():
+            closed[_code(code),] += number
+        yield counters(_PREFIX + "closed", "Sockets by close code; 1006 for those that were lost.", ("code",), closed)
+        yield histogram(
+            _PREFIX + "event_loop_lag_seconds",
+            "How much later than asked the event loop came back, looked at ten times a second.",
+            self._lag.seconds,
         )
-        for why, number in sorted(counters.turned_away.items()):
-            turned_away.add_metric((why,), number)
-        yield turned_away
-        closed = CounterMetricFamily(
-            _PREFIX + "closed", "Sockets by close code; 1006 for those that were lost.", labels=("code",)
-        )
-        for code, number in sorted(counters.closed.items()):
-            closed.add_metric((str(code),), number)
-        yield closed
+        yield from self._process.collect()
 
 
-def _counter(name: str, text: str, value: int) -> Metric:
-    return CounterMetricFamily(_PREFIX + name, text, value=value)
+def _code(code: int) -> str:
+    """The close code as a label. A client may choose its own from 3000 on, so those count together."""
+    return str(code) if 1000 <= code < 3000 else "other"

@@ -1,15 +1,64 @@
 """What a server counts while it works. These are plain numbers, so that counting costs a command almost no time."""
 
-from bisect import bisect_left
 from collections import Counter
-from typing import Final, final
+from dataclasses import dataclass, field, fields
+from enum import Enum
+from typing import final
 
+from erqiwang_grpc.monitoring.histogram import Histogram
 from erqiwang_grpc.reasons import Reason
 from erqiwang_grpc.rooms.command import Accepted, Answer, Answered
-from erqiwang_grpc.rooms.refusals import reason
 
-BOUNDS: Final = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
-"""The upper bounds in seconds of the classes that durations are counted in. One more class holds all longer ones."""
+
+@final
+@dataclass(frozen=True, slots=True)
+class Phases:
+    """What commands spend their seconds on. One that is not refused goes through all but `follow`, in this order."""
+
+    wait: Histogram = field(default_factory=Histogram)
+    """From its arrival until its turn in its room."""
+    decide: Histogram = field(default_factory=Histogram)
+    """The rules, and making the batch that is stored."""
+    append: Histogram = field(default_factory=Histogram)
+    """Until the store has answered: waiting for a group, and the flush."""
+    follow: Histogram = field(default_factory=Histogram)
+    """Reading what other nodes have appended, between commands too. Only on a shared store, and after a failure."""
+    tell: Histogram = field(default_factory=Histogram)
+    """Taking the events in, and telling all who listen to the room."""
+
+    def named(self) -> dict[str, Histogram]:
+        """Each phase by its name."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+
+class Kind(Enum):
+    """The kinds of listeners that may be too slow."""
+
+    SEAT = "seat"
+    GATEWAY_SEAT = "gateway_seat"
+    SPECTATOR = "spectator"
+
+
+class Credential(Enum):
+    """What a call has to show."""
+
+    PLATFORM_KEY = "platform_key"
+    GATEWAY_KEY = "gateway_key"
+    SEAT_TOKEN = "seat_token"
+    SEAT_OR_WATCH_TOKEN = "seat_or_watch_token"
+
+
+class Wrong(Enum):
+    """What is wrong with a credential."""
+
+    MISSING = "missing"
+    MALFORMED = "malformed"
+    WRONG = "wrong"
+    EXPIRED = "expired"
+    UNSEATED = "unseated"
+    """The token's player does not have the seat any more."""
+    FOREIGN = "foreign"
+    """The token is of another platform than the gateway that shows it."""
 
 
 @final
@@ -23,14 +72,19 @@ class Counters:
         """Commands that were repeated: they had been accepted before."""
         self.answered = 0
         """Signals passed on and trumps shown."""
+        self.refused_commands = 0
+        """Commands that their rooms have refused."""
         self.refused: Counter[Reason] = Counter()
-        """Refused commands, by reason."""
-        self.resyncs = 0
+        """Calls, requests on streams, and seats of gateways that were refused, by reason. Each is counted when it is told."""
+        self.ended: Counter[Reason] = Counter()
+        """Streams, and seats of gateways, that were served and that the server has ended, by reason."""
+        self.unauthenticated: Counter[tuple[Credential, Wrong]] = Counter()
+        """Credentials that were refused: what was needed, and what was wrong."""
+        self.resyncs: Counter[Kind] = Counter()
         """How often a slow client got one snapshot in place of the messages that it had not read."""
-        self.seconds = 0.0
-        """The seconds that all commands took together, from getting the room's lock to their answer."""
-        self.durations = [0] * (len(BOUNDS) + 1)
-        """The number of commands in each class of durations."""
+        self.command = Histogram()
+        """The seconds of each command, from its arrival to its answer."""
+        self.phases = Phases()
 
     def count(self, answer: Answer, seconds: float) -> None:
         """Count one answered command, which took that many seconds."""
@@ -41,6 +95,5 @@ class Counters:
             case Answered():
                 self.answered += 1
             case _:
-                self.refused[reason(answer)] += 1
-        self.seconds += seconds
-        self.durations[bisect_left(BOUNDS, seconds)] += 1
+                self.refused_commands += 1
+        self.command.observe(seconds)

@@ -24,6 +24,7 @@ from erqiwang_grpc.events.actor import Actor, HouseActor, SeatActor, stored
 from erqiwang_grpc.events.batches import batch_of
 from erqiwang_grpc.events.standing import Standing
 from erqiwang_grpc.events.summary import SummaryWriter
+from erqiwang_grpc.monitoring.histogram import Histogram
 from erqiwang_grpc.rooms.audience import Attachment, Audience, Pulse
 from erqiwang_grpc.rooms.closing import Closing
 from erqiwang_grpc.rooms.command import Accepted, Answer, Answered, Asked, HouseAsks, SeatAsks
@@ -130,6 +131,11 @@ class Room:
         """Whether the room has a listener or a command that is not answered yet."""
         return bool(self.audience) or self._commands > 0
 
+    @property
+    def counters(self) -> Counters:
+        """What its node counts."""
+        return self._node.counters
+
     def touch(self) -> None:
         """Note that the room is used now, so that it stays in memory."""
         self.touched = self._node.monotonic()
@@ -156,11 +162,12 @@ class Room:
         """
         self._commands += 1
         try:
+            came = perf_counter()
             async with self._lock:
                 self.touch()
-                began = perf_counter()
+                _spent(self.counters.phases.wait, came)
                 answer = await self._contained(self._carry_out(asked))
-                self._node.counters.count(answer, perf_counter() - began)
+                self.counters.count(answer, perf_counter() - came)
                 return answer
         finally:
             self._commands -= 1
@@ -190,10 +197,12 @@ class Room:
             if known is not None:
                 return known
 
+            began = perf_counter()
             # Decide. On a shared store this node may be behind. So it catches up before it answers without any event.
             version = self.version
             decided = self._decide(asked)
             if not isinstance(decided, tuple) or not decided:
+                _spent(self.counters.phases.decide, began)
                 if not at_head:
                     at_head = True
                     refused = await self._follow()
@@ -209,7 +218,9 @@ class Room:
             after = self._after(decided, time, asked.actor)
             batch = batch_of(decided, after[-1], self._summaries, stored(asked.actor), asked.key)
             self._unsure = True
+            began = _spent(self.counters.phases.decide, began)
             appended = await store.append(self.id, version, batch)
+            began = _spent(self.counters.phases.append, began)
             self._unsure = isinstance(appended, Unavailable | Unsure)
             match appended:
                 case Appended():
@@ -220,6 +231,7 @@ class Room:
                     )
                     self.state.accepted.remember(asked.actor, asked.key, Version(version + 1), self.version)
                     self._node.wakeup.hint(self.id, self.version)
+                    _spent(self.counters.phases.tell, began)
                     return Accepted(Version(version + 1), self.version, repeated=False, told=told)
                 case Duplicate(first, last, fingerprint):
                     assert asked.key is not None, "only a command with an id can be a duplicate"
@@ -305,7 +317,9 @@ class Room:
         """Read the events that this node has not seen, take them in and tell them. A refusal if they cannot be read."""
         if self.is_left:
             return WrittenByNewer()
+        began = perf_counter()
         entries = await self._node.store.read(self.id, self.version)
+        _spent(self.counters.phases.follow, began)
         if isinstance(entries, Damaged):
             return self._damaged(entries.why)
         if isinstance(entries, Unavailable):
@@ -361,3 +375,10 @@ class Room:
         refused = await self._catch_up()
         # A damaged room is shown as it was when it was sound.
         return refused if isinstance(refused, StoreUnavailable | WrittenByNewer) else None
+
+
+def _spent(phase: Histogram, since: float) -> float:
+    """Count what a command has spent in a phase; gives the moment at which the next one begins."""
+    now = perf_counter()
+    phase.observe(now - since)
+    return now

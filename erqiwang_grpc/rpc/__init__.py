@@ -11,5 +11,5 @@ Read the modules in this order:
 5. `room_service`: what a platform calls. `searches`, `cursors` and `room_status` serve its lists, `openings` and
    `room_presence` its watchers, `server_info` the call of that name.
 6. `wire`: the messages from and to core values. `requests` and `encode` are the server's, `decode` is the client's.
-7. `health`, `reflection`, `metrics`, `places`: what tools and operators ask.
+7. `health`, `reflection`, `metrics`, `places`: what tools and operators ask. `calls` counts every call.
 """

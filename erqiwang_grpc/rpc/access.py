@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar, final
+from typing import Final, Never, TypeVar, final
 
 import grpc
 
@@ -13,6 +13,7 @@ from erqiwang_grpc.auth.files import KeyFiles
 from erqiwang_grpc.auth.keys import PlatformId, Scope, scope
 from erqiwang_grpc.auth.tokens import Fault, SeatClaims, TokenRefused, UnixSeconds, WatchClaims
 from erqiwang_grpc.reasons import Reason
+from erqiwang_grpc.rooms.counters import Credential, Wrong
 from erqiwang_grpc.rooms.limits import SECOND
 from erqiwang_grpc.rooms.refusals import NoSuchRoom, Refused, StoreUnavailable, WrittenByNewer
 from erqiwang_grpc.rooms.registry import Rooms
@@ -22,6 +23,14 @@ from erqiwang_grpc.store import RoomId, StoreReader, TimeNs
 
 Q = TypeVar("Q")
 R = TypeVar("R")
+
+_WRONG: Final = {
+    Reason.CREDENTIAL_MISSING: Wrong.MISSING,
+    Reason.CREDENTIAL_MALFORMED: Wrong.MALFORMED,
+    Reason.CREDENTIAL_WRONG: Wrong.WRONG,
+    Reason.CREDENTIAL_EXPIRED: Wrong.EXPIRED,
+    Reason.UNSEATED: Wrong.UNSEATED,
+}
 
 
 @final
@@ -44,23 +53,27 @@ class Access:
         return await self._platform(Scope.GATEWAY, context)
 
     async def _platform(self, needed: Scope, context: grpc.aio.ServicerContext[Q, R]) -> PlatformId:
-        presented = await _credential(context, f"A {needed.label} key is required.")
+        key = Credential.PLATFORM_KEY if needed is Scope.PLATFORM else Credential.GATEWAY_KEY
+        presented = await self._credential(context, key, f"A {needed.label} key is required.")
         platform = self._keys.current.platforms.platform(presented, needed)
         if platform is not None:
             return platform
         if scope(presented) is needed:
-            await end(context, Reason.CREDENTIAL_WRONG, f"The {needed.label} key is wrong: no platform has it now.")
+            await self._turn_away(
+                context, key, Reason.CREDENTIAL_WRONG, f"The {needed.label} key is wrong: no platform has it now."
+            )
         said = f"The credential is no {needed.label} key, as this call needs."
-        return await end(context, Reason.CREDENTIAL_MALFORMED, said)
+        return await self._turn_away(context, key, Reason.CREDENTIAL_MALFORMED, said)
 
     async def seat(self, context: grpc.aio.ServicerContext[Q, R]) -> tuple[SeatClaims, Room]:
         """The seat whose token the call carries, and its room.
 
         Ends the call with UNAUTHENTICATED if it carries no valid token. The caller then learns nothing about any room.
         """
-        presented = await _credential(context, "A seat token is required.")
+        presented = await self._credential(context, Credential.SEAT_TOKEN, "A seat token is required.")
         claims = self.claims(presented)
         if isinstance(claims, TokenRefused):
+            # `claims` has noted it.
             await end(context, _reason(claims.fault), f"The seat token is refused: {claims.fault.value}.")
         return claims, await self.room(claims, context)
 
@@ -69,15 +82,20 @@ class Access:
 
         Ends the call with UNAUTHENTICATED if it carries no token of either kind.
         """
-        presented = await _credential(context, "A seat token or a watch token is required.")
+        token = Credential.SEAT_OR_WATCH_TOKEN
+        presented = await self._credential(context, token, "A seat token or a watch token is required.")
         claims = self._keys.current.tokens.verify_either(presented, UnixSeconds(self._now() // SECOND))
         if isinstance(claims, TokenRefused):
-            await end(context, _reason(claims.fault), f"The token is refused: {claims.fault.value}.")
+            said = f"The token is refused: {claims.fault.value}."
+            await self._turn_away(context, token, _reason(claims.fault), said)
         return claims
 
     def claims(self, token: str) -> SeatClaims | TokenRefused:
         """What a seat token says, if it is ours and has not expired. Only the room knows whether it is still valid."""
-        return self._keys.current.tokens.verify(token, UnixSeconds(self._now() // SECOND))
+        claims = self._keys.current.tokens.verify(token, UnixSeconds(self._now() // SECOND))
+        if isinstance(claims, TokenRefused):
+            self.note(Credential.SEAT_TOKEN, _WRONG[_reason(claims.fault)])
+        return claims
 
     async def room(self, claims: SeatClaims, context: grpc.aio.ServicerContext[Q, R]) -> Room:
         """The room that the token names. Ends the call with UNAUTHENTICATED if the token is no longer valid for its seat."""
@@ -85,8 +103,29 @@ class Access:
         if not isinstance(room, Room):
             await refuse(context, room)
         if not holds(room, claims):
-            await end(context, Reason.UNSEATED)
+            await self._turn_away(context, Credential.SEAT_TOKEN, Reason.UNSEATED)
         return room
+
+    def note(self, credential: Credential, wrong: Wrong) -> None:
+        """Count a credential that is refused."""
+        self._rooms.node.counters.unauthenticated[credential, wrong] += 1
+
+    async def _turn_away(
+        self, context: grpc.aio.ServicerContext[Q, R], credential: Credential, why: Reason, said: str = ""
+    ) -> Never:
+        self.note(credential, _WRONG[why])
+        await end(context, why, said)
+
+    async def _credential(self, context: grpc.aio.ServicerContext[Q, R], needed: Credential, required: str) -> str:
+        """The credential in the call's metadata. Ends the call if there is none, or if it has the wrong form."""
+        for key, value in context.invocation_metadata() or ():
+            if key == "authorization" and isinstance(value, str):
+                presented = credential(value)
+                if presented is None:
+                    said = "`authorization` has another form than: Bearer <credential>."
+                    await self._turn_away(context, needed, Reason.CREDENTIAL_MALFORMED, said)
+                return presented
+        return await self._turn_away(context, needed, Reason.CREDENTIAL_MISSING, required)
 
     async def owns(
         self, room_id: RoomId, platform: PlatformId
@@ -118,18 +157,6 @@ def holds(room: Room, claims: SeatClaims) -> bool:
         return False
     chair = room.match.chairs[claims.seat]
     return chair.player == claims.player and chair.epoch == claims.epoch
-
-
-async def _credential(context: grpc.aio.ServicerContext[Q, R], required: str) -> str:
-    """The credential in the call's metadata. Ends the call if there is none, or if it has the wrong form."""
-    for key, value in context.invocation_metadata() or ():
-        if key == "authorization" and isinstance(value, str):
-            presented = credential(value)
-            if presented is None:
-                said = "`authorization` has another form than: Bearer <credential>."
-                await end(context, Reason.CREDENTIAL_MALFORMED, said)
-            return presented
-    return await end(context, Reason.CREDENTIAL_MISSING, required)
 
 
 def _reason(fault: Fault) -> Reason:

@@ -19,7 +19,7 @@ from erqiwang_grpc.rooms.command import Accepted, Answer, Answered, SeatAsks
 from erqiwang_grpc.rooms.costs import Work
 from erqiwang_grpc.rooms.fingerprint import command_key
 from erqiwang_grpc.rooms.rate_limit import AtOnce, Later, Pace, TooLong
-from erqiwang_grpc.rooms.refusals import InvalidField, NoCommand, Refused, RoomQuarantined, TooManyCommands
+from erqiwang_grpc.rooms.refusals import InvalidField, NoCommand, Refused, RoomQuarantined, TooManyCommands, reason
 from erqiwang_grpc.rooms.room import Room
 from erqiwang_grpc.rpc.own_records import OwnRecords
 from erqiwang_grpc.rpc.seat_stream import SeatStream
@@ -171,7 +171,8 @@ def recorded(command_id: str, number: int, record: record_pb2.MatchRecord | Refu
 
 
 def refused(command_id: str, number: int, refusal: Refused, room: Room) -> pb.SeatMessage:
-    """The message that refuses request number `number` of the stream."""
+    """The message that refuses request number `number` of the stream. Making it counts the refusal."""
+    room.counters.refused[reason(refusal)] += 1
     told = pb.Refused(command_id=command_id, request=number, refusal=encode.refusal(refusal), version=room.version)
     return pb.SeatMessage(refused=told)
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from functools import wraps
-from typing import Never, TypeVar
+from typing import Never, TypeVar, final
 
 import grpc
 from google.rpc.status_pb2 import Status
 from grpc import StatusCode
 
 from erqiwang_grpc.reasons import Reason
-from erqiwang_grpc.rooms.refusals import Refused
+from erqiwang_grpc.rooms.refusals import Refused, reason
 from erqiwang_grpc.rpc.wire.status import ended_status, refused_status
 
 log = logging.getLogger(__name__)
@@ -25,19 +26,39 @@ S = TypeVar("S")
 T = TypeVar("T")
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """Why a call was ended. The exception that ends it carries this for whoever counts calls."""
+
+    why: Reason
+    was_served: bool
+    """Whether a stream was served before, so that its end is no refusal."""
+
+
 async def refuse(context: grpc.aio.ServicerContext[Q, R], refused: Refused) -> Never:
     """End a call with the status of a refusal."""
-    await _abort(context, refused_status(refused))
+    await _abort(context, refused_status(refused), Ending(reason(refused), was_served=False))
 
 
 async def end(context: grpc.aio.ServicerContext[Q, R], why: Reason, said: str = "") -> Never:
     """End a call that cannot go on. `said` is a whole sentence with details, in place of the reason's own."""
-    await _abort(context, ended_status(why, said))
+    await _abort(context, ended_status(why, said), Ending(why, was_served=False))
 
 
-async def _abort(context: grpc.aio.ServicerContext[Q, R], rich: Status) -> Never:
+async def end_served(context: grpc.aio.ServicerContext[Q, R], why: Reason, said: str = "") -> Never:
+    """End a stream that was served until now. `said` as above."""
+    await _abort(context, ended_status(why, said), Ending(why, was_served=True))
+
+
+async def _abort(context: grpc.aio.ServicerContext[Q, R], rich: Status, ending: Ending) -> Never:
     code = next(known for known in StatusCode if known.value[0] == rich.code)
-    await context.abort(code, rich.message, (("grpc-status-details-bin", rich.SerializeToString()),))
+    try:
+        await context.abort(code, rich.message, (("grpc-status-details-bin", rich.SerializeToString()),))
+    except grpc.aio.AbortError as aborted:
+        # gRPC takes no other exception in place of its own.
+        aborted.args = (ending,)
+        raise
 
 
 def contained(
@@ -60,6 +81,6 @@ def contained(
             raise
         except Exception:
             log.exception("call failed", extra={"why": rpc.__name__})
-            await end(context, Reason.FAILED)
+            await end_served(context, Reason.FAILED)
 
     return call

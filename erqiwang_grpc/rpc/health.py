@@ -76,6 +76,13 @@ class Health(rpc.HealthServicer):
         await self._watchers.send_away(context)
 
     @property
+    def why_not(self) -> str | None:
+        """Why the server is not serving; None if it is."""
+        if self._is_leaving or self._watchers.closed:
+            return "the server is leaving"
+        return None if self._is_well() else "the store is away"
+
+    @property
     def _serves(self) -> bool:
         return self._is_well() and not self._is_leaving
 

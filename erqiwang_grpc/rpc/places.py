@@ -10,7 +10,7 @@ from typing import Never, TypeVar, final
 import grpc
 
 from erqiwang_grpc.reasons import Reason
-from erqiwang_grpc.rpc.errors import end
+from erqiwang_grpc.rpc.errors import end, end_served
 
 Q = TypeVar("Q")
 R = TypeVar("R")
@@ -41,7 +41,7 @@ class Places:
         Raises `TimeoutError` when the time of the place is over, or when the server begins to shut down.
         """
         if self.closed:
-            await self.send_away(context)
+            await end(context, Reason.DRAINING)
         if len(self._staying) >= self._most:
             said = f"The server holds {self._most} {self._what}, as many as it takes."
             await end(context, Reason.TOO_MANY_STREAMS, said)
@@ -62,6 +62,6 @@ class Places:
     async def send_away(self, context: grpc.aio.ServicerContext[Q, R]) -> Never:
         """End the call of a stream whose time is over: because of shutdown, or because it stayed too long."""
         if self.closed:
-            await end(context, Reason.DRAINING)
+            await end_served(context, Reason.DRAINING)
         said = f"The server holds {self._what} open for {self._seconds:g} seconds."
-        await end(context, Reason.TOO_LONG, said)
+        await end_served(context, Reason.TOO_LONG, said)

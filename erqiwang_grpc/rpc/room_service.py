@@ -39,7 +39,6 @@ from erqiwang_grpc.rooms.refusals import (
     InvalidField,
     Refused,
     RoomFull,
-    reason,
 )
 from erqiwang_grpc.rooms.registry import Rooms, room_id
 from erqiwang_grpc.rooms.room import Node, Room
@@ -362,7 +361,6 @@ class RoomServicer(rpc.RoomServiceServicer):
         platform = await self._access.platform(context)
         reached = self._quotas.call(platform, Work.CALL.units)
         if reached is not None:
-            self._node.counters.refused[reason(reached)] += 1
             await refuse(context, reached)
         return platform
 

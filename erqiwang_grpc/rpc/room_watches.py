@@ -16,12 +16,12 @@ from erqiwang_grpc.clocks import within
 from erqiwang_grpc.reasons import Reason
 from erqiwang_grpc.rooms.costs import Work
 from erqiwang_grpc.rooms.quotas import Quotas
-from erqiwang_grpc.rooms.refusals import ForeignCursor, InvalidCursor, StoreUnavailable, WrittenByNewer, reason
+from erqiwang_grpc.rooms.refusals import ForeignCursor, InvalidCursor, StoreUnavailable, WrittenByNewer
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Node
 from erqiwang_grpc.rpc import cursors
 from erqiwang_grpc.rpc.cursors import read_cursor
-from erqiwang_grpc.rpc.errors import end, refuse
+from erqiwang_grpc.rpc.errors import end, end_served, refuse
 from erqiwang_grpc.rpc.openings import Openings
 from erqiwang_grpc.rpc.room_presence import RoomPresence
 from erqiwang_grpc.rpc.wire import encode
@@ -56,7 +56,6 @@ class RoomWatches:
             await end(context, Reason.TOO_MANY_STREAMS, said)
         reached = self._quotas.watcher(platform)
         if reached is not None:
-            self._node.counters.refused[reason(reached)] += 1
             await refuse(context, reached)
         self.number += 1
         try:
@@ -123,7 +122,7 @@ class RoomWatches:
                         cursor = self._cursor(place)
                         await context.write(pb.WatchRoomsResponse(events=told, cursor=cursor, presence=news))
                         wrote = node.monotonic()
-        await end(context, Reason.DRAINING)
+        await end_served(context, Reason.DRAINING)
 
     async def _pay_to_watch(self, platform: PlatformId, events: int) -> None:
         """Pay for events that a watcher is to be told. Returns when they may be told, or when the server shuts down."""

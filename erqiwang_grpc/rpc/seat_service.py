@@ -22,14 +22,15 @@ from erqiwang_grpc.rooms.audience import Attachment
 from erqiwang_grpc.rooms.closing import Closing
 from erqiwang_grpc.rooms.command import Accepted, Answer, Answered, SeatAsks
 from erqiwang_grpc.rooms.costs import Work
+from erqiwang_grpc.rooms.counters import Kind
 from erqiwang_grpc.rooms.listener import Beginning
 from erqiwang_grpc.rooms.quotas import Quotas
 from erqiwang_grpc.rooms.rate_limit import Pace
-from erqiwang_grpc.rooms.refusals import QuotaReached, TooManyCommands, reason
+from erqiwang_grpc.rooms.refusals import QuotaReached, TooManyCommands
 from erqiwang_grpc.rooms.room import Node, Room
 from erqiwang_grpc.rpc.access import Access
 from erqiwang_grpc.rpc.conversation import Conversation, accepted, asked_by, last_version
-from erqiwang_grpc.rpc.errors import contained, end, refuse
+from erqiwang_grpc.rpc.errors import contained, end, end_served, refuse
 from erqiwang_grpc.rpc.own_records import OwnRecords
 from erqiwang_grpc.rpc.places import Places
 from erqiwang_grpc.rpc.seat_stream import SeatStream
@@ -96,7 +97,7 @@ class SeatServicer:
         async with self._place(claims, context):
             closing = await self._from_attach(claims, request_iterator, context)
         if closing.value is not None:
-            await end(context, closing.value)
+            await end_served(context, closing.value)
 
     @contained
     async def Watch(self, request: pb.WatchRequest, context: grpc.aio.ServicerContext[pb.WatchRequest, bytes]) -> None:
@@ -110,7 +111,7 @@ class SeatServicer:
         else:
             closing = await self._spectating.watch(claims, last_version, context)
         if closing.value is not None:
-            await end(context, closing.value)
+            await end_served(context, closing.value)
 
     async def _watch_seat(
         self,
@@ -170,7 +171,7 @@ class SeatServicer:
             room.detach(attachment)
 
     def _begin_again(self, room: Room, seat: Seat, last_version: int | None) -> Beginning:
-        self._counters.resyncs += 1
+        self._counters.resyncs[Kind.SEAT] += 1
         return room.audience.beginning(seat, last_version)
 
     def drain(self) -> None:
@@ -187,7 +188,6 @@ class SeatServicer:
     async def _refuse_beyond(self, reached: QuotaReached | None, context: grpc.aio.ServicerContext[Q, bytes]) -> None:
         """End the call if its platform has reached a quota."""
         if reached is not None:
-            self._counters.refused[reason(reached)] += 1
             await refuse(context, reached)
 
     async def _turn_away_if_draining(self, context: grpc.aio.ServicerContext[Q, bytes]) -> None:
@@ -305,9 +305,7 @@ class SeatServicer:
             await refuse(context, self._too_many(wait))
 
     def _too_many(self, wait: float) -> TooManyCommands:
-        refused = TooManyCommands(self._limits.commands_per_second, wait)
-        self._counters.refused[reason(refused)] += 1
-        return refused
+        return TooManyCommands(self._limits.commands_per_second, wait)
 
 
 async def _next(requests: AsyncIterator[pb.PlayRequest]) -> pb.PlayRequest | None:

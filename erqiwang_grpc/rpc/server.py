@@ -19,6 +19,7 @@ from erqiwang_grpc.archive.retention import delete_old_matches
 from erqiwang_grpc.archive.summaries import Scrub
 from erqiwang_grpc.auth.files import KeyFiles
 from erqiwang_grpc.clocks import Monotonic, SystemMonotonic, system_wall
+from erqiwang_grpc.monitoring.loop_lag import LoopLag
 from erqiwang_grpc.rooms.closing import Closing
 from erqiwang_grpc.rooms.housekeeping import Housekeeping
 from erqiwang_grpc.rooms.limits import DAY, Limits
@@ -28,6 +29,7 @@ from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Node, Room
 from erqiwang_grpc.rpc import health
 from erqiwang_grpc.rpc.access import Access
+from erqiwang_grpc.rpc.calls import Calls
 from erqiwang_grpc.rpc.gateway.service import GATEWAY_SERVICE, GatewayServicer
 from erqiwang_grpc.rpc.places import Places
 from erqiwang_grpc.rpc.reflection import add_reflection
@@ -42,7 +44,7 @@ from erqiwang_grpc.store.wakeup import ProcessWakeup
 from erqiwang_grpc.v1 import room_service_pb2, room_service_pb2_grpc
 
 if TYPE_CHECKING:
-    from erqiwang_grpc.rpc.metrics import MetricsPort
+    from erqiwang_grpc.monitoring.port import Port
 
 log = logging.getLogger(__name__)
 
@@ -127,16 +129,20 @@ class Server:
         self._health_watchers = Places(settings.limits.health_watchers, "health watches")
         self._health = health.Health(SERVICES, self._health_watchers, lambda: settings.store.outage is None)
         self._reflections = Places(settings.limits.reflections, "streams of reflection", _REFLECTION_SECONDS)
-        self._server = grpc.aio.server(options=channel_options(settings.limits, channelz=settings.channelz))
+        self._calls = Calls(self.counters)
+        self._server = grpc.aio.server(
+            interceptors=(self._calls,), options=channel_options(settings.limits, channelz=settings.channelz)
+        )
         self._tasks: list[asyncio.Task[None]] = []
         self._certificates: _Certificates | None = None
         self.port = 0
-        self.metrics: MetricsPort | None = None
+        self.metrics: Port | None = None
+        self._is_started = False
 
     async def start(self) -> None:
         """Open the ports and begin to serve. Raises `RuntimeError` or `OSError` if a port cannot be opened."""
         if self._settings.metrics_port is not None:
-            self.metrics = self._open_metrics(self._settings.metrics_port)
+            self.metrics = await self._open_metrics(self._settings.metrics_port)
         self._server.add_generic_rpc_handlers((self.seats.handler(), self.gateways.handler()))
         room_service_pb2_grpc.add_RoomServiceServicer_to_server(self._platforms, self._server)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
@@ -155,7 +161,8 @@ class Server:
             self._certificates = _Certificates(tls)
             self.port = self._server.add_secure_port(address, self._certificates.credentials())
         await self._server.start()
-        self._tasks = [
+        self._is_started = True
+        self._tasks += [
             asyncio.create_task(self._every_tick()),
             asyncio.create_task(self._watch_stored()),
             asyncio.create_task(self._scrub()),
@@ -197,33 +204,42 @@ class Server:
             with contextlib.suppress(asyncio.CancelledError):
                 await task
         if self.metrics is not None:
-            self.metrics.close()
+            await self.metrics.close()
         log.info("stopped", extra={"address": joined(self._settings.host, self.port)})
 
-    def _open_metrics(self, port: int) -> MetricsPort:
-        # Imported here, so that a server without metrics does not load an HTTP server.
-        from erqiwang_grpc.rpc.metrics import MetricsPort, ServerCollector  # noqa: PLC0415  # see above
+    async def _open_metrics(self, port: int) -> Port:
+        # Imported here, so that a server without metrics does not load what writes them.
+        from erqiwang_grpc.monitoring.port import Port, Watched  # noqa: PLC0415  # see above
+        from erqiwang_grpc.rpc.metrics import Gauge, ServerMetrics, Streams  # noqa: PLC0415  # see above
 
-        rooms = self.rooms
-        collector = ServerCollector(
-            self.counters,
-            (
-                ("rooms", "Rooms in memory.", lambda: len(rooms.live)),
-                ("rooms_open", "Rooms in memory, or waiting for their seats.", lambda: rooms.open),
-                ("rooms_quarantined", "Rooms set apart because of an error.", lambda: sum(map(_is_apart, rooms.live))),
-                ("streams", "Seat streams that are open.", lambda: self.seats.streams),
-                ("gateways", "Gateway streams that are open.", lambda: self.gateways.streams),
-                ("gateway_seats", "Seats that gateways have open.", lambda: self.gateways.seats),
-                ("watchers", "Streams of WatchRooms that are open.", lambda: self._platforms.watchers),
-                ("spectators", "Streams of spectators that are open.", lambda: self.spectating.streams),
-                (
-                    "broadcasts",
-                    "Rooms that are followed for spectators, once for each delay.",
-                    lambda: len(self._broadcasts),
-                ),
-            ),
+        rooms, limits, lag = self.rooms, self._settings.limits, LoopLag()
+        gauges = (
+            Gauge("ready", "1 while the server serves.", lambda: self.why_not_ready is None),
+            Gauge("rooms", "Rooms in memory.", lambda: len(rooms.live)),
+            Gauge("rooms_open", "Rooms in memory, or waiting for their seats.", lambda: rooms.open),
+            Gauge("rooms_limit", "Most rooms that may be open.", lambda: limits.rooms),
+            Gauge("rooms_quarantined", "Rooms set apart because of an error.", lambda: sum(map(_is_apart, rooms.live))),
+            Gauge("gateway_seats", "Seats that gateways have open.", lambda: self.gateways.seats),
+            Gauge("broadcasts", "Rooms followed for spectators, once for each delay.", lambda: len(self._broadcasts)),
         )
-        return MetricsPort(self._settings.host, port, collector)
+        streams = {
+            "seat": Streams(lambda: self.seats.streams, limits.streams),
+            "gateway": Streams(lambda: self.gateways.streams, limits.gateways),
+            "room_watch": Streams(lambda: self._platforms.watchers, limits.watchers),
+            "spectator": Streams(lambda: self.spectating.streams, limits.spectators),
+            "health_watch": Streams(lambda: self._health_watchers.taken, limits.health_watchers),
+            "reflection": Streams(lambda: self._reflections.taken, limits.reflections),
+        }
+        metrics = ServerMetrics(self.counters, self._calls, self._settings.store, lag, gauges, streams)
+        opened = Port(Watched(metrics.collect, lambda: self.why_not_ready))
+        await opened.open(self._settings.host, port)
+        self._tasks.append(asyncio.create_task(lag.watch()))
+        return opened
+
+    @property
+    def why_not_ready(self) -> str | None:
+        """Why nobody should be sent here now; None if the server serves."""
+        return self._health.why_not if self._is_started else "the server is starting"
 
     async def _watch_stored(self) -> None:
         try:

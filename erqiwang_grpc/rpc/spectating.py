@@ -12,8 +12,8 @@ import grpc
 from erqiwang_grpc.auth.tokens import WatchClaims
 from erqiwang_grpc.reasons import Reason
 from erqiwang_grpc.rooms.closing import Closing
+from erqiwang_grpc.rooms.counters import Kind
 from erqiwang_grpc.rooms.quotas import Quotas
-from erqiwang_grpc.rooms.refusals import reason
 from erqiwang_grpc.rooms.room import Node
 from erqiwang_grpc.rpc.access import Access
 from erqiwang_grpc.rpc.errors import end, refuse
@@ -54,7 +54,7 @@ class Spectating:
             broadcast: Broadcast | None = None
 
             def begin_again(since: int | None) -> Entrance | None:
-                self._node.counters.resyncs += 1
+                self._node.counters.resyncs[Kind.SPECTATOR] += 1
                 return None if broadcast is None else broadcast.entrance(admission, since)
 
             stream = SpectatorStream(self._node.limits.outbox, begin_again, last_version)
@@ -86,7 +86,6 @@ class Spectating:
             await end(context, Reason.TOO_MANY_STREAMS, said)
         reached = self._quotas.spectator(claims.platform)
         if reached is not None:
-            self._node.counters.refused[reason(reached)] += 1
             await refuse(context, reached)
         self.streams += 1
         self._of_room[claims.room] += 1

@@ -7,7 +7,7 @@ Read the modules in this order:
 3. `chain`: the checksums of batches and the seals of summaries. `batches`: batches as engines on disk keep them.
 4. `keyset`, `pages`: cursors, and pages of lists that are checked as they are read.
 5. `sqlite`, `postgres`: the engines on disk. `address`: the address of a database.
-6. `rows`, `comparing`: moving a store from one engine to another.
+6. `rows`, `comparing`: moving a store from one engine to another. `figures`: what an engine measures of itself.
 """
 
 from erqiwang_grpc.store.port import (

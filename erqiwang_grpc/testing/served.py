@@ -152,6 +152,7 @@ async def served(
     monotonic: Monotonic | None = None,
     tls: Tls | None = None,
     metrics_port: int | None = None,
+    channelz: bool = False,
 ) -> AsyncIterator[Service]:
     """A server in this process, on a free port of 127.0.0.1, until the context is left.
 
@@ -175,6 +176,7 @@ async def served(
                 tls=tls,
                 host="127.0.0.1",
                 metrics_port=metrics_port,
+                channelz=channelz,
             )
         )
         await server.start()

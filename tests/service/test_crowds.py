@@ -7,6 +7,7 @@ from pathlib import Path
 import grpc
 import pytest
 
+from erqiwang_grpc.rooms.counters import Kind
 from erqiwang_grpc.rooms.listener import Told
 from erqiwang_grpc.rpc.wire.encode import packing
 from erqiwang_grpc.spectators import broadcasts
@@ -132,7 +133,7 @@ async def test_a_slow_spectator_gets_one_snapshot_and_delays_nobody(tmp_path: Pa
         async with attached(service, table) as seats:
             await play_all(seats, until=in_phase(view_pb2.PHASE_SETTLED, deal=6))
         await quick.hear_of(service.room(table.room_id).version)
-        assert service.server.counters.resyncs >= 1
+        assert service.server.counters.resyncs[Kind.SPECTATOR] >= 1
         told: list[str] = []
         while slow.version < quick.version:
             message = await folded(slow)

@@ -334,8 +334,8 @@ def places(called: str) -> list[tuple[str, ast.Call]]:
 
 
 def test_one_line_of_the_source_ends_a_call_and_one_names_a_reason() -> None:
-    # The proxy of the tests and the edge abort connections, and no calls.
-    connections = {"testing/proxy.py", "edge/web_socket.py"}
+    # The proxy of the tests, the edge and the port for metrics abort connections, and no calls.
+    connections = {"testing/proxy.py", "edge/web_socket.py", "monitoring/port.py"}
     assert {file for file, _ in places("abort")} == {"rpc/errors.py", *connections}
     assert [file for file, _ in places("abort")].count("rpc/errors.py") == 1
     assert not [*places("abort_with_status"), *places("set_code"), *places("set_details")]

@@ -23,6 +23,7 @@ from erqiwang_grpc.rooms.audience import Pulse
 from erqiwang_grpc.rooms.closing import Closing
 from erqiwang_grpc.rooms.command import SeatAsks
 from erqiwang_grpc.rooms.costs import Work
+from erqiwang_grpc.rooms.counters import Credential, Wrong
 from erqiwang_grpc.rooms.rate_limit import Allowance
 from erqiwang_grpc.rooms.refusals import NoSuchRoom, Refused, TooManyCommands, reason
 from erqiwang_grpc.rooms.room import Node, Room
@@ -77,6 +78,7 @@ class Connection:
         self._services = services
         self._monotonic = monotonic
         self._limits = limits
+        self._counters = services.node.counters
         self.outbox = Outbox(limits.gateway_bytes, limits.outbox)
         self.pulse = Pulse(monotonic())
         self.said = ""
@@ -211,7 +213,7 @@ class Connection:
             if seat is not None:
                 raise self._broken(request, place, "opens a handle that is open")
             last_version = request.open.last_version if request.open.HasField("last_version") else None
-            seat = OpenSeat(request.handle, self.outbox, last_version, self._services.node.counters, self._end_seat)
+            seat = OpenSeat(request.handle, self.outbox, last_version, self._counters, self._end_seat)
             self._seats[request.handle] = seat
         elif seat is None:
             return  # it has ended, which the gateway could not know yet
@@ -295,9 +297,7 @@ class Connection:
         return not wait
 
     def _too_many(self, wait: float) -> TooManyCommands:
-        refusal = TooManyCommands(self._limits.commands_per_second, wait)
-        self._services.node.counters.refused[reason(refusal)] += 1
-        return refusal
+        return TooManyCommands(self._limits.commands_per_second, wait)
 
     # A seat's beginning and end
 
@@ -319,33 +319,45 @@ class Connection:
         """The seat that the token opens, or what the gateway is told if it opens none."""
         if len(self._seats) > self._limits.seats_per_gateway:
             said = f"The server takes {self._limits.seats_per_gateway} open seats from one gateway."
-            return seat_ended(ended_status(Reason.TOO_MANY_STREAMS, said))
+            return self._not_opened(Reason.TOO_MANY_STREAMS, said)
         claims = self._services.access.claims(token)
         if isinstance(claims, TokenRefused):
             if claims.fault is Fault.EXPIRED:
-                return seat_ended(ended_status(Reason.CREDENTIAL_EXPIRED))
+                return self._not_opened(Reason.CREDENTIAL_EXPIRED)
             # A gateway learns no more of a bad token than of a good one for a room that is not its platform's.
-            return seat_ended(refused_status(NoSuchRoom()))
+            return self._refused(NoSuchRoom())
         if claims.platform != self._platform:
-            return seat_ended(refused_status(NoSuchRoom()))
+            self._services.access.note(Credential.SEAT_TOKEN, Wrong.FOREIGN)
+            return self._refused(NoSuchRoom())
         return await self._seated(claims)
 
     async def _seated(self, claims: SeatClaims) -> Sitting | pb.SeatEnded:
         room: Room | Refused = await self._services.access.owned(claims.room, claims.platform)
         if not isinstance(room, Room):
-            return seat_ended(refused_status(room))
+            return self._refused(room)
         if not holds(room, claims):
-            return seat_ended(ended_status(Reason.UNSEATED))
+            self._services.access.note(Credential.SEAT_TOKEN, Wrong.UNSEATED)
+            return self._not_opened(Reason.UNSEATED)
         now = self._monotonic()
         wait = room.allowances.of(claims.seat, now).take(Work.SNAPSHOT.units, now)
         if wait:
-            return seat_ended(refused_status(self._too_many(wait)))
+            return self._refused(self._too_many(wait))
         return Sitting(claims, room)
+
+    def _refused(self, refusal: Refused) -> pb.SeatEnded:
+        self._counters.refused[reason(refusal)] += 1
+        return seat_ended(refused_status(refusal))
+
+    def _not_opened(self, why: Reason, said: str = "") -> pb.SeatEnded:
+        self._counters.refused[why] += 1
+        return seat_ended(ended_status(why, said))
 
     def _end_seat(self, seat: OpenSeat, closing: Closing) -> None:
         """End an open seat, for a reason of its room or of its gateway."""
         if not seat.box.ended:
             why = closing.value
+            if why is not None:
+                self._counters.ended[why] += 1
             ended = pb.SeatEnded() if why is None else seat_ended(ended_status(why))
             last = goodbye(closing)
             self._finish(seat, closing, ended, last)

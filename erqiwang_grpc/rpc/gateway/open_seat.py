@@ -12,7 +12,7 @@ from erqiwang_core.units import Seat
 from erqiwang_grpc.auth.tokens import SeatClaims
 from erqiwang_grpc.rooms.audience import Attachment
 from erqiwang_grpc.rooms.closing import Closing
-from erqiwang_grpc.rooms.counters import Counters
+from erqiwang_grpc.rooms.counters import Counters, Kind
 from erqiwang_grpc.rooms.listener import Aside, Beginning, Heartbeat, Told
 from erqiwang_grpc.rooms.room import Room
 from erqiwang_grpc.rpc.gateway.outbox import Outbox, SeatBox
@@ -102,7 +102,7 @@ class OpenSeat:
     def _afresh(self, last_version: int | None) -> tuple[Packed, ...]:
         """A snapshot in place of what was dropped. An error ends this seat, and no other."""
         assert self.sitting is not None, "only an attached seat is told anything that could be dropped"
-        self._counters.resyncs += 1
+        self._counters.resyncs[Kind.GATEWAY_SEAT] += 1
         room = self.sitting.room
         try:
             return encode.packed_beginning(room.audience.beginning(self._seat, last_version))

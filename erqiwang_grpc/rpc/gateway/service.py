@@ -13,10 +13,9 @@ from erqiwang_grpc.reasons import Reason
 from erqiwang_grpc.rooms.closing import Closing
 from erqiwang_grpc.rooms.listener import Heartbeat
 from erqiwang_grpc.rooms.quotas import Quotas
-from erqiwang_grpc.rooms.refusals import reason
 from erqiwang_grpc.rooms.room import Node
 from erqiwang_grpc.rpc.access import Access
-from erqiwang_grpc.rpc.errors import contained, end, refuse
+from erqiwang_grpc.rpc.errors import contained, end, end_served, refuse
 from erqiwang_grpc.rpc.gateway.connection import Connection, Services
 from erqiwang_grpc.rpc.gateway.open_seat import heartbeat
 from erqiwang_grpc.rpc.own_records import OwnRecords
@@ -67,7 +66,6 @@ class GatewayServicer:
         await self._admit(context)
         reached = self._quotas.gateway(platform)
         if reached is not None:
-            self._node.counters.refused[reason(reached)] += 1
             await refuse(context, reached)
         with self._quotas.connecting(platform):
             connection = Connection(platform, self._services)
@@ -80,7 +78,7 @@ class GatewayServicer:
                 self._connections.discard(connection)
                 self._keep(asyncio.create_task(connection.part()))
         if closing.value is not None:
-            await end(context, closing.value, connection.said)
+            await end_served(context, closing.value, connection.said)
 
     async def _admit(self, context: grpc.aio.ServicerContext[pb.ConnectRequest, bytes]) -> None:
         if self._leaving:

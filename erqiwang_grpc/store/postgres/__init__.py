@@ -3,7 +3,7 @@
 `opening` reaches the database and makes the tables of `schema`, `connections` keeps the
 connections and makes lost ones again, `committing` gathers appends into one statement, `standby` knows what may be
 answered, `statements` and `lists` hold the statements, `wakeup` and `side_messages` tell other nodes over the connection of
-`notifications`, which also looks at `database_clock` and seeks the `house_lock`, and `failures` says what an error means.
+`notifications`, which also looks at `database_clock`, seeks the `house_lock` and asks for figures in `looking`, and `failures` says what an error means.
 `moving` takes a store to another engine and makes a copied database a store of its own.
 """
 
@@ -16,6 +16,7 @@ from typing import Final, TypeVar, final
 
 from erqiwang_grpc.store import batches
 from erqiwang_grpc.store.address import Address, is_url
+from erqiwang_grpc.store.figures import Commits, DatabaseFigures
 from erqiwang_grpc.store.pages import OutOfOrderError
 from erqiwang_grpc.store.port import (
     NOTHING,
@@ -45,6 +46,7 @@ from erqiwang_grpc.store.postgres.committing import Committer, WriteFailed
 from erqiwang_grpc.store.postgres.connections import Connection, Connections
 from erqiwang_grpc.store.postgres.database_clock import DatabaseClock
 from erqiwang_grpc.store.postgres.house_lock import HouseLock
+from erqiwang_grpc.store.postgres.looking import Looking
 from erqiwang_grpc.store.postgres.notifications import Notifications
 from erqiwang_grpc.store.postgres.opening import (
     Copied,
@@ -117,12 +119,15 @@ class PostgresStore:
         """Side messages from and to the other nodes."""
         self._house_lock = HouseLock()
         channels = (self.wakeup, self.side_messages)
-        errands = (clock.look, self._house_lock.seek)
+        self._looking = Looking(clock)
+        errands = (clock.look, self._house_lock.seek, self._looking.look)
         self.notifications = Notifications(connections.another, connections.heal, rung, channels, errands)
         """The connection over which both travel."""
         self._identity = identity
         self._connections = connections
-        self._committer = Committer(connections)
+        self.commits = Commits()
+        """The commits of this node."""
+        self._committer = Committer(connections, self.commits)
         self._standby = Standby(partial(self._committer.write, standby.confirm))
         self._is_closed = False
 
@@ -140,6 +145,11 @@ class PostgresStore:
     def keeps_house(self) -> bool:
         """Whether this node has the lock of the one that keeps house."""
         return self._house_lock.is_held
+
+    def figures(self) -> DatabaseFigures:
+        """The figures of this node's connections now, and what the database said when it was last asked."""
+        connections = self._connections
+        return DatabaseFigures(connections.in_use, connections.idle, self._looking.looked)
 
     async def faults(self) -> tuple[str, ...] | Unavailable:
         """The faults of the tables outside of rooms. This reads a whole table."""

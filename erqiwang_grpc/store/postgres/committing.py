@@ -6,9 +6,11 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
+from time import perf_counter
 from typing import Final, TypeVar, final
 
 from erqiwang_grpc.store.batches import Prepared
+from erqiwang_grpc.store.figures import Commits
 from erqiwang_grpc.store.port import (
     AppendAnswer,
     Appended,
@@ -61,8 +63,10 @@ class WriteFailed(Exception):
 class Committer:
     """Writes for one node."""
 
-    def __init__(self, connections: Connections) -> None:
+    def __init__(self, connections: Connections, commits: Commits) -> None:
+        """Each commit of appends is counted in `commits`."""
         self._connections = connections
+        self._commits = commits
         self._waiting: list[tuple[Prepared, asyncio.Future[AppendAnswer]]] = []
         self._committing: asyncio.Task[None] | None = None
         self._writing: set[asyncio.Task[object]] = set()
@@ -166,7 +170,9 @@ class Committer:
     async def _commit_all(self) -> None:
         """Commit group after group."""
         while self._waiting:
-            await self._commit(self._next_group())
+            group, began = self._next_group(), perf_counter()
+            await self._commit(group)
+            self._commits.count(len(group), perf_counter() - began)
         self._committing = None
 
     def _next_group(self) -> list[tuple[Prepared, asyncio.Future[AppendAnswer]]]:

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from functools import partial
 from typing import Final, TypeAlias, TypeVar, final
+from weakref import WeakSet
 
 import asyncpg
 
@@ -162,6 +163,7 @@ class Connections:
         self._identity = identity
         self._generation = 0
         self._idle: list[Session] = []
+        self._made: WeakSet[Connection] = WeakSet()
         self._reading = asyncio.Semaphore(_READERS)
         self._reads: set[asyncio.Task[object]] = set()
         self._is_up = asyncio.Event()
@@ -172,6 +174,16 @@ class Connections:
         self.outage: str | None = None
         """Why the database is away; None if it is not."""
         self.give_back(self._session(first))
+
+    @property
+    def idle(self) -> int:
+        """Connections that wait for their next caller."""
+        return sum(not session.db.is_closed() for session in self._idle)
+
+    @property
+    def in_use(self) -> int:
+        """Connections on which something is under way."""
+        return sum(not db.is_closed() for db in self._made) - self.idle
 
     async def read(self, query: Callable[[Connection], Coroutine[object, object, T]]) -> T | Unavailable:
         """The answer to a query that changes nothing. It is asked again if a connection is lost over it."""
@@ -262,6 +274,7 @@ class Connections:
         return bool(answered) and asking.result() is True
 
     def _session(self, db: Connection) -> Session:
+        self._made.add(db)
         session = Session(db, self._generation)
         db.add_log_listener(session.hear)
         return session

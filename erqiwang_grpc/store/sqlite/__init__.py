@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
+from time import perf_counter
 from typing import Final, TypeVar, final
 
 from erqiwang_grpc.store import batches
+from erqiwang_grpc.store.batches import Prepared
+from erqiwang_grpc.store.figures import Commits, FileFigures
 from erqiwang_grpc.store.port import (
     NOTHING,
     START,
@@ -189,7 +192,9 @@ class SqliteStore(SqliteReader):
         self._file = file
         self._committer = Committer(file.db)
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="store-writer")
-        self._groups = Groups(loop, self._writer, self._committer.commit, self._see_whether_lost)
+        self.commits = Commits()
+        """The commits of appends. The writing thread counts them."""
+        self._groups = Groups(loop, self._writer, self._commit, self._see_whether_lost)
         self._is_closed = False
         self._lost = asyncio.Event()
 
@@ -202,6 +207,14 @@ class SqliteStore(SqliteReader):
     def keeps_house(self) -> bool:
         """True: nobody else writes the file."""
         return True
+
+    def figures(self) -> FileFigures | None:
+        """The sizes of the file and of its log now; None if they cannot be read."""
+        path = self._file.path
+        try:
+            return FileFigures(path.stat().st_size, path.with_name(f"{path.name}-wal").stat().st_size)
+        except OSError:
+            return None
 
     async def lost(self) -> None:
         """Return when a flush has failed. The process must then end without closing the file."""
@@ -247,6 +260,12 @@ class SqliteStore(SqliteReader):
         await asyncio.to_thread(self._writer.shutdown)
         await super().close()
         await asyncio.to_thread(self._file.close)
+
+    def _commit(self, group: Sequence[Prepared]) -> list[AppendAnswer]:
+        began = perf_counter()
+        answers = self._committer.commit(group)
+        self.commits.count(len(group), perf_counter() - began)
+        return answers
 
     async def _write(self, work: Callable[[], T | Unavailable]) -> T | Unavailable:
         if self._is_closed:
