@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
-from typing import TypeVar, final
+from time import monotonic
+from typing import Final, Never, TypeVar, final
 
 import grpc
 
@@ -12,6 +14,7 @@ from erqiwang_grpc.auth.bearer import credential
 from erqiwang_grpc.auth.files import KeyFiles
 from erqiwang_grpc.auth.keys import PlatformId, Scope, scope
 from erqiwang_grpc.auth.tokens import Fault, SeatClaims, TokenRefused, UnixSeconds, WatchClaims
+from erqiwang_grpc.bounded import Bounded
 from erqiwang_grpc.reasons import Reason
 from erqiwang_grpc.rooms.limits import SECOND
 from erqiwang_grpc.rooms.refusals import NoSuchRoom, Refused, StoreUnavailable, WrittenByNewer
@@ -19,6 +22,12 @@ from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Room
 from erqiwang_grpc.rpc.errors import end, refuse
 from erqiwang_grpc.store import RoomId, StoreReader, TimeNs
+
+log = logging.getLogger(__name__)
+
+_FAILURES: Final = 10
+_FAILURES_SECONDS: Final = 10.0
+"""So many refused credentials are logged in so many seconds: strangers can send as many as they like."""
 
 Q = TypeVar("Q")
 R = TypeVar("R")
@@ -34,6 +43,7 @@ class Access:
         self._store = store
         # Tokens are valid on every node and outlive the process, so the wall clock decides when they expire.
         self._now = now
+        self._failures = Bounded(_FAILURES, _FAILURES_SECONDS)
 
     async def platform(self, context: grpc.aio.ServicerContext[Q, R]) -> PlatformId:
         """The platform whose platform key the call carries. Ends the call with UNAUTHENTICATED if it carries no valid one."""
@@ -44,24 +54,26 @@ class Access:
         return await self._platform(Scope.GATEWAY, context)
 
     async def _platform(self, needed: Scope, context: grpc.aio.ServicerContext[Q, R]) -> PlatformId:
-        presented = await _credential(context, f"A {needed.label} key is required.")
+        presented = await self._credential(context, f"A {needed.label} key is required.")
         platform = self._keys.current.platforms.platform(presented, needed)
         if platform is not None:
             return platform
         if scope(presented) is needed:
-            await end(context, Reason.CREDENTIAL_WRONG, f"The {needed.label} key is wrong: no platform has it now.")
+            await self._fail(
+                context, Reason.CREDENTIAL_WRONG, f"The {needed.label} key is wrong: no platform has it now."
+            )
         said = f"The credential is no {needed.label} key, as this call needs."
-        return await end(context, Reason.CREDENTIAL_MALFORMED, said)
+        return await self._fail(context, Reason.CREDENTIAL_MALFORMED, said)
 
     async def seat(self, context: grpc.aio.ServicerContext[Q, R]) -> tuple[SeatClaims, Room]:
         """The seat whose token the call carries, and its room.
 
         Ends the call with UNAUTHENTICATED if it carries no valid token. The caller then learns nothing about any room.
         """
-        presented = await _credential(context, "A seat token is required.")
+        presented = await self._credential(context, "A seat token is required.")
         claims = self.claims(presented)
         if isinstance(claims, TokenRefused):
-            await end(context, _reason(claims.fault), f"The seat token is refused: {claims.fault.value}.")
+            await self._fail(context, refused_for(claims.fault), f"The seat token is refused: {claims.fault.value}.")
         return claims, await self.room(claims, context)
 
     async def viewer(self, context: grpc.aio.ServicerContext[Q, R]) -> SeatClaims | WatchClaims:
@@ -69,10 +81,10 @@ class Access:
 
         Ends the call with UNAUTHENTICATED if it carries no token of either kind.
         """
-        presented = await _credential(context, "A seat token or a watch token is required.")
+        presented = await self._credential(context, "A seat token or a watch token is required.")
         claims = self._keys.current.tokens.verify_either(presented, UnixSeconds(self._now() // SECOND))
         if isinstance(claims, TokenRefused):
-            await end(context, _reason(claims.fault), f"The token is refused: {claims.fault.value}.")
+            await self._fail(context, refused_for(claims.fault), f"The token is refused: {claims.fault.value}.")
         return claims
 
     def claims(self, token: str) -> SeatClaims | TokenRefused:
@@ -85,8 +97,34 @@ class Access:
         if not isinstance(room, Room):
             await refuse(context, room)
         if not holds(room, claims):
-            await end(context, Reason.UNSEATED)
+            await self._fail(context, Reason.UNSEATED)
         return room
+
+    async def _credential(self, context: grpc.aio.ServicerContext[Q, R], required: str) -> str:
+        """The credential in the call's metadata. Ends the call if there is none, or if it has the wrong form."""
+        for key, value in context.invocation_metadata() or ():
+            if key == "authorization" and isinstance(value, str):
+                presented = credential(value)
+                if presented is None:
+                    said = "`authorization` has another form than: Bearer <credential>."
+                    await self._fail(context, Reason.CREDENTIAL_MALFORMED, said)
+                return presented
+        return await self._fail(context, Reason.CREDENTIAL_MISSING, required)
+
+    async def _fail(self, context: grpc.aio.ServicerContext[Q, R], why: Reason, said: str = "") -> Never:
+        """End a call whose credential opens nothing, and log that, unless there are too many such calls."""
+        self.note_failure(why, context.peer())
+        await end(context, why, said)
+
+    def note_failure(self, why: Reason, address: str | None) -> None:
+        """Log that a credential was refused. Of very many only some are logged, and the others counted."""
+        if self._failures.is_said(monotonic()):
+            log.warning("authentication failed", extra={"why": why.name, "address": address})
+
+    def tell_left_out(self) -> None:
+        """Log how many refused credentials were not logged. Call it about once a second."""
+        if self._failures.left_out and not self._failures.is_full(monotonic()):
+            log.warning("more authentications failed", extra={"count": self._failures.take_left_out()})
 
     async def owns(
         self, room_id: RoomId, platform: PlatformId
@@ -120,19 +158,8 @@ def holds(room: Room, claims: SeatClaims) -> bool:
     return chair.player == claims.player and chair.epoch == claims.epoch
 
 
-async def _credential(context: grpc.aio.ServicerContext[Q, R], required: str) -> str:
-    """The credential in the call's metadata. Ends the call if there is none, or if it has the wrong form."""
-    for key, value in context.invocation_metadata() or ():
-        if key == "authorization" and isinstance(value, str):
-            presented = credential(value)
-            if presented is None:
-                said = "`authorization` has another form than: Bearer <credential>."
-                await end(context, Reason.CREDENTIAL_MALFORMED, said)
-            return presented
-    return await end(context, Reason.CREDENTIAL_MISSING, required)
-
-
-def _reason(fault: Fault) -> Reason:
+def refused_for(fault: Fault) -> Reason:
+    """The reason that a caller is told for a token that is refused."""
     match fault:
         case Fault.MALFORMED:
             return Reason.CREDENTIAL_MALFORMED

@@ -21,13 +21,12 @@ from erqiwang_grpc.auth.tokens import Fault, SeatClaims, TokenRefused
 from erqiwang_grpc.reasons import Reason
 from erqiwang_grpc.rooms.audience import Pulse
 from erqiwang_grpc.rooms.closing import Closing
-from erqiwang_grpc.rooms.command import SeatAsks
 from erqiwang_grpc.rooms.costs import Work
 from erqiwang_grpc.rooms.rate_limit import Allowance
 from erqiwang_grpc.rooms.refusals import NoSuchRoom, Refused, TooManyCommands, reason
 from erqiwang_grpc.rooms.room import Node, Room
-from erqiwang_grpc.rpc.access import Access, holds
-from erqiwang_grpc.rpc.conversation import answered, asked_by, recorded, refused
+from erqiwang_grpc.rpc.access import Access, holds, refused_for
+from erqiwang_grpc.rpc.conversation import answered, carried_out, recorded, refused
 from erqiwang_grpc.rpc.gateway.eager import begin
 from erqiwang_grpc.rpc.gateway.open_seat import OpenSeat, Sitting
 from erqiwang_grpc.rpc.gateway.outbox import Outbox
@@ -269,8 +268,7 @@ class Connection:
         match kind:
             case "command":
                 if self._is_paid(seat, sitting, request, number, Work.COMMAND):
-                    asked = asked_by(claims, request, room)
-                    answer = await room.carry_out(asked) if isinstance(asked, SeatAsks) else asked
+                    answer = await carried_out(claims, request, room)
                     message = answered(request.command_id, number, answer, room)
                     if message is not None:
                         seat.put(message)
@@ -322,6 +320,7 @@ class Connection:
             return seat_ended(ended_status(Reason.TOO_MANY_STREAMS, said))
         claims = self._services.access.claims(token)
         if isinstance(claims, TokenRefused):
+            self._services.access.note_failure(refused_for(claims.fault), None)
             if claims.fault is Fault.EXPIRED:
                 return seat_ended(ended_status(Reason.CREDENTIAL_EXPIRED))
             # A gateway learns no more of a bad token than of a good one for a room that is not its platform's.
@@ -335,6 +334,7 @@ class Connection:
         if not isinstance(room, Room):
             return seat_ended(refused_status(room))
         if not holds(room, claims):
+            self._services.access.note_failure(Reason.UNSEATED, None)
             return seat_ended(ended_status(Reason.UNSEATED))
         now = self._monotonic()
         wait = room.allowances.of(claims.seat, now).take(Work.SNAPSHOT.units, now)
