@@ -9,8 +9,8 @@ import asyncio
 import re
 import socket
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from functools import lru_cache
 from importlib.metadata import version
 from typing import Final, final
@@ -61,6 +61,7 @@ class Traces:
         A unary call's is a child of its caller's span. A command on a stream begins a trace of its own, which has a link
         to the span that opened the stream: otherwise all commands of an evening would be one trace.
         """
+        kind = _words(kind)
         call = calls.current()
         parent = None if call is None else _context_of(call.trace_parent)
         is_linked = call is not None and call.is_stream
@@ -72,17 +73,15 @@ class Traces:
         )
         if not span.is_recording():
             return UNTRACED
-        span.set_attribute("erqiwang.command", kind)
-        span.set_attribute("erqiwang.room", room)
-        span.set_attribute("erqiwang.game", _words(type(options.game).__name__))
+        said = {"erqiwang.command": kind, "erqiwang.room": room, "erqiwang.game": _words(type(options.game).__name__)}
+        if match is not None:
+            said["erqiwang.phase"] = matches.phase(match).name.lower()
+        if call is not None:
+            said |= {"rpc.method": call.method, "erqiwang.request": call.id}
+        span.set_attributes(said)
         if seat is not None:
             span.set_attribute("erqiwang.seat", int(seat))
-        if match is not None:
-            span.set_attribute("erqiwang.phase", matches.phase(match).name.lower())
-        if call is not None:
-            span.set_attribute("rpc.method", call.method)
-            span.set_attribute("erqiwang.request", call.id)
-        return _Recorded(span, self._tracer)
+        return _Recorded(span)
 
     async def stop(self, seconds: float) -> None:
         """Export what is left, for at most so many seconds. The event loop goes on meanwhile."""
@@ -96,24 +95,13 @@ class Traces:
 class _Recorded:
     """The span of a command that is traced."""
 
-    __slots__ = ("_inside", "_span", "_tracer")
+    __slots__ = ("_span",)
 
-    def __init__(self, span: trace.Span, tracer: trace.Tracer) -> None:
+    def __init__(self, span: trace.Span) -> None:
         self._span = span
-        self._tracer = tracer
-        self._inside = trace.set_span_in_context(span, _NOWHERE)
 
     def step(self, name: str) -> AbstractContextManager[None]:
-        return self._step(name)
-
-    @contextmanager
-    def _step(self, name: str) -> Iterator[None]:
-        step = self._tracer.start_span(name, self._inside)
-        try:
-            # An error is not recorded with its text, which may hold cards. The room logs it.
-            yield
-        finally:
-            step.end()
+        return _Step(self._span, name)
 
     def end(self, answer: Answer) -> None:
         self._span.set_attribute("erqiwang.outcome", _outcome(answer))
@@ -130,6 +118,24 @@ class _Recorded:
         self._span.set_attribute("erqiwang.refusal", reason(refused).name)
         if isinstance(refused, _FAILURES):
             self._span.set_status(Status(StatusCode.ERROR))
+
+
+@final
+class _Step:
+    """A step of a command: an event at its end. A span of its own would cost three times as much."""
+
+    __slots__ = ("_name", "_span")
+
+    def __init__(self, span: trace.Span, name: str) -> None:
+        self._span = span
+        self._name = name
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *error: object) -> None:
+        # An error is not recorded with its text, which may hold cards. The room logs it.
+        self._span.add_event(self._name)
 
 
 def _outcome(answer: Answer) -> str:
@@ -177,7 +183,9 @@ def _context_of(trace_parent: str) -> SpanContext | None:
     return context if context.is_valid else None
 
 
+@lru_cache(maxsize=64)
 def _words(name: str) -> str:
+    """`take_seat` for `TakeSeat`."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
 
 

@@ -162,9 +162,7 @@ class Room:
         An unexpected error quarantines this room. It does not reach other rooms. Without a span, it begins one.
         """
         if span is None:
-            span = self.span(
-                type(asked.command).__name__.lower(), asked.actor.seat if isinstance(asked, SeatAsks) else None
-            )
+            span = self.span(type(asked.command).__name__, asked.actor.seat if isinstance(asked, SeatAsks) else None)
         self._commands += 1
         try:
             async with self._lock:
