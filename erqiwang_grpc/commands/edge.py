@@ -25,7 +25,7 @@ from erqiwang_grpc.commands.server_arguments import credentials
 from erqiwang_grpc.edge.packets.players import Callback, PlayerFile, Players, Unavailable, players_of
 from erqiwang_grpc.edge.serving import CannotListen, Running, running
 from erqiwang_grpc.edge.settings import Limits, Network, Settings
-from erqiwang_grpc.logs import write_to_standard_error
+from erqiwang_grpc.logs import LEVELS, write_to_standard_error
 
 log = logging.getLogger(__name__)
 
@@ -88,6 +88,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="FILE or URL",
         help="who sits where, for old clients without a token, as docs/packets.md says (default: each needs a token)",
     )
+    parser.add_argument(
+        "--log-level", choices=LEVELS, default="info", help="log lines of this level and above (default: info)"
+    )
     _add_limits(parser)
     make_configurable(parser, "edge", run, {"key_file": KEY_VARIABLE})
 
@@ -127,7 +130,7 @@ def run(arguments: Namespace) -> int:
 
     Gives 1 if the servers refuse its key for good.
     """
-    write_to_standard_error()
+    write_to_standard_error(arguments.log_level)
     try:
         settings = _settings(arguments)
     except BadArguments as bad:

@@ -16,12 +16,13 @@ import uvloop
 from erqiwang_grpc.addresses import joined
 from erqiwang_grpc.auth.files import KeyFileRefused, KeyFiles, open_key_files
 from erqiwang_grpc.collector import calm_the_collector
-from erqiwang_grpc.commands import data_folder, interrupts, open_files, stores
-from erqiwang_grpc.commands.arguments import PORT, add_switch, at_least, host, not_negative, port
+from erqiwang_grpc.commands import data_folder, interrupts, open_files, stores, tracing
+from erqiwang_grpc.commands.arguments import PORT, BadArguments, add_switch, at_least, host, not_negative, port
 from erqiwang_grpc.commands.configuration import make_configurable
 from erqiwang_grpc.commands.data_folder import NoStore
 from erqiwang_grpc.commands.stores import InDatabase, InFolder, Opened, Place
-from erqiwang_grpc.logs import write_to_standard_error
+from erqiwang_grpc.commands.tracing import Tracing
+from erqiwang_grpc.logs import LEVELS, write_to_standard_error
 from erqiwang_grpc.rooms.limits import Limits
 from erqiwang_grpc.rpc.server import Server, Settings, Tls
 from erqiwang_grpc.store import Store
@@ -76,6 +77,10 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="SECONDS",
         help="seconds at a stop between NOT_SERVING and the goodbyes, in which load balancers turn away (default: 0)",
     )
+    parser.add_argument(
+        "--log-level", choices=LEVELS, default="info", help="log lines of this level and above (default: info)"
+    )
+    tracing.add_arguments(parser)
     _add_limits(parser)
     make_configurable(parser, "serve", run, {"store": stores.VARIABLE})
 
@@ -139,7 +144,7 @@ def run(arguments: Namespace) -> int:
 
     Ends the process with status 3 if a flush fails.
     """
-    write_to_standard_error()
+    write_to_standard_error(arguments.log_level)
     prepared = _prepare(arguments)
     if isinstance(prepared, CannotStart):
         print(f"erqiwang serve: {prepared.why}", file=sys.stderr)
@@ -164,6 +169,7 @@ class Prepared:
     """Where the rooms are kept; None for memory alone."""
     tls: Tls | None
     limits: Limits
+    tracing: Tracing
 
 
 def _prepare(arguments: Namespace) -> Prepared | CannotStart:
@@ -185,7 +191,10 @@ def _prepare(arguments: Namespace) -> Prepared | CannotStart:
     if loss is not None:
         return CannotStart(loss)
     limits = Limits(**{name: getattr(arguments, name) for name in (*_LIMIT_FLAGS, *_QUOTA_FLAGS)})
-    return Prepared(place, tls, limits)
+    try:
+        return Prepared(place, tls, limits, tracing.prepared(arguments))
+    except BadArguments as bad:
+        return CannotStart(str(bad))
 
 
 def _place(arguments: Namespace) -> Place | None:
@@ -251,6 +260,7 @@ async def _serve(arguments: Namespace, prepared: Prepared) -> int:
             return CANNOT_START
         return await _serve_rooms(arguments, prepared, keys, opened)
     finally:
+        await prepared.tracing.stop()
         await opened.store.close()
 
 
@@ -269,6 +279,7 @@ async def _serve_rooms(arguments: Namespace, prepared: Prepared, keys: KeyFiles,
             limits=prepared.limits,
             keep_days=arguments.keep_days,
             metrics_port=arguments.metrics_port,
+            spans=prepared.tracing.spans,
         )
     )
     stopping: asyncio.Future[signal.Signals] = asyncio.get_running_loop().create_future()

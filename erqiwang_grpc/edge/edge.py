@@ -13,6 +13,7 @@ from typing import Final, final
 
 from aiohttp import web
 
+from erqiwang_grpc import calls
 from erqiwang_grpc.client import Ended
 from erqiwang_grpc.client.gateway_stream import GatewayStream
 from erqiwang_grpc.edge.admission import client_address, counted_as, is_allowed_origin
@@ -58,6 +59,12 @@ class Edge:
     ) -> AsyncIterator[tuple[web.WebSocketResponse, Socket]]:
         """Admit a client and open its socket, with one of these subprotocols or none. Raises the refusal as HTTP."""
         limits = self.settings.limits
+        called = calls.begin(
+            request.path,
+            request.headers.get(calls.REQUEST_ID, ""),
+            request.headers.get(calls.TRACE_PARENT, ""),
+            is_stream=True,
+        )
         counted = counted_as(client_address(request, self.settings.trusted_proxies))
         self._admit(request, protocols, counted)
         response = web.WebSocketResponse(
@@ -69,6 +76,7 @@ class Edge:
             compress=False,
             writer_limit=16 * 1024,
         )
+        response.headers[calls.REQUEST_ID] = called.id
         self._of_address[counted] += 1
         try:
             await response.prepare(request)
@@ -108,10 +116,11 @@ class Edge:
             await asyncio.sleep(_TICK_SECONDS)
             now = monotonic()
             for socket in tuple(self.sockets):
-                try:
-                    socket.look_after(now)
-                except Exception:
-                    log.exception("socket failed")
+                with calls.within(socket.call):
+                    try:
+                        socket.look_after(now)
+                    except Exception:
+                        log.exception("socket failed")
 
     async def ended(self) -> Ended:
         """Wait until the servers refuse the gateway stream for good, and give why."""
@@ -119,6 +128,8 @@ class Edge:
 
     async def drain(self, spread: float) -> None:
         """Take no new sockets, and close all, each at a random moment within `spread` seconds."""
+        if not self.is_draining:
+            log.info("draining", extra={"sockets": len(self.sockets)})
         self.is_draining = True
 
         async def close(socket: Socket) -> None:
@@ -130,4 +141,6 @@ class Edge:
             async with asyncio.timeout(3 * self.settings.limits.closing_seconds):
                 while self.sockets:  # noqa: ASYNC110  # each ends in a task of its own
                     await asyncio.sleep(0.01)
+        if self.sockets:
+            log.warning("sockets left open", extra={"sockets": len(self.sockets)})
         await self.upstreams.close()

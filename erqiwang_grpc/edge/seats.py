@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from time import monotonic
 from typing import Final, Protocol, final
 
+from erqiwang_grpc import calls
 from erqiwang_grpc.client import Ended
 from erqiwang_grpc.client.endings import FOR_GOOD, REFUSED_KEY
 from erqiwang_grpc.edge import closes
@@ -51,6 +52,8 @@ class EdgeSeat:
     ) -> None:
         self.handle = handle
         self.ear = ear
+        self.call = calls.current()
+        """The socket that it is opened for, as lines of the log name it."""
         self.version = last_version
         """The version of the last message that was heard; None before the first."""
         self.is_attached = False
@@ -296,12 +299,13 @@ class Seats:
     @contextlib.contextmanager
     def _alone(self, seat: EdgeSeat) -> Iterator[None]:
         """An error within ends this seat, and no other."""
-        try:
-            yield
-        except Exception:
-            log.exception("seat failed")
-            self.leave(seat)
-            seat.ear.end(closes.FAILED)
+        with calls.within(seat.call):
+            try:
+                yield
+            except Exception:
+                log.exception("seat failed")
+                self.leave(seat)
+                seat.ear.end(closes.FAILED)
 
     def is_for_good(self, address: str, ended: Ended) -> bool:
         """Whether to give up. Only that every server refuses the key is a reason to: all players hang on this stream."""

@@ -12,6 +12,7 @@ from typing import Final, Protocol, final
 
 from aiohttp import ClientConnectionResetError, WSMessage, WSMsgType, web
 
+from erqiwang_grpc import calls
 from erqiwang_grpc.edge import closes
 from erqiwang_grpc.edge.allowance import Allowance
 from erqiwang_grpc.edge.closes import Close
@@ -49,6 +50,8 @@ class Socket:
     """One WebSocket. Its one writer sends what `outbox` holds, then closes it."""
 
     def __init__(self, response: web.WebSocketResponse, limits: Limits, counters: Counters) -> None:
+        self.call = calls.current()
+        """What lines of the log name it by."""
         self._response = response
         self._limits = limits
         self._counters = counters

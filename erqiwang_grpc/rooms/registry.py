@@ -20,6 +20,7 @@ from erqiwang_grpc.events.batches import batch_of
 from erqiwang_grpc.events.standing import opened
 from erqiwang_grpc.events.summary import SummaryWriter
 from erqiwang_grpc.rooms.closing import Closing
+from erqiwang_grpc.rooms.command import Accepted
 from erqiwang_grpc.rooms.limits import MINUTE
 from erqiwang_grpc.rooms.open_rooms import Deadlines, OpenRooms
 from erqiwang_grpc.rooms.quotas import Quotas
@@ -34,6 +35,7 @@ from erqiwang_grpc.rooms.refusals import (
     WrittenByNewer,
 )
 from erqiwang_grpc.rooms.room import Node, Room
+from erqiwang_grpc.rooms.spans import Span
 from erqiwang_grpc.rooms.state import State, Unopenable, replay
 from erqiwang_grpc.store import (
     NOTHING,
@@ -219,8 +221,14 @@ class Rooms:
         platform, `TooManyRooms` for too many of all, `StoreUnavailable` and `OutcomeUnknown` if the store fails.
         """
         room = room_id(opening.platform, key.id)
+        span = self.node.spans.command("create_room", None, room, opening.options, None)
+        created = await self._created(room, opening, key, span)
+        span.end(Accepted(Version(1), Version(1), repeated=False) if isinstance(created, Room) else created)
+        return created
+
+    async def _created(self, room: RoomId, opening: RoomOpened, key: CommandKey, span: Span) -> Room | Refused:
         if room in self._open_rooms:
-            return await self._create(room, opening, key)
+            return await self._create(room, opening, key, span)
         reached = self._quotas.room(self._open_rooms.of(opening.platform))
         if reached is not None:
             return reached
@@ -229,15 +237,16 @@ class Rooms:
         # Count the room before it is stored: many rooms may be on their way to the disk at once.
         self._open_rooms.add(room, opening.platform)
         try:
-            return await self._create(room, opening, key)
+            return await self._create(room, opening, key, span)
         finally:
             if room not in self._live:
                 self._open_rooms.discard(room)
 
-    async def _create(self, room: RoomId, opening: RoomOpened, key: CommandKey) -> Room | Refused:
+    async def _create(self, room: RoomId, opening: RoomOpened, key: CommandKey, span: Span) -> Room | Refused:
         standing = opened(opening, self.node.now())
         batch = batch_of((opening,), standing, SummaryWriter(), stored(PLATFORM), key)
-        appended = await self.node.store.append(room, NOTHING, batch)
+        with span.step("append"):
+            appended = await self.node.store.append(room, NOTHING, batch)
         match appended:
             case Appended():
                 state = State(standing)

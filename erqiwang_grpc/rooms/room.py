@@ -44,6 +44,7 @@ from erqiwang_grpc.rooms.refusals import (
     StoreUnavailable,
     WrittenByNewer,
 )
+from erqiwang_grpc.rooms.spans import UNTRACED, Span, Spans
 from erqiwang_grpc.rooms.state import State
 from erqiwang_grpc.shuffling import Shuffler
 from erqiwang_grpc.store import (
@@ -86,6 +87,8 @@ class Node:
     """The other nodes on the store; by default there are none."""
     presences: Presences = field(default_factory=Presences)
     """Who follows the presence of seats in many rooms."""
+    spans: Spans = UNTRACED
+    """Where each command is traced; by default nowhere."""
 
 
 @final
@@ -155,19 +158,26 @@ class Room:
 
     # Commands
 
-    async def carry_out(self, asked: Asked) -> Answer:
+    def span(self, kind: str, seat: Seat | None) -> Span:
+        """Begin the span of a command of that kind. `carry_out` ends it."""
+        return self._node.spans.command(kind, seat, self.id, self.state.match.options, self.state.match)
+
+    async def carry_out(self, asked: Asked, span: Span | None = None) -> Answer:
         """Carry out a command; gives what it brought about, or why it was refused.
 
-        An unexpected error quarantines this room. It does not reach other rooms.
+        An unexpected error quarantines this room. It does not reach other rooms. Without a span, it begins one.
         """
+        if span is None:
+            span = self.span(type(asked.command).__name__, asked.actor.seat if isinstance(asked, SeatAsks) else None)
         self._commands += 1
         try:
             came = perf_counter()
             async with self._lock:
                 self.touch()
                 _spent(self.counters.phases.wait, came)
-                answer = await self._contained(self._carry_out(asked))
+                answer = await self._contained(self._carry_out(asked, span))
                 self.counters.count(answer, perf_counter() - came)
+                span.end(answer)
                 return answer
         finally:
             self._commands -= 1
@@ -181,7 +191,7 @@ class Room:
             log.exception("room quarantined", extra={"room": self.id, "version": self.version})
             return RoomQuarantined(self.version)
 
-    async def _carry_out(self, asked: Asked) -> Answer:
+    async def _carry_out(self, asked: Asked, span: Span) -> Answer:
         """The four steps of every command: recognise, decide, append, then take and tell."""
         if self.is_left:
             return WrittenByNewer()
@@ -200,7 +210,8 @@ class Room:
             began = perf_counter()
             # Decide. On a shared store this node may be behind. So it catches up before it answers without any event.
             version = self.version
-            decided = self._decide(asked)
+            with span.step("decide"):
+                decided = self._decide(asked)
             if not isinstance(decided, tuple) or not decided:
                 _spent(self.counters.phases.decide, began)
                 if not at_head:
@@ -219,16 +230,18 @@ class Room:
             batch = batch_of(decided, after[-1], self._summaries, stored(asked.actor), asked.key)
             self._unsure = True
             began = _spent(self.counters.phases.decide, began)
-            appended = await store.append(self.id, version, batch)
+            with span.step("append"):
+                appended = await store.append(self.id, version, batch)
             began = _spent(self.counters.phases.append, began)
             self._unsure = isinstance(appended, Unavailable | Unsure)
             match appended:
                 case Appended():
                     # Take and tell.
                     sender = asked.actor.seat if isinstance(asked, SeatAsks) else None
-                    told = tuple(
-                        self._take(event, standing, sender) for event, standing in zip(decided, after, strict=True)
-                    )
+                    with span.step("tell"):
+                        told = tuple(
+                            self._take(event, standing, sender) for event, standing in zip(decided, after, strict=True)
+                        )
                     self.state.accepted.remember(asked.actor, asked.key, Version(version + 1), self.version)
                     self._node.wakeup.hint(self.id, self.version)
                     _spent(self.counters.phases.tell, began)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
+from time import monotonic
 from typing import Final, Never, TypeVar, final
 
 import grpc
@@ -12,6 +14,7 @@ from erqiwang_grpc.auth.bearer import credential
 from erqiwang_grpc.auth.files import KeyFiles
 from erqiwang_grpc.auth.keys import PlatformId, Scope, scope
 from erqiwang_grpc.auth.tokens import Fault, SeatClaims, TokenRefused, UnixSeconds, WatchClaims
+from erqiwang_grpc.bounded import Bounded
 from erqiwang_grpc.reasons import Reason
 from erqiwang_grpc.rooms.counters import Credential, Wrong
 from erqiwang_grpc.rooms.limits import SECOND
@@ -20,6 +23,12 @@ from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Room
 from erqiwang_grpc.rpc.errors import end, refuse
 from erqiwang_grpc.store import RoomId, StoreReader, TimeNs
+
+log = logging.getLogger(__name__)
+
+_FAILURES: Final = 10
+_FAILURES_SECONDS: Final = 10.0
+"""So many refused credentials are logged in so many seconds: strangers can send as many as they like."""
 
 Q = TypeVar("Q")
 R = TypeVar("R")
@@ -43,6 +52,7 @@ class Access:
         self._store = store
         # Tokens are valid on every node and outlive the process, so the wall clock decides when they expire.
         self._now = now
+        self._failures = Bounded(_FAILURES, _FAILURES_SECONDS)
 
     async def platform(self, context: grpc.aio.ServicerContext[Q, R]) -> PlatformId:
         """The platform whose platform key the call carries. Ends the call with UNAUTHENTICATED if it carries no valid one."""
@@ -71,7 +81,7 @@ class Access:
         Ends the call with UNAUTHENTICATED if it carries no valid token. The caller then learns nothing about any room.
         """
         presented = await self._credential(context, Credential.SEAT_TOKEN, "A seat token is required.")
-        claims = self.claims(presented)
+        claims = self.claims(presented, context.peer())
         if isinstance(claims, TokenRefused):
             # `claims` has noted it.
             await end(context, _reason(claims.fault), f"The seat token is refused: {claims.fault.value}.")
@@ -90,11 +100,12 @@ class Access:
             await self._turn_away(context, token, _reason(claims.fault), said)
         return claims
 
-    def claims(self, token: str) -> SeatClaims | TokenRefused:
+    def claims(self, token: str, address: str | None = None) -> SeatClaims | TokenRefused:
         """What a seat token says, if it is ours and has not expired. Only the room knows whether it is still valid."""
         claims = self._keys.current.tokens.verify(token, UnixSeconds(self._now() // SECOND))
         if isinstance(claims, TokenRefused):
-            self.note(Credential.SEAT_TOKEN, _WRONG[_reason(claims.fault)])
+            why = _reason(claims.fault)
+            self.note(Credential.SEAT_TOKEN, _WRONG[why], why, address)
         return claims
 
     async def room(self, claims: SeatClaims, context: grpc.aio.ServicerContext[Q, R]) -> Room:
@@ -106,14 +117,21 @@ class Access:
             await self._turn_away(context, Credential.SEAT_TOKEN, Reason.UNSEATED)
         return room
 
-    def note(self, credential: Credential, wrong: Wrong) -> None:
-        """Count a credential that is refused."""
+    def note(self, credential: Credential, wrong: Wrong, why: Reason, address: str | None = None) -> None:
+        """Count a credential that is refused, and log it. Of very many only some are logged, and the others counted."""
         self._rooms.node.counters.unauthenticated[credential, wrong] += 1
+        if self._failures.is_said(monotonic()):
+            log.warning("authentication failed", extra={"why": why.name, "address": address})
+
+    def tell_left_out(self) -> None:
+        """Log how many refused credentials were not logged. Call it about once a second."""
+        if self._failures.left_out and not self._failures.is_full(monotonic()):
+            log.warning("more authentications failed", extra={"count": self._failures.take_left_out()})
 
     async def _turn_away(
         self, context: grpc.aio.ServicerContext[Q, R], credential: Credential, why: Reason, said: str = ""
     ) -> Never:
-        self.note(credential, _WRONG[why])
+        self.note(credential, _WRONG[why], why, context.peer())
         await end(context, why, said)
 
     async def _credential(self, context: grpc.aio.ServicerContext[Q, R], needed: Credential, required: str) -> str:

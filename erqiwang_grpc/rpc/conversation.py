@@ -110,8 +110,7 @@ class Conversation:
     async def _carry_out(self, request: pb.PlayRequest, number: int) -> None:
         match request.WhichOneof("request"):
             case "command":
-                asked = asked_by(self._claims, request, self._room)
-                answer = await self._room.carry_out(asked) if isinstance(asked, SeatAsks) else asked
+                answer = await carried_out(self._claims, request, self._room)
                 message = answered(request.command_id, number, answer, self._room)
                 if message is not None:
                     self._put(message)
@@ -150,6 +149,16 @@ def asked_by(
     expected = request.expected_version if request.HasField("expected_version") else None
     actor = SeatActor(claims.seat, claims.player)
     return SeatAsks(actor, command, command_key(request.command_id, command), expected)
+
+
+async def carried_out(claims: SeatClaims, request: pb.PlayRequest | pb.ActRequest | SeatRequest, room: Room) -> Answer:
+    """Carry out the command of the seat, in a span of its own; gives its answer."""
+    span = room.span(request.command.WhichOneof("command") or "none", claims.seat)
+    asked = asked_by(claims, request, room)
+    if isinstance(asked, SeatAsks):
+        return await room.carry_out(asked, span)
+    span.end(asked)
+    return asked
 
 
 def answered(command_id: str, number: int, answer: Answer, room: Room) -> pb.SeatMessage | None:

@@ -20,7 +20,7 @@ from erqiwang_grpc.clocks import within
 from erqiwang_grpc.reasons import Reason
 from erqiwang_grpc.rooms.audience import Attachment
 from erqiwang_grpc.rooms.closing import Closing
-from erqiwang_grpc.rooms.command import Accepted, Answer, Answered, SeatAsks
+from erqiwang_grpc.rooms.command import Accepted, Answer, Answered
 from erqiwang_grpc.rooms.costs import Work
 from erqiwang_grpc.rooms.counters import Kind
 from erqiwang_grpc.rooms.listener import Beginning
@@ -29,7 +29,7 @@ from erqiwang_grpc.rooms.rate_limit import Pace
 from erqiwang_grpc.rooms.refusals import QuotaReached, TooManyCommands
 from erqiwang_grpc.rooms.room import Node, Room
 from erqiwang_grpc.rpc.access import Access
-from erqiwang_grpc.rpc.conversation import Conversation, accepted, asked_by, last_version
+from erqiwang_grpc.rpc.conversation import Conversation, accepted, carried_out, last_version
 from erqiwang_grpc.rpc.errors import contained, end, end_served, refuse
 from erqiwang_grpc.rpc.own_records import OwnRecords
 from erqiwang_grpc.rpc.places import Places
@@ -257,11 +257,8 @@ class SeatServicer:
         """Carry out one command without a stream."""
         claims, room = await self._access.seat(context)
         await self._pay(room, claims.seat, Work.COMMAND, context)
-        asked = asked_by(claims, request, room)
-        if not isinstance(asked, SeatAsks):
-            await refuse(context, asked)
         # If the caller gives up, the command must still be carried out to its end.
-        acting = asyncio.create_task(room.carry_out(asked))
+        acting = asyncio.create_task(carried_out(claims, request, room))
         self._acting.add(acting)
         acting.add_done_callback(self._acting.discard)
         answer = await asyncio.shield(acting)

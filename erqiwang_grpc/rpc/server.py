@@ -27,6 +27,7 @@ from erqiwang_grpc.rooms.neighbours import Neighbours
 from erqiwang_grpc.rooms.quotas import Quotas
 from erqiwang_grpc.rooms.registry import Rooms
 from erqiwang_grpc.rooms.room import Node, Room
+from erqiwang_grpc.rooms.spans import UNTRACED, Spans
 from erqiwang_grpc.rpc import health
 from erqiwang_grpc.rpc.access import Access
 from erqiwang_grpc.rpc.calls import Calls
@@ -98,6 +99,8 @@ class Settings:
     """The wall clock."""
     monotonic: Monotonic = field(default_factory=SystemMonotonic)
     """The clock of allowances, timeouts and idleness."""
+    spans: Spans = UNTRACED
+    """Where each command is traced; by default nowhere."""
 
 
 @final
@@ -114,12 +117,13 @@ class Server:
             settings.limits,
             monotonic=settings.monotonic,
             neighbours=Neighbours(settings.side_messages),
+            spans=settings.spans,
         )
         quotas = Quotas(settings.limits, settings.monotonic)
         self.counters = node.counters
         self.rooms = Rooms(node, quotas)
         self.housekeeping = Housekeeping(self.rooms)
-        access = Access(settings.keys, self.rooms, settings.store, settings.now)
+        self._access = access = Access(settings.keys, self.rooms, settings.store, settings.now)
         archive = Archive(settings.store, encode.written_deal, settings.monotonic)
         self._broadcasts = Broadcasts(node)
         self.spectating = Spectating(access, self._broadcasts, quotas, node)
@@ -189,6 +193,13 @@ class Server:
             self._health.leave()
             log.info("leaving", extra={"seconds": lame_duck})
             await asyncio.sleep(lame_duck)
+        began, streams, cut = self._settings.monotonic(), self._streams, 0
+        log.info("draining", extra={"streams": streams})
+
+        def count_cut() -> None:
+            nonlocal cut
+            cut = self._streams
+
         self.seats.drain()
         self.gateways.drain()
         self._health_watchers.close()
@@ -196,7 +207,12 @@ class Server:
         self.rooms.end_streams(Closing.DRAINING)
         self._broadcasts.end_streams(Closing.DRAINING)
         self._platforms.drain()
+        # When `stop` returns, it has ended them.
+        counting = asyncio.get_running_loop().call_later(0.98 * grace, count_cut)
         await self._server.stop(grace)
+        counting.cancel()
+        took = round(self._settings.monotonic() - began, 3)
+        log.info("drained", extra={"streams": streams, "cut": cut, "seconds": took})
         self.rooms.close()
         self._broadcasts.close()
         for task in self._tasks:
@@ -206,6 +222,11 @@ class Server:
         if self.metrics is not None:
             await self.metrics.close()
         log.info("stopped", extra={"address": joined(self._settings.host, self.port)})
+
+    @property
+    def _streams(self) -> int:
+        """The number of open streams of all kinds."""
+        return self.seats.streams + self.gateways.streams + self._platforms.watchers + self.spectating.streams
 
     async def _open_metrics(self, port: int) -> Port:
         # Imported here, so that a server without metrics does not load what writes them.
@@ -287,6 +308,7 @@ class Server:
             try:
                 self._health.look()
                 self.gateways.look_after()
+                self._access.tell_left_out()
                 self._broadcasts.look_after()
                 await self.housekeeping.tick()
             except Exception:

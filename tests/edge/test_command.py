@@ -37,7 +37,7 @@ async def test_a_stop_says_goodbye_to_the_players(tmp_path: Path, how: signal.Si
             assert player.heard[-1].goodbye.reason == pb.Goodbye.REASON_DRAINING
             assert await stopping == status
             log = (tmp_path / "edge.log").read_text()
-            assert {line["message"] for line in edge.lines()} == {"metrics", "serving", "stopped"}
+            assert {line["message"] for line in edge.lines()} == {"metrics", "serving", "draining", "stopped"}
             assert key not in log
             assert table.tokens[0] not in log
 

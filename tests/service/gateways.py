@@ -22,9 +22,9 @@ STATUSES: Final = {code.value[0]: code for code in grpc.StatusCode}
 class RawGateway:
     """A gateway's stream. What comes for a seat is kept for its ear."""
 
-    def __init__(self, service: Served, key: str) -> None:
+    def __init__(self, service: Served, key: str, *metadata: tuple[str, str]) -> None:
         self.call: grpc.aio.StreamStreamCall[gateway_pb.ConnectRequest, gateway_pb.ConnectResponse]
-        self.call = service.gateways.Connect(metadata=bearer(key))
+        self.call = service.gateways.Connect(metadata=(*bearer(key), *metadata))
         self.refused: CallRefused | None = None
         """The error that the stream ended with; None if it has not ended, or ended without one."""
         self.goodbye = pb.Goodbye()

@@ -21,6 +21,7 @@ from google.protobuf.message import Message
 
 from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.auth.tokens import Epoch, SeatClaims, UnixSeconds
+from erqiwang_grpc.calls import REQUEST_ID
 from erqiwang_grpc.client import CallRefused, Platform, refusal_of
 from erqiwang_grpc.client.calls import bearer
 from erqiwang_grpc.events.index import ENDED, of_platform
@@ -91,7 +92,9 @@ class Rooms:
 
     async def told(self, rpc: str, state: str, credential: str | None) -> tuple[object, ...]:
         """How a call about that room ends; for one that is refused, everything that the caller learns."""
-        metadata = None if credential is None else bearer(credential)
+        # Otherwise the caller is told a random one.
+        named = ((REQUEST_ID, "asked"),)
+        metadata = named if credential is None else (*bearer(credential), *named)
         try:
             async with asyncio.timeout(PATIENCE):
                 await answer(self.service, RPCS[rpc], metadata, self.request(rpc, state))

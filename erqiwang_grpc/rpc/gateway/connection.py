@@ -21,14 +21,13 @@ from erqiwang_grpc.auth.tokens import Fault, SeatClaims, TokenRefused
 from erqiwang_grpc.reasons import Reason
 from erqiwang_grpc.rooms.audience import Pulse
 from erqiwang_grpc.rooms.closing import Closing
-from erqiwang_grpc.rooms.command import SeatAsks
 from erqiwang_grpc.rooms.costs import Work
 from erqiwang_grpc.rooms.counters import Credential, Wrong
 from erqiwang_grpc.rooms.rate_limit import Allowance
 from erqiwang_grpc.rooms.refusals import NoSuchRoom, Refused, TooManyCommands, reason
 from erqiwang_grpc.rooms.room import Node, Room
 from erqiwang_grpc.rpc.access import Access, holds
-from erqiwang_grpc.rpc.conversation import answered, asked_by, recorded, refused
+from erqiwang_grpc.rpc.conversation import answered, carried_out, recorded, refused
 from erqiwang_grpc.rpc.gateway.eager import begin
 from erqiwang_grpc.rpc.gateway.open_seat import OpenSeat, Sitting
 from erqiwang_grpc.rpc.gateway.outbox import Outbox
@@ -271,8 +270,7 @@ class Connection:
         match kind:
             case "command":
                 if self._is_paid(seat, sitting, request, number, Work.COMMAND):
-                    asked = asked_by(claims, request, room)
-                    answer = await room.carry_out(asked) if isinstance(asked, SeatAsks) else asked
+                    answer = await carried_out(claims, request, room)
                     message = answered(request.command_id, number, answer, room)
                     if message is not None:
                         seat.put(message)
@@ -327,7 +325,7 @@ class Connection:
             # A gateway learns no more of a bad token than of a good one for a room that is not its platform's.
             return self._refused(NoSuchRoom())
         if claims.platform != self._platform:
-            self._services.access.note(Credential.SEAT_TOKEN, Wrong.FOREIGN)
+            self._services.access.note(Credential.SEAT_TOKEN, Wrong.FOREIGN, Reason.NO_SUCH_ROOM)
             return self._refused(NoSuchRoom())
         return await self._seated(claims)
 
@@ -336,7 +334,7 @@ class Connection:
         if not isinstance(room, Room):
             return self._refused(room)
         if not holds(room, claims):
-            self._services.access.note(Credential.SEAT_TOKEN, Wrong.UNSEATED)
+            self._services.access.note(Credential.SEAT_TOKEN, Wrong.UNSEATED, Reason.UNSEATED)
             return self._not_opened(Reason.UNSEATED)
         now = self._monotonic()
         wait = room.allowances.of(claims.seat, now).take(Work.SNAPSHOT.units, now)

@@ -1,0 +1,87 @@
+"""What libraries of C and C++ write to standard error by themselves, such as the core of gRPC, line by line."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import select
+import threading
+import time
+from collections.abc import Callable
+from typing import Final, final
+
+from erqiwang_grpc.bounded import Bounded
+
+Tell = Callable[[int, str], None]
+"""Is told the level of a line, as of `logging`, and the line."""
+
+_MOST: Final = 50
+_SECONDS: Final = 10.0
+"""Strangers can make the core of gRPC complain, so only so many lines are told in so many seconds."""
+_LONGEST: Final = 2_000
+"""Characters of a line that are told."""
+_JOIN_SECONDS: Final = 2.0
+
+_LEVELS: Final = {"I": logging.INFO, "W": logging.WARNING, "E": logging.ERROR, "F": logging.CRITICAL}
+_PREFIX: Final = re.compile(r"([IWEF])\d{4} ")
+"""How the library that gRPC logs with (Abseil) begins a line."""
+_CREDENTIAL: Final = re.compile(r"(?i)(bearer\s+|erq[kg]_)[^\s'\",;\]]+")
+"""With GRPC_TRACE the core of gRPC writes the metadata of calls."""
+
+
+@final
+class NativeLines:
+    """Puts a pipe in the place of a file descriptor, and tells each line that is written into it."""
+
+    def __init__(self, descriptor: int, tell: Tell) -> None:
+        self._descriptor = descriptor
+        self._tell = tell
+        self._kept = os.dup(descriptor)
+        self._reads, writes = os.pipe()
+        os.dup2(writes, descriptor)
+        os.close(writes)
+        self._bound = Bounded(_MOST, _SECONDS)
+        self._is_closing = threading.Event()
+        # Daemonic, so that it cannot keep a process alive that is ending.
+        self._thread = threading.Thread(target=self._read, name="native lines", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Give the descriptor back what it was, and tell what was written up to now. Does nothing the second time."""
+        if self._is_closing.is_set():
+            return
+        self._is_closing.set()
+        os.dup2(self._kept, self._descriptor)
+        os.close(self._kept)
+        # A child may have inherited the pipe's other end, which is then not closed.
+        self._thread.join(_JOIN_SECONDS)
+
+    def _read(self) -> None:
+        rest = b""
+        while True:
+            ready, _, _ = select.select([self._reads], [], [], 0.2)
+            chunk = os.read(self._reads, 64 * 1024) if ready else b""
+            if chunk:
+                *lines, rest = (rest + chunk).split(b"\n")
+                for line in lines:
+                    self._take(line)
+                rest = rest[: 4 * _LONGEST]
+            if self._is_closing.is_set() and not chunk:
+                self._take(rest)
+                self._tell_left_out()
+                return
+            if not ready:
+                self._tell_left_out()
+
+    def _take(self, line: bytes) -> None:
+        text = line.decode(errors="backslashreplace").rstrip()
+        if text and self._bound.is_said(time.monotonic()):
+            known = _PREFIX.match(text)
+            level = _LEVELS[known[1]] if known else logging.WARNING
+            self._tell(level, _CREDENTIAL.sub(r"\1…", text)[:_LONGEST])
+
+    def _tell_left_out(self) -> None:
+        number = self._bound.take_left_out()
+        if number:
+            self._tell(logging.WARNING, f"{number} more lines were left out")
