@@ -1,0 +1,200 @@
+"""Make the site of the documents in build/site: `make docs`.
+
+The documents are copied to build/documents in the folders in which they lie, so that a link between two of them leads to the same
+place on the site as in the repository. Beside them come the contents and the reference of the schemas. Sphinx (docs/conf.py)
+then makes pages of them; a warning, such as a link that leads nowhere, is an error.
+"""
+
+import argparse
+import os.path
+import re
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from sphinx.cmd.build import build_main
+
+import scripts.api_reference as api
+
+ROOT: Final = Path(__file__).resolve().parents[1]
+LAID_OUT: Final = "documents"
+SITE: Final = "site"
+_DECISIONS: Final = PurePosixPath("docs/decisions/index.md")
+_LINK: Final = re.compile(r"(?<=\]\()(?![a-z]+:|#)([^)\s#]+)(#[^)\s]*)?(?=\))")
+_FENCE: Final = re.compile(r"^( *)(```+|~~~+).*?^\1\2", re.MULTILINE | re.DOTALL)
+# Who reads what, in the order of the contents. A document that is not named here stands among `_OTHERS`.
+AUDIENCES: Final = {
+    "Start": ("README",),
+    "Play": ("docs/rules", "docs/table"),
+    "Integrate": (
+        "docs/platforms",
+        "docs/languages",
+        "docs/clients",
+        "docs/gateway",
+        "docs/edge",
+        "docs/packets",
+        "docs/errors",
+        "docs/discovery",
+        "docs/testing",
+        "api/index",
+    ),
+    "Operate": (
+        "docs/operations",
+        "docs/deploying",
+        "docs/configuration",
+        "docs/sizing",
+        "docs/scaling",
+        "docs/nodes",
+        "docs/upgrading",
+        "docs/hardening",
+        "docs/threat-model",
+        "docs/observing",
+        "docs/metrics",
+        "docs/runbook",
+        "docs/load",
+    ),
+    "Develop": (
+        "docs/architecture",
+        "docs/adding",
+        "docs/decisions/index",
+        "CONTRIBUTING",
+        "SECURITY",
+        "CHANGELOG",
+    ),
+}
+_OTHERS: Final = "More"
+_CHINESE: Final = "中文"
+_CONTENTS: Final = """# Documents
+
+The documents of erqiwang, the game server for 二七王, by who reads them. Search looks through all of them, English and Chinese.
+
+中文文档列在最后的“中文”一栏；搜索不分语言。
+
+"""
+
+
+def documents() -> list[PurePosixPath]:
+    """Every document of the repository, by its path."""
+    found = (path for folder in (ROOT, ROOT / "docs", ROOT / "docs" / "decisions") for path in folder.glob("*.md"))
+    return sorted(PurePosixPath(path.relative_to(ROOT).as_posix()) for path in found)
+
+
+def contents() -> dict[str, list[str]]:
+    """The pages of each audience, in order, without their endings. Decisions stand on a page of their own."""
+    names = [path.with_suffix("").as_posix() for path in documents() if path.parent.name != "decisions"]
+    there = {*names, "api/index", "docs/decisions/index"}
+    english = {title: [name for name in listed if name in there] for title, listed in AUDIENCES.items()}
+    named = {name for listed in english.values() for name in listed}
+    chinese = [f"{name}.zh" for listed in english.values() for name in listed if f"{name}.zh" in there]
+    chinese += [name for name in names if name.endswith(".zh") and name not in chinese]
+    others = [name for name in names if name not in named and name not in chinese]
+    return english | {_OTHERS: others, _CHINESE: chinese}
+
+
+def lay_out(folder: Path) -> None:
+    """Write everything that Sphinx makes pages of into a folder."""
+    for path in documents():
+        text = (ROOT / path).read_text(encoding="utf-8")
+        _write(folder / path, linked(path, text))
+        for source in _sources(path, text):
+            _write(folder / source, (ROOT / source).read_text(encoding="utf-8"))
+    lists = (
+        f"```{{toctree}}\n:caption: {title}\n:maxdepth: 1\n\n" + "\n".join(names) + "\n```\n\n"
+        for title, names in contents().items()
+        if names
+    )
+    _write(folder / "index.md", _CONTENTS + "".join(lists))
+    _write(folder / _DECISIONS, "# Decisions\n\n```{toctree}\n:glob:\n\n0*\n```\n")
+    for name, text in api.pages().items():
+        _write(folder / "api" / name, text)
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def linked(path: PurePosixPath, text: str) -> str:
+    """The text of a document with its links as the site has them. What stands in blocks of code is left as it is."""
+    return "".join(
+        part if is_code else _LINK.sub(lambda link: _address(path, link.group(1), link.group(2) or ""), part)
+        for part, is_code in _parts(text)
+    )
+
+
+def _parts(text: str) -> Iterator[tuple[str, bool]]:
+    """The text in pieces, each with whether it is a block of code."""
+    place = 0
+    for block in _FENCE.finditer(text):
+        yield text[place : block.start()], False
+        yield block.group(), True
+        place = block.end()
+    yield text[place:], False
+
+
+def _address(path: PurePosixPath, link: str, section: str) -> str:
+    """Where a link of the document at `path` leads on the site: to a page, to the reference, or to a copy of a file."""
+    to = _page_of(path, link)
+    if to in documents():
+        return link + section
+    return PurePosixPath(os.path.relpath(to, path.parent)).as_posix()
+
+
+def _page_of(path: PurePosixPath, link: str) -> PurePosixPath:
+    """The document that a link leads to, or the file that the site has a copy of."""
+    to = PurePosixPath(os.path.normpath(path.parent / link))
+    if to.is_relative_to(f"proto/{api.FOLDER}"):
+        return PurePosixPath("api", "index.md" if to.suffix == "" else f"{to.stem}.md")
+    if to == _DECISIONS.parent:
+        return _DECISIONS
+    # The site has no folders: a package is shown by its first module, the table page by its frame.
+    for shown in (to / "__init__.py", to / "index.html", to):
+        if (ROOT / shown).is_file():
+            return shown
+    sys.exit(f"{path}: {link} leads to nothing that the site can show")
+
+
+def _sources(path: PurePosixPath, text: str) -> Iterator[PurePosixPath]:
+    """The files that a document leads to and that are no documents."""
+    made = {PurePosixPath("api"), _DECISIONS.parent}
+    for part, is_code in _parts(text):
+        for link in () if is_code else _LINK.finditer(part):
+            to = _page_of(path, link.group(1))
+            if to not in documents() and to.parent not in made:
+                yield to
+
+
+def main() -> None:
+    """Lay the documents out and make the site anew."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--to", type=Path, default=ROOT / "build", help="the folder for `documents` and `site`")
+    build: Path = parser.parse_args().to
+    for made in (LAID_OUT, SITE):
+        shutil.rmtree(build / made, ignore_errors=True)
+    lay_out(build / LAID_OUT)
+    doctrees = str(build / "doctrees")
+    options = [
+        "-q",
+        "-n",
+        "-W",
+        "--keep-going",
+        "-E",
+        "-j",
+        "2",
+        "-b",
+        "html",
+        "-d",
+        doctrees,
+        "-c",
+        str(ROOT / "docs"),
+    ]
+    status = build_main([*options, str(build / LAID_OUT), str(build / SITE)])
+    if status != 0:
+        sys.exit(status)
+    print(f"The site begins at {build / SITE / 'index.html'}")
+
+
+if __name__ == "__main__":
+    main()
