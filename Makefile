@@ -161,13 +161,14 @@ endif
 	$(BIN)/python proto/generate.py --check
 	$(BIN)/python scripts/card_table.py --check
 	$(BIN)/python scripts/errors.py --check
+	$(BIN)/python -m scripts.twins --check
 	$(BIN)/python scripts/page_types.py --check
 endif
 
 docs: setup  ## Make a searchable site of the documents and the reference of the schemas in build/site
 	$(BIN)/python -m scripts.documents
 
-generate: setup  ## Generate Python and the types of the table page from the schemas in proto/, and docs/cards.json and docs/errors.md from the code
+generate: setup  ## Generate Python and the types of the table page from the schemas in proto/, and docs/cards.json, docs/errors.md and docs/errors.zh.md from the code
 	$(BIN)/python proto/generate.py
 	$(BIN)/python scripts/card_table.py
 	$(BIN)/python scripts/errors.py
