@@ -22,6 +22,8 @@ html_search_language = "erqiwang"
 # Examples of JSON leave out what does not matter with "…", which is no JSON.
 suppress_warnings = ["misc.highlighting_failure"]
 
+# Wide tables, such as that of the errors, want more room than the theme gives.
+_STYLE: Final = "<style>.content { width: 64em; max-width: 100%; }</style>"
 _RUNS: Final = re.compile(r"[一-鿿]+|[^\W一-鿿]+")
 
 
@@ -54,6 +56,11 @@ def _words(run: str) -> Iterator[str]:
     yield from (run[place : place + 2] for place in range(len(run) - 1))
 
 
+def _wide(_app: Sphinx, _page: str, _template: str, context: dict[str, object], _doctree: object) -> None:
+    """Give tables room."""
+    context["metatags"] = f"{context.get('metatags', '')}{_STYLE}"
+
+
 def _in_its_language(app: Sphinx, page: str, _template: str, context: dict[str, object], _doctree: object) -> None:
     """Name the language of a Chinese page, for fonts and screen readers, and lead to its twin in the other language."""
     chinese = page.endswith(".zh")
@@ -70,5 +77,6 @@ def _in_its_language(app: Sphinx, page: str, _template: str, context: dict[str, 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Add what is ours."""
     app.add_search_language(BothLanguages)
+    app.connect("html-page-context", _wide)
     app.connect("html-page-context", _in_its_language)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

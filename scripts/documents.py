@@ -24,6 +24,10 @@ SITE: Final = "site"
 _DECISIONS: Final = PurePosixPath("docs/decisions/index.md")
 _LINK: Final = re.compile(r"(?<=\]\()(?![a-z]+:|#)([^)\s#]+)(#[^)\s]*)?(?=\))")
 _FENCE: Final = re.compile(r"^( *)(```+|~~~+).*?^\1\2", re.MULTILINE | re.DOTALL)
+# A line that breaks inside a Chinese sentence: HTML would show the break as a space.
+_BREAK: Final = re.compile(
+    r"(?<=[\u3001-\u303f\u4e00-\u9fff\uff00-\uffef”])\n *(?=[\u3001-\u303f\u4e00-\u9fff\uff00-\uffef“`\[])"
+)
 # Who reads what, in the order of the contents. A document that is not named here stands among `_OTHERS`.
 AUDIENCES: Final = {
     "Start": ("README",),
@@ -117,9 +121,11 @@ def _write(path: Path, text: str) -> None:
 
 
 def linked(path: PurePosixPath, text: str) -> str:
-    """The text of a document with its links as the site has them. What stands in blocks of code is left as it is."""
+    """The text of a document with its links and Chinese lines as the site has them. Blocks of code are left as they are."""
     return "".join(
-        part if is_code else _LINK.sub(lambda link: _address(path, link.group(1), link.group(2) or ""), part)
+        part
+        if is_code
+        else _BREAK.sub("", _LINK.sub(lambda link: _address(path, link.group(1), link.group(2) or ""), part))
         for part, is_code in _parts(text)
     )
 

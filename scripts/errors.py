@@ -136,13 +136,17 @@ ENGLISH: Final = Language("errors.md", _INTRODUCTION, _ENDS, _BARE, "goodbye", "
 def chinese() -> Language:
     """The Chinese page, or an end of the program that names what is not translated or no longer said."""
     sentences: dict[str, str] = tomllib.loads(CHINESE.read_text(encoding="utf-8"))
+    if faults := differing(sentences):
+        sys.exit("\n  ".join([f"scripts/{CHINESE.name} and erqiwang_grpc/reasons.py differ:", *faults]))
+    return Language("errors.zh.md", _INTRODUCTION_ZH, _ENDS_ZH, _BARE_ZH, "有", "{} 秒", "{} 到 {} 秒", sentences)
+
+
+def differing(sentences: dict[str, str]) -> list[str]:
+    """What the table says and these translations do not have, and what they have and the table does not say."""
     said = {text for why in Reason for text in (why.value.when, why.value.then)}
     said |= {text for row in BARE for text in (row.when, row.then)}
-    faults = [f"  has no Chinese: {text}" for text in sorted(said - sentences.keys())]
-    faults += [f"  is not said any more: {text}" for text in sorted(sentences.keys() - said)]
-    if faults:
-        sys.exit("\n".join([f"scripts/{CHINESE.name} and erqiwang_grpc/reasons.py differ:", *faults]))
-    return Language("errors.zh.md", _INTRODUCTION_ZH, _ENDS_ZH, _BARE_ZH, "有", "{} 秒", "{} 到 {} 秒", sentences)
+    faults = [f"has no Chinese: {text}" for text in sorted(said - sentences.keys())]
+    return faults + [f"is not said any more: {text}" for text in sorted(sentences.keys() - said)]
 
 
 def page(language: Language) -> str:

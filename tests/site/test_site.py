@@ -60,6 +60,14 @@ def test_a_link_in_a_block_of_code_is_no_link() -> None:
     assert linked(PurePosixPath("docs/operations.md"), text) == text
 
 
+def test_a_line_that_breaks_inside_a_chinese_sentence_breaks_no_sentence() -> None:
+    text = (
+        "服务器要停了，\n流就结束。\n\n- 一个座位\n- 两个，\n  三个\n\n| 一 |\n| --- |\n| 二 |\n\nA line\nof English\n"
+    )
+    joined = "服务器要停了，流就结束。\n\n- 一个座位\n- 两个，三个\n\n| 一 |\n| --- |\n| 二 |\n\nA line\nof English\n"
+    assert linked(PurePosixPath("docs/operations.zh.md"), text) == joined
+
+
 def test_a_link_to_nothing_is_an_error() -> None:
     with pytest.raises(SystemExit, match=r"docs/operations\.md: nothing\.md"):
         linked(PurePosixPath("docs/operations.md"), "See [it](nothing.md).")

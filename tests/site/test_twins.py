@@ -1,10 +1,12 @@
 """A Chinese document that was not changed with its English twin is found, and what is to be translated is named."""
 
+import tomllib
 from pathlib import Path
 from typing import Final
 
 import pytest
 
+from scripts.errors import CHINESE as SENTENCES, differing
 from scripts.twins import english, faults, marker, sections, twins
 
 TWIN: Final = Path("docs/place.zh.md")
@@ -82,3 +84,13 @@ def test_what_integrators_need_is_there_in_chinese() -> None:
 )
 def test_what_is_said(source: str, translation: str, said: list[str]) -> None:
     assert list(faults(TWIN, source, translation))[: len(said) or 1] == said
+
+
+def test_a_sentence_of_the_errors_that_changes_is_named() -> None:
+    sentences = tomllib.loads(SENTENCES.read_text("utf-8"))
+    assert differing(sentences) == []
+    sentences["There is no room like that."] = sentences.pop("There is no such room.")
+    assert differing(sentences) == [
+        "has no Chinese: There is no such room.",
+        "is not said any more: There is no room like that.",
+    ]
