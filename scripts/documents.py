@@ -21,8 +21,9 @@ import scripts.api_reference as api
 ROOT: Final = Path(__file__).resolve().parents[1]
 LAID_OUT: Final = "documents"
 SITE: Final = "site"
+_FOLDERS: Final = ("", "docs", "docs/decisions", "deploy")
 _DECISIONS: Final = PurePosixPath("docs/decisions/index.md")
-_LINK: Final = re.compile(r"(?<=\]\()(?![a-z]+:|#)([^)\s#]+)(#[^)\s]*)?(?=\))")
+_LINK: Final = re.compile(r"\[(?P<text>[^\[\]]*)\]\((?![a-z]+:|#)(?P<to>[^)\s#]+)(?P<section>#[^)\s]*)?\)")
 _FENCE: Final = re.compile(r"^( *)(```+|~~~+).*?^\1\2", re.MULTILINE | re.DOTALL)
 # A line that breaks inside a Chinese sentence: HTML would show the break as a space.
 _BREAK: Final = re.compile(
@@ -47,6 +48,7 @@ AUDIENCES: Final = {
     "Operate": (
         "docs/operations",
         "docs/deploying",
+        "deploy/README",
         "docs/configuration",
         "docs/sizing",
         "docs/scaling",
@@ -81,7 +83,7 @@ The documents of erqiwang, the game server for 二七王, by who reads them. Sea
 
 def documents() -> list[PurePosixPath]:
     """Every document of the repository, by its path."""
-    found = (path for folder in (ROOT, ROOT / "docs", ROOT / "docs" / "decisions") for path in folder.glob("*.md"))
+    found = (path for folder in _FOLDERS for path in (ROOT / folder).glob("*.md"))
     return sorted(PurePosixPath(path.relative_to(ROOT).as_posix()) for path in found)
 
 
@@ -103,7 +105,8 @@ def lay_out(folder: Path) -> None:
         text = (ROOT / path).read_text(encoding="utf-8")
         _write(folder / path, linked(path, text))
         for source in _sources(path, text):
-            _write(folder / source, (ROOT / source).read_text(encoding="utf-8"))
+            (folder / source).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(ROOT / source, folder / source)
     lists = (
         f"```{{toctree}}\n:caption: {title}\n:maxdepth: 1\n\n" + "\n".join(names) + "\n```\n\n"
         for title, names in contents().items()
@@ -123,9 +126,7 @@ def _write(path: Path, text: str) -> None:
 def linked(path: PurePosixPath, text: str) -> str:
     """The text of a document with its links and Chinese lines as the site has them. Blocks of code are left as they are."""
     return "".join(
-        part
-        if is_code
-        else _BREAK.sub("", _LINK.sub(lambda link: _address(path, link.group(1), link.group(2) or ""), part))
+        part if is_code else _BREAK.sub("", _LINK.sub(lambda link: _shown(path, link), part))
         for part, is_code in _parts(text)
     )
 
@@ -140,26 +141,33 @@ def _parts(text: str) -> Iterator[tuple[str, bool]]:
     yield text[place:], False
 
 
-def _address(path: PurePosixPath, link: str, section: str) -> str:
-    """Where a link of the document at `path` leads on the site: to a page, to the reference, or to a copy of a file."""
-    to = _page_of(path, link)
-    if to in documents():
-        return link + section
-    return PurePosixPath(os.path.relpath(to, path.parent)).as_posix()
+def _shown(path: PurePosixPath, link: re.Match[str]) -> str:
+    """A link of the document at `path` as the site has it: to a page, to the reference, or to a copy of a file.
+
+    The site has no folders: of a link to one without a page its text is left.
+    """
+    to = _page_of(path, link["to"])
+    if to is None:
+        return link["text"]
+    address = link["to"] if to in documents() else PurePosixPath(os.path.relpath(to, path.parent)).as_posix()
+    section = link["section"] or "" if to in documents() else ""
+    return f"[{link['text']}]({address}{section})"
 
 
-def _page_of(path: PurePosixPath, link: str) -> PurePosixPath:
-    """The document that a link leads to, or the file that the site has a copy of."""
+def _page_of(path: PurePosixPath, link: str) -> PurePosixPath | None:
+    """The document that a link leads to, or the file that the site has a copy of; None for another folder."""
     to = PurePosixPath(os.path.normpath(path.parent / link))
     if to.is_relative_to(f"proto/{api.FOLDER}"):
         return PurePosixPath("api", "index.md" if to.suffix == "" else f"{to.stem}.md")
     if to == _DECISIONS.parent:
         return _DECISIONS
-    # The site has no folders: a package is shown by its first module, the table page by its frame.
-    for shown in (to / "__init__.py", to / "index.html", to):
+    # A package is shown by its first module.
+    for shown in (to / "__init__.py", to):
         if (ROOT / shown).is_file():
             return shown
-    sys.exit(f"{path}: {link} leads to nothing that the site can show")
+    if (ROOT / to).is_dir():
+        return None
+    sys.exit(f"{path}: {link} leads to nothing")
 
 
 def _sources(path: PurePosixPath, text: str) -> Iterator[PurePosixPath]:
@@ -167,8 +175,8 @@ def _sources(path: PurePosixPath, text: str) -> Iterator[PurePosixPath]:
     made = {PurePosixPath("api"), _DECISIONS.parent}
     for part, is_code in _parts(text):
         for link in () if is_code else _LINK.finditer(part):
-            to = _page_of(path, link.group(1))
-            if to not in documents() and to.parent not in made:
+            to = _page_of(path, link["to"])
+            if to is not None and to not in documents() and to.parent not in made:
                 yield to
 
 

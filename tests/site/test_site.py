@@ -55,6 +55,10 @@ def test_a_link_leads_to_the_same_on_the_site(link: str, leads: str) -> None:
     assert linked(PurePosixPath("docs/operations.md"), f"See [it]({link}).") == f"See [it]({leads})."
 
 
+def test_of_a_link_to_a_folder_the_text_is_left() -> None:
+    assert linked(PurePosixPath("docs/operations.md"), "See [`tests`](../tests).") == "See `tests`."
+
+
 def test_a_link_in_a_block_of_code_is_no_link() -> None:
     text = "```text\n[it](../proto/erqiwang/v1)\n```\n"
     assert linked(PurePosixPath("docs/operations.md"), text) == text
