@@ -1,6 +1,6 @@
 # Everything happens in .venv, with the versions pinned in requirements/. Needs Python 3.11 or later, make and git.
 
-.PHONY: help setup check test soak simulate mutants compiled test-compiled test-pythons test-lowest test-languages test-load lint generate store load bench table demo lock clean
+.PHONY: help setup check test soak simulate mutants compiled test-compiled test-pythons test-lowest test-languages test-load lint docs generate store load bench table demo lock clean
 .DEFAULT_GOAL := help
 SHELL := /bin/bash -euo pipefail
 
@@ -162,10 +162,14 @@ endif
 	$(BIN)/python proto/generate.py --check
 	$(BIN)/python scripts/card_table.py --check
 	$(BIN)/python scripts/errors.py --check
+	$(BIN)/python -m scripts.twins --check
 	$(BIN)/python scripts/page_types.py --check
 endif
 
-generate: setup  ## Generate Python and the types of the table page from the schemas in proto/, and docs/cards.json and docs/errors.md from the code
+docs: setup  ## Make a searchable site of the documents and the reference of the schemas in build/site
+	$(BIN)/python -m scripts.documents
+
+generate: setup  ## Generate Python and the types of the table page from the schemas in proto/, and docs/cards.json, docs/errors.md and docs/errors.zh.md from the code
 	$(BIN)/python proto/generate.py
 	$(BIN)/python scripts/card_table.py
 	$(BIN)/python scripts/errors.py

@@ -1,9 +1,15 @@
-"""Write docs/errors.md from the table of reasons; `--check` only compares."""
+"""Write docs/errors.md and docs/errors.zh.md from the table of reasons; `--check` only compares.
+
+The sentences of the Chinese page are in errors.zh.toml, each beside the English one that it translates. So a sentence of the table
+that is new or has changed has no Chinese, and neither page is written until it has.
+"""
 
 import argparse
 import sys
+import tomllib
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, final
 
 from erqiwang_core.refusals import Code
 from google.protobuf.descriptor import FieldDescriptor
@@ -15,7 +21,8 @@ from erqiwang_grpc.rooms.refusals import sentence
 from erqiwang_grpc.rpc.wire.status import DOMAIN
 from erqiwang_grpc.v1 import refusal_pb2
 
-PAGE: Final = Path(__file__).parents[1] / "docs" / "errors.md"
+DOCUMENTS: Final = Path(__file__).parents[1] / "docs"
+CHINESE: Final = Path(__file__).with_name("errors.zh.toml")
 _EXAMPLE: Final = choice_fault("choice.options.deals", 7, (0, 6, 12))
 _INTRODUCTION: Final = f"""# Errors
 
@@ -64,35 +71,116 @@ of reflection and channelz answer as their own protocols say if they do not know
 | --- | --- | --- |
 """
 _CLOSINGS: Final = frozenset(closing.value for closing in Closing)
+_INTRODUCTION_ZH: Final = f"""# 错误
+
+由 `make generate` 从 `erqiwang_grpc/reasons.py` 和 `scripts/errors.zh.toml` 生成，`make lint` 会比对。英文版内容相同：[errors.md](errors.md)。
+
+服务器拒绝请求，或者结束一次调用、一条流时，给出下列原因之一。状态在 `google.rpc.ErrorInfo` 里带着它：`reason` 是下面的名字，`domain` 是 `{DOMAIN}`。
+“多久再试”一栏有时间的，状态里还有 `google.rpc.RetryInfo`，`Goodbye` 里有 `retry_delay`。写着两个时间的，服务器为每个客户端在两者之间随机取一个，免得所有客户端同时回来。
+
+## 被拒绝的命令
+
+被拒绝的命令什么都没有改变，只有一个例外：`OUTCOME_UNKNOWN` 之后命令可能已经生效，要用同一个 `command_id` 再发一次才知道。在流上，拒绝是只回给发送者的一条 `Refused`，
+流不断开。一元调用以状态结束，状态的 details 里有整个 `Refusal`，`ErrorInfo` 的 `metadata` 以文本给出其中的各个字段。服务器知道同样的请求什么时候可以再发时（例如限额用完了），
+给出的是那个时间，而不是下面的时间。
+
+`Refusal.reason` 里设了的那个成员，名字就是下面名字的小写。“带有”一栏列出它的字段。`code` 是数据包协议的 `errcode`。
+
+`invalid_field` 写明字段在请求里的路径、给的是什么、允许的最小值和最大值，以及它们的单位：数值本身、文本的 UTF-8 字节数（一个汉字三个字节）、字符数、项数，或者秒。
+只允许某几个值时，`allowed` 逐个列出。它的文字说的是同样的事，例如：{sentence(_EXAMPLE)}
+
+| 原因 | 带有 | code | 状态 | 多久再试 | 发生了什么 | 该怎么办 |
+| --- | --- | --- | --- | --- | --- | --- |
+"""
+_ENDS_ZH: Final = """
+## 什么会结束调用或流
+
+下列原因结束整个调用或流，与请求的内容无关。写着“有”的，座位的流在结束之前收到的最后一条消息是同名的 `Goodbye`：丢了状态的客户端也能由此知道原因。
+
+| 原因 | 告别 | 状态 | 多久再试 | 发生了什么 | 该怎么办 |
+| --- | --- | --- | --- | --- | --- |
+"""
+_BARE_ZH: Final = """
+## 没有原因的状态
+
+下列状态由 gRPC 自己发出：在服务器看到调用之前，或者代替服务器。它们没有 details。反射和 channelz 两个服务遇到不认识的内容，按各自的协议回答。
+
+| 状态 | 发生了什么 | 该怎么办 |
+| --- | --- | --- |
+"""
 
 
-def page() -> str:
+@final
+@dataclass(frozen=True, slots=True)
+class Language:
+    """What the page says around the table of reasons, and how it says a sentence of the table."""
+
+    file: str
+    introduction: str
+    ends: str
+    bare: str
+    goodbye: str
+    delay: str
+    between: str
+    sentences: dict[str, str] | None = None
+    """The sentences of the table, translated; None leaves them as they are."""
+
+    def says(self, sentence: str) -> str:
+        """A sentence of the table in this language."""
+        return sentence if self.sentences is None else self.sentences[sentence]
+
+
+ENGLISH: Final = Language("errors.md", _INTRODUCTION, _ENDS, _BARE, "goodbye", "{} s", "{} to {} s")
+
+
+def chinese() -> Language:
+    """The Chinese page, or an end of the program that names what is not translated or no longer said."""
+    sentences: dict[str, str] = tomllib.loads(CHINESE.read_text(encoding="utf-8"))
+    if faults := differing(sentences):
+        sys.exit("\n  ".join([f"scripts/{CHINESE.name} and erqiwang_grpc/reasons.py differ:", *faults]))
+    return Language("errors.zh.md", _INTRODUCTION_ZH, _ENDS_ZH, _BARE_ZH, "有", "{} 秒", "{} 到 {} 秒", sentences)
+
+
+def differing(sentences: dict[str, str]) -> list[str]:
+    """What the table says and these translations do not have, and what they have and the table does not say."""
+    said = {text for why in Reason for text in (why.value.when, why.value.then)}
+    said |= {text for row in BARE for text in (row.when, row.then)}
+    faults = [f"has no Chinese: {text}" for text in sorted(said - sentences.keys())]
+    return faults + [f"is not said any more: {text}" for text in sorted(sentences.keys() - said)]
+
+
+def page(language: Language) -> str:
     """The whole page, in Markdown."""
-    refusals = [_refusal(why, code) for why in Reason if (code := why.value.code) is not None]
-    endings = [_ending(why) for why in Reason if why.value.code is None or why in _CLOSINGS]
-    bare = [f"| `{row.status.name}` | {row.when} | {row.then} |\n" for row in BARE]
-    return "".join((_INTRODUCTION, *refusals, _ENDS, *endings, _BARE, *bare))
+    refusals = [_refusal(language, why, code) for why in Reason if (code := why.value.code) is not None]
+    endings = [_ending(language, why) for why in Reason if why.value.code is None or why in _CLOSINGS]
+    bare = [f"| `{row.status.name}` | {language.says(row.when)} | {language.says(row.then)} |\n" for row in BARE]
+    return "".join((language.introduction, *refusals, language.ends, *endings, language.bare, *bare))
 
 
-def _refusal(why: Reason, code: Code) -> str:
+def _refusal(language: Language, why: Reason, code: Code) -> str:
     row = why.value
     says = ", ".join(f"`{name}`" for name in _says(why))
     return (
-        f"| `{why.name}` | {says} | {code.value} {code.name} | `{row.status.name}` | {_delay(row.retry)} "
-        f"| {row.when} | {row.then} |\n"
+        f"| `{why.name}` | {says} | {code.value} {code.name} | `{row.status.name}` | {_delay(language, row.retry)} "
+        f"| {language.says(row.when)} | {language.says(row.then)} |\n"
     )
 
 
-def _ending(why: Reason) -> str:
+def _ending(language: Language, why: Reason) -> str:
     row = why.value
-    goodbye = "goodbye" if row.goodbye else ""
-    return f"| `{why.name}` | {goodbye} | `{row.status.name}` | {_delay(row.retry)} | {row.when} | {row.then} |\n"
+    goodbye = language.goodbye if row.goodbye else ""
+    return (
+        f"| `{why.name}` | {goodbye} | `{row.status.name}` | {_delay(language, row.retry)} "
+        f"| {language.says(row.when)} | {language.says(row.then)} |\n"
+    )
 
 
-def _delay(retry: Retry | None) -> str:
+def _delay(language: Language, retry: Retry | None) -> str:
     if retry is None:
         return ""
-    return f"{retry.least:g} s" if retry.least == retry.most else f"{retry.least:g} to {retry.most:g} s"
+    if retry.least == retry.most:
+        return language.delay.format(f"{retry.least:g}")
+    return language.between.format(f"{retry.least:g}", f"{retry.most:g}")
 
 
 def _says(why: Reason) -> list[str]:
@@ -103,14 +191,16 @@ def _says(why: Reason) -> list[str]:
 
 
 def main() -> None:
-    """Write the page, or with `--check` say whether it is out of date."""
+    """Write both pages, or with `--check` say whether one is out of date."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="write nothing, fail when the page is out of date")
+    parser.add_argument("--check", action="store_true", help="write nothing, fail when a page is out of date")
     check: bool = parser.parse_args().check
-    if not check:
-        PAGE.write_text(page(), encoding="utf-8")
-    elif PAGE.read_text(encoding="utf-8") != page():
-        sys.exit("docs/errors.md is out of date (make generate)")
+    for language in (ENGLISH, chinese()):
+        file = DOCUMENTS / language.file
+        if not check:
+            file.write_text(page(language), encoding="utf-8")
+        elif not file.exists() or file.read_text(encoding="utf-8") != page(language):
+            sys.exit(f"docs/{file.name} is out of date (make generate)")
 
 
 if __name__ == "__main__":

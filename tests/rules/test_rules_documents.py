@@ -153,7 +153,10 @@ def test_the_ten_names_of_the_rush_stand_in_their_order(document: str) -> None:
     ]
 
 
-@pytest.mark.parametrize("document", ["docs/rules.zh.md", "README.zh.md"])
+@pytest.mark.parametrize(
+    "document",
+    ["docs/rules.zh.md", "README.zh.md", "docs/errors.zh.md", "docs/languages.zh.md", "docs/operations.zh.md"],
+)
 @pytest.mark.parametrize(
     ("word", "instead"),
     [
