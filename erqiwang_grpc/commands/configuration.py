@@ -206,6 +206,11 @@ class Configuration:
             else:
                 yield Held(setting, setting.default, ByDefault())
 
+    def complete(self, given: Namespace, environment: Mapping[str, str] = os.environ) -> Namespace:
+        """The arguments with the values that hold. Raises `ConfigurationRefused`."""
+        values = {each.setting.dest: each.value for each in self.holds(given, environment)}
+        return Namespace(**{**vars(given), **values})
+
     def _variables(self, environment: Mapping[str, str]) -> dict[str, Value]:
         """The values of variables. An empty one counts as none."""
         known = {each.variable: each for each in self.settings}
@@ -307,8 +312,8 @@ class _Configured:
 
     def __call__(self, given: Namespace) -> int:
         try:
-            values = {each.setting.dest: each.value for each in self.configuration.holds(given)}
+            arguments = self.configuration.complete(given)
         except ConfigurationRefused as refused:
             print(f"erqiwang {self.configuration.subcommand}: {refused}", file=sys.stderr)
             return _REFUSED
-        return self.run(Namespace(**{**vars(given), **values}))
+        return self.run(arguments)

@@ -243,7 +243,7 @@ class Server:
             Gauge("gateway_seats", "Seats that gateways have open.", lambda: self.gateways.seats),
             Gauge("broadcasts", "Rooms followed for spectators, once for each delay.", lambda: len(self._broadcasts)),
         )
-        streams = {
+        kinds = {
             "seat": Streams(lambda: self.seats.streams, limits.streams),
             "gateway": Streams(lambda: self.gateways.streams, limits.gateways),
             "room_watch": Streams(lambda: self._platforms.watchers, limits.watchers),
@@ -251,7 +251,7 @@ class Server:
             "health_watch": Streams(lambda: self._health_watchers.taken, limits.health_watchers),
             "reflection": Streams(lambda: self._reflections.taken, limits.reflections),
         }
-        metrics = ServerMetrics(self.counters, self._calls, self._settings.store, lag, gauges, streams)
+        metrics = ServerMetrics(self.counters, self._calls, self._settings.store, lag, gauges, kinds)
         opened = Port(Watched(metrics.collect, lambda: self.why_not_ready))
         await opened.open(self._settings.host, port)
         self._tasks.append(asyncio.create_task(lag.watch()))

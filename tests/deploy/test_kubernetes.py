@@ -162,6 +162,6 @@ def test_the_autoscaler_asks_for_what_the_adapter_gives() -> None:
     asked = {each["pods"]["metric"]["name"] for each in scaler["spec"]["metrics"]}
     rules = yaml.safe_load((FOLDER / "nodes/adapter-rules.yaml").read_text())["rules"]["custom"]
     assert asked == {rule["name"]["as"] for rule in rules}
-    page = (DEPLOY.parent / "docs/operations.md").read_text()
+    page = (DEPLOY.parent / "docs/metrics.md").read_text()
     assert all(rule["name"]["matches"] in page for rule in rules)
     assert "replicas" not in workloads("nodes")[0]["spec"]
