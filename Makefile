@@ -1,6 +1,6 @@
 # Everything happens in .venv, with the versions pinned in requirements/. Needs Python 3.11 or later, make and git.
 
-.PHONY: help setup check test soak simulate mutants compiled test-compiled test-pythons test-lowest test-languages test-load lint docs generate store load bench table demo lock clean
+.PHONY: help setup check test soak simulate mutants compiled test-compiled test-pythons test-lowest test-languages test-load test-packages build image release-check lint docs generate store load bench table demo lock clean
 .DEFAULT_GOAL := help
 SHELL := /bin/bash -euo pipefail
 
@@ -11,9 +11,10 @@ BIN := .venv/bin
 UV := $(BIN)/uv
 # Test processes; `logical` is one a core.
 WORKERS ?= logical
-# The schemas of the last release, with which the wire and the stored events must stay compatible. Before the first release
-# there is no such file, and schemas may change freely. CONTRIBUTING.md says how a release makes it.
+# The schemas of the last release, with which the wire and the stored events must stay compatible. Until CHANGELOG.md dates a version nothing is
+# released, and schemas may change freely: the image is then that of the first version to come, which `make release-check` alone looks at.
 RELEASED := proto/released.binpb
+IS_RELEASED := $(shell grep -qE '^\#\# \[[0-9.]+\] - [0-9]{4}-' CHANGELOG.md && echo yes)
 
 help:  ## Say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-14s %s\n", $$1, $$2}' Makefile
@@ -149,6 +150,23 @@ test-languages: setup  ## Check docs/languages.md: make and play its clients, an
 test-load: setup  ## Check docs/load.md and docs/discovery.md: a short load by ghz, and grpcurl; needs Go
 	$(BIN)/python -m pytest -q -m load tests/load
 
+test-packages: setup  ## Build both packages, install them where nothing else is, and run and type-check against them
+	$(BIN)/python -m pytest -q -m packages tests/packages
+
+# The same sources give the same bytes: every time in a package is that of the commit.
+build: setup  ## Build both packages into dist/, as sources and as wheels, and check what they say of themselves
+	rm -rf dist
+	export SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct)}; \
+		for project in core .; do $(BIN)/python -m build --no-isolation --outdir dist $$project > /dev/null; done
+	$(BIN)/twine check --strict dist/*
+
+image: setup  ## Keep the image of the schemas as they are released: only for a release, as CONTRIBUTING.md says
+	$(BIN)/buf build --exclude-source-info -o $(RELEASED)
+
+release-check: setup  ## Check what a release must hold: versions, changelog, compatible schemas, and the built packages
+	$(BIN)/python scripts/release.py
+	$(MAKE) --no-print-directory build test-packages
+
 lint: setup  ## Check style, types, who imports whom, and the schemas
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
@@ -156,7 +174,7 @@ lint: setup  ## Check style, types, who imports whom, and the schemas
 	$(BIN)/lint-imports --no-logo
 ifneq ($(wildcard proto/erqiwang/*/*.proto),)
 	$(BIN)/buf lint
-ifneq ($(wildcard $(RELEASED)),)
+ifneq ($(IS_RELEASED),)
 	$(BIN)/buf breaking --against $(RELEASED)
 endif
 	$(BIN)/python proto/generate.py --check

@@ -1,20 +1,23 @@
 """A build backend: setuptools, and mypyc where a compiled wheel is asked for.
 
-`pip wheel FOLDER` builds a pure wheel, `pip wheel -C compiled=true FOLDER` a compiled one of the same sources. A compiled
-wheel is built in a folder of its own, so that no binary is left beside a source and shadows it.
+`pip wheel FOLDER` builds a pure wheel, `pip wheel -C compiled=true FOLDER` a compiled one of the same sources. All is built
+in a copy of the project: no binary is left beside a source and shadows it, and nothing that an earlier build left behind gets into a package.
+With `SOURCE_DATE_EPOCH` set, building the same sources again gives the same bytes.
 """
 
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from shutil import copy, copytree, ignore_patterns
+from shutil import copyfile, copytree, ignore_patterns
 from typing import Final, TypeAlias, final
 
 from setuptools import build_meta
 
 from backend.expanding import expand
+from backend.repeating import repack
 
 ConfigSettings: TypeAlias = Mapping[str, str | list[str] | None] | None
 
@@ -37,7 +40,7 @@ class Backend:
     folder: Path
     """Where its `pyproject.toml` lies."""
     files: tuple[str, ...]
-    """What a wheel needs beside the package, relative to the folder."""
+    """Files and folders that a package needs beside the Python package, relative to the folder."""
     package: str
     """The folder of the package, relative to the folder."""
     compiled: tuple[str, ...]
@@ -48,9 +51,10 @@ class Backend:
     """Arguments of the type check that mypyc begins with."""
     compiling_needs: tuple[str, ...] = ()
     """The libraries, beside mypyc, whose types the type check reads."""
+    carried: tuple[tuple[str, str], ...] = ()
+    """What a wheel carries in its Python package too: a file or folder of the project, and its place below the Python package."""
 
     # What is the same for a pure and for a compiled wheel. An editable install is always pure.
-    build_sdist = staticmethod(build_meta.build_sdist)
     build_editable = staticmethod(build_meta.build_editable)
     get_requires_for_build_sdist = staticmethod(build_meta.get_requires_for_build_sdist)
     get_requires_for_build_editable = staticmethod(build_meta.get_requires_for_build_editable)
@@ -66,32 +70,62 @@ class Backend:
         self, wheel_directory: str, config_settings: ConfigSettings = None, metadata_directory: str | None = None
     ) -> str:
         """Build the wheel, pure or compiled; gives its name."""
-        if not _is_compiled(config_settings):
-            return build_meta.build_wheel(wheel_directory, config_settings, metadata_directory)
-        target, here = str(Path(wheel_directory).absolute()), Path.cwd()
+        target = str(Path(wheel_directory).absolute())
+        metadata = None if metadata_directory is None else str(Path(metadata_directory).absolute())
+        with self._copied() as project:
+            for source, place in self.carried:
+                _copy(project / source, project / self.package / place)
+            if not _is_compiled(config_settings):
+                return build_meta.build_wheel(target, config_settings, metadata)
+            self._prepare(project, _setting(config_settings, "level", "2"))
+            return build_meta.build_wheel(target)
+
+    def build_sdist(self, sdist_directory: str, config_settings: ConfigSettings = None) -> str:
+        """Build the source distribution; gives its name."""
+        target = Path(sdist_directory).absolute()
+        with self._copied():
+            name = build_meta.build_sdist(str(target), config_settings)
+        repack(target / name)
+        return name
+
+    @contextmanager
+    def _copied(self) -> Iterator[Path]:
+        """A copy of the project, in which the block runs."""
+        here = Path.cwd()
         with tempfile.TemporaryDirectory() as folder:
-            os.chdir(self._prepared(Path(folder) / "project", _setting(config_settings, "level", "2")))
+            project = Path(folder) / "project"
+            for name in (self.package, *self.files):
+                _copy(self.folder / name, project / name)
+            os.chdir(project)
             try:
-                return build_meta.build_wheel(target)
+                yield project
             finally:
                 os.chdir(here)
 
-    def _prepared(self, project: Path, level: str) -> Path:
-        """A copy of the project whose sources are ready for mypyc, to be optimised at that level of the C compiler."""
-        copytree(self.folder / self.package, project / self.package, ignore=ignore_patterns("__pycache__", "*.so"))
-        for file in self.files:
-            copy(self.folder / file, project / file)
+    def _prepare(self, project: Path, level: str) -> None:
+        """Make the sources of a copy ready for mypyc, to be optimised at that level of the C compiler."""
         sources = self._sources(project / self.package)
         for source in sources:
             expand(source)
         arguments = [*self.checked, *(str(source.relative_to(project)) for source in sources)]
         (project / "setup.py").write_text(_SETUP.format(arguments=arguments, level=level), encoding="utf-8")
-        return project
 
     def _sources(self, package: Path) -> list[Path]:
         # The face of a package is left as it is: it only hands names on, and mypyc would drop what it says of itself.
         found = _below(package, self.compiled) - _below(package, self.interpreted)
         return sorted(source for source in found if source.name != "__init__.py")
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy a file or folder with the plainest permissions: those of a checkout depend on the umask."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if source.is_dir():
+        leave_out = ignore_patterns("__pycache__", "*.so", "*.egg-info", "*.py[cod]")
+        copytree(source, target, ignore=leave_out, copy_function=copyfile)
+    else:
+        copyfile(source, target)
+    for file in (target, *target.rglob("*")):
+        file.chmod(0o755 if file.is_dir() else 0o644)
 
 
 def _below(package: Path, names: tuple[str, ...]) -> set[Path]:

@@ -9,7 +9,7 @@ _CORE: Final = Path(__file__).parent.parent
 
 core: Final = Backend(
     folder=_CORE,
-    files=("LICENSE", "pyproject.toml"),
+    files=("LICENSE", "MANIFEST.in", "README.md", "backend", "pyproject.toml"),
     package="erqiwang_core",
     compiled=(".",),
     interpreted=(),
@@ -19,7 +19,17 @@ core: Final = Backend(
 
 service: Final = Backend(
     folder=_CORE.parent,
-    files=("LICENSE", "pyproject.toml"),
+    files=(
+        "CHANGELOG.md",
+        "LICENSE",
+        "MANIFEST.in",
+        "README.md",
+        "core/backend",
+        "docs/cards.json",
+        "proto",
+        "pyproject.toml",
+    ),
+    carried=(("proto/erqiwang", "schemas/proto/erqiwang"), ("docs/cards.json", "schemas/cards.json")),
     package="erqiwang_grpc",
     # The way of a command, from the message that asks for it to the messages that tell of it.
     compiled=(

@@ -24,14 +24,14 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19\x65rqiwang/v1/bidding.proto\x12\x0b\x65rqiwang.v1\"\x15\n\x03\x42id\x12\x0e\n\x06points\x18\x01 \x01(\r\"\t\n\x07PassBid\"\'\n\x07\x42idMade\x12\x0c\n\x04seat\x18\x01 \x01(\r\x12\x0e\n\x06points\x18\x02 \x01(\r\"\x19\n\tBidPassed\x12\x0c\n\x04seat\x18\x01 \x01(\r\"F\n\rDeclarerFound\x12\x10\n\x08\x64\x65\x63larer\x18\x01 \x01(\r\x12\x0e\n\x06points\x18\x02 \x01(\r\x12\x13\n\x0bshown_kitty\x18\x03 \x03(\r\"@\n\x04\x43\x61ll\x12\x0c\n\x04seat\x18\x01 \x01(\r\x12\x10\n\x06points\x18\x02 \x01(\rH\x00\x12\x10\n\x06passed\x18\x03 \x01(\x08H\x00\x42\x06\n\x04\x63\x61llB\x02P\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19\x65rqiwang/v1/bidding.proto\x12\x0b\x65rqiwang.v1\"\x15\n\x03\x42id\x12\x0e\n\x06points\x18\x01 \x01(\r\"\t\n\x07PassBid\"\'\n\x07\x42idMade\x12\x0c\n\x04seat\x18\x01 \x01(\r\x12\x0e\n\x06points\x18\x02 \x01(\r\"\x19\n\tBidPassed\x12\x0c\n\x04seat\x18\x01 \x01(\r\"F\n\rDeclarerFound\x12\x10\n\x08\x64\x65\x63larer\x18\x01 \x01(\r\x12\x0e\n\x06points\x18\x02 \x01(\r\x12\x13\n\x0bshown_kitty\x18\x03 \x03(\r\"@\n\x04\x43\x61ll\x12\x0c\n\x04seat\x18\x01 \x01(\r\x12\x10\n\x06points\x18\x02 \x01(\rH\x00\x12\x10\n\x06passed\x18\x03 \x01(\x08H\x00\x42\x06\n\x04\x63\x61llBr\n\x0b\x65rqiwang.v1P\x01Z\x16\x65rqiwang/v1;erqiwangv1\xa2\x02\x03\x45QW\xaa\x02\x0b\x45rqiwang.V1\xca\x02\x0b\x45rqiwang\\V1\xe2\x02\x17\x45rqiwang\\V1\\GPBMetadata\xea\x02\x0c\x45rqiwang::V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'erqiwang.v1.bidding_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
-  _globals['DESCRIPTOR']._serialized_options = b'P\001'
+  _globals['DESCRIPTOR']._serialized_options = b'\n\013erqiwang.v1P\001Z\026erqiwang/v1;erqiwangv1\242\002\003EQW\252\002\013Erqiwang.V1\312\002\013Erqiwang\\V1\342\002\027Erqiwang\\V1\\GPBMetadata\352\002\014Erqiwang::V1'
   _globals['_BID']._serialized_start=42
   _globals['_BID']._serialized_end=63
   _globals['_PASSBID']._serialized_start=65

@@ -25,14 +25,14 @@ _sym_db = _symbol_database.Default()
 from erqiwang_grpc.v1 import playing_pb2 as erqiwang_dot_v1_dot_playing__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19\x65rqiwang/v1/burying.proto\x12\x0b\x65rqiwang.v1\x1a\x19\x65rqiwang/v1/playing.proto\"\x15\n\x04\x42ury\x12\r\n\x05\x63\x61rds\x18\x01 \x03(\r\"d\n\x0b\x43\x61rdsBuried\x12\x10\n\x08\x64\x65\x63larer\x18\x01 \x01(\r\x12\x12\n\nvoid_seats\x18\x02 \x03(\r\x12/\n\nstatements\x18\x03 \x03(\x0b\x32\x1b.erqiwang.v1.TrumpStatement\"\xa8\x01\n\nDisclosure\x12\x30\n\x07holding\x18\x01 \x01(\x0b\x32\x1f.erqiwang.v1.Disclosure.Holding\x12\x0e\n\x06jokers\x18\x02 \x01(\r\x12\x0e\n\x06sevens\x18\x03 \x01(\r\x12\x0c\n\x04twos\x18\x04 \x01(\r\x1a:\n\x07Holding\x12\x0e\n\x06trumps\x18\x01 \x01(\r\x12\r\n\x05pairs\x18\x02 \x01(\r\x12\x10\n\x08tractors\x18\x03 \x01(\rB\x02P\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19\x65rqiwang/v1/burying.proto\x12\x0b\x65rqiwang.v1\x1a\x19\x65rqiwang/v1/playing.proto\"\x15\n\x04\x42ury\x12\r\n\x05\x63\x61rds\x18\x01 \x03(\r\"d\n\x0b\x43\x61rdsBuried\x12\x10\n\x08\x64\x65\x63larer\x18\x01 \x01(\r\x12\x12\n\nvoid_seats\x18\x02 \x03(\r\x12/\n\nstatements\x18\x03 \x03(\x0b\x32\x1b.erqiwang.v1.TrumpStatement\"\xa8\x01\n\nDisclosure\x12\x30\n\x07holding\x18\x01 \x01(\x0b\x32\x1f.erqiwang.v1.Disclosure.Holding\x12\x0e\n\x06jokers\x18\x02 \x01(\r\x12\x0e\n\x06sevens\x18\x03 \x01(\r\x12\x0c\n\x04twos\x18\x04 \x01(\r\x1a:\n\x07Holding\x12\x0e\n\x06trumps\x18\x01 \x01(\r\x12\r\n\x05pairs\x18\x02 \x01(\r\x12\x10\n\x08tractors\x18\x03 \x01(\rBr\n\x0b\x65rqiwang.v1P\x01Z\x16\x65rqiwang/v1;erqiwangv1\xa2\x02\x03\x45QW\xaa\x02\x0b\x45rqiwang.V1\xca\x02\x0b\x45rqiwang\\V1\xe2\x02\x17\x45rqiwang\\V1\\GPBMetadata\xea\x02\x0c\x45rqiwang::V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'erqiwang.v1.burying_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
-  _globals['DESCRIPTOR']._serialized_options = b'P\001'
+  _globals['DESCRIPTOR']._serialized_options = b'\n\013erqiwang.v1P\001Z\026erqiwang/v1;erqiwangv1\242\002\003EQW\252\002\013Erqiwang.V1\312\002\013Erqiwang\\V1\342\002\027Erqiwang\\V1\\GPBMetadata\352\002\014Erqiwang::V1'
   _globals['_BURY']._serialized_start=69
   _globals['_BURY']._serialized_end=90
   _globals['_CARDSBURIED']._serialized_start=92

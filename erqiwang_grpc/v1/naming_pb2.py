@@ -25,14 +25,14 @@ _sym_db = _symbol_database.Default()
 from erqiwang_grpc.v1 import card_pb2 as erqiwang_dot_v1_dot_card__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18\x65rqiwang/v1/naming.proto\x12\x0b\x65rqiwang.v1\x1a\x16\x65rqiwang/v1/card.proto\".\n\tNameTrump\x12!\n\x05trump\x18\x01 \x01(\x0e\x32\x12.erqiwang.v1.Trump\"\x0b\n\tSurrender\"/\n\nTrumpNamed\x12!\n\x05trump\x18\x01 \x01(\x0e\x32\x12.erqiwang.v1.TrumpB\x02P\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18\x65rqiwang/v1/naming.proto\x12\x0b\x65rqiwang.v1\x1a\x16\x65rqiwang/v1/card.proto\".\n\tNameTrump\x12!\n\x05trump\x18\x01 \x01(\x0e\x32\x12.erqiwang.v1.Trump\"\x0b\n\tSurrender\"/\n\nTrumpNamed\x12!\n\x05trump\x18\x01 \x01(\x0e\x32\x12.erqiwang.v1.TrumpBr\n\x0b\x65rqiwang.v1P\x01Z\x16\x65rqiwang/v1;erqiwangv1\xa2\x02\x03\x45QW\xaa\x02\x0b\x45rqiwang.V1\xca\x02\x0b\x45rqiwang\\V1\xe2\x02\x17\x45rqiwang\\V1\\GPBMetadata\xea\x02\x0c\x45rqiwang::V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'erqiwang.v1.naming_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
-  _globals['DESCRIPTOR']._serialized_options = b'P\001'
+  _globals['DESCRIPTOR']._serialized_options = b'\n\013erqiwang.v1P\001Z\026erqiwang/v1;erqiwangv1\242\002\003EQW\252\002\013Erqiwang.V1\312\002\013Erqiwang\\V1\342\002\027Erqiwang\\V1\\GPBMetadata\352\002\014Erqiwang::V1'
   _globals['_NAMETRUMP']._serialized_start=65
   _globals['_NAMETRUMP']._serialized_end=111
   _globals['_SURRENDER']._serialized_start=113

@@ -33,8 +33,10 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     leave_out = shutil.ignore_patterns("__pycache__", "*.egg-info", "build")
     shutil.copytree(REPOSITORY / "core", source / "core", ignore=leave_out)
     shutil.copytree(REPOSITORY / "erqiwang_grpc", source / "erqiwang_grpc", ignore=leave_out)
-    for file in ("pyproject.toml", "LICENSE"):
-        shutil.copy(REPOSITORY / file, source)
+    shutil.copytree(REPOSITORY / "proto", source / "proto", ignore=leave_out)
+    (source / "docs").mkdir()
+    for file in ("CHANGELOG.md", "LICENSE", "MANIFEST.in", "README.md", "docs/cards.json", "pyproject.toml"):
+        shutil.copy(REPOSITORY / file, source / file)
     pip = (sys.executable, "-m", "pip", "--disable-pip-version-check")
     done(*pip, "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", folder, "./core", ".", folder=source)
     return sorted(folder.glob("*.whl"))

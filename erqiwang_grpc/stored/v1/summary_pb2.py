@@ -26,13 +26,14 @@ from erqiwang_grpc.stored.v1 import room_pb2 as erqiwang_dot_stored_dot_v1_dot_r
 from erqiwang_grpc.stored.v1 import settlement_pb2 as erqiwang_dot_stored_dot_v1_dot_settlement__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n erqiwang/stored/v1/summary.proto\x12\x12\x65rqiwang.stored.v1\x1a\x1d\x65rqiwang/stored/v1/room.proto\x1a#erqiwang/stored/v1/settlement.proto\"\xc4\x02\n\x0bRoomSummary\x12.\n\x06opened\x18\x01 \x01(\x0b\x32\x1e.erqiwang.stored.v1.RoomOpened\x12\r\n\x05state\x18\x02 \x01(\r\x12\r\n\x05phase\x18\x03 \x01(\r\x12\x0f\n\x07players\x18\x04 \x03(\t\x12\x0e\n\x06to_act\x18\x05 \x03(\r\x12\x0c\n\x04\x64\x65\x61l\x18\x06 \x01(\r\x12\x15\n\rsettled_deals\x18\x07 \x01(\r\x12\x0e\n\x06totals\x18\x08 \x03(\x11\x12\x32\n\ndisbanding\x18\r \x01(\x0b\x32\x1e.erqiwang.stored.v1.Disbanding\x12\x0f\n\x07\x63reated\x18\t \x01(\x03\x12\x14\n\x07started\x18\n \x01(\x03H\x00\x88\x01\x01\x12\x12\n\x05\x65nded\x18\x0b \x01(\x03H\x01\x88\x01\x01\x12\x0c\n\x04last\x18\x0c \x01(\x03\x42\n\n\x08_startedB\x08\n\x06_endedb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n erqiwang/stored/v1/summary.proto\x12\x12\x65rqiwang.stored.v1\x1a\x1d\x65rqiwang/stored/v1/room.proto\x1a#erqiwang/stored/v1/settlement.proto\"\xc4\x02\n\x0bRoomSummary\x12.\n\x06opened\x18\x01 \x01(\x0b\x32\x1e.erqiwang.stored.v1.RoomOpened\x12\r\n\x05state\x18\x02 \x01(\r\x12\r\n\x05phase\x18\x03 \x01(\r\x12\x0f\n\x07players\x18\x04 \x03(\t\x12\x0e\n\x06to_act\x18\x05 \x03(\r\x12\x0c\n\x04\x64\x65\x61l\x18\x06 \x01(\r\x12\x15\n\rsettled_deals\x18\x07 \x01(\r\x12\x0e\n\x06totals\x18\x08 \x03(\x11\x12\x32\n\ndisbanding\x18\r \x01(\x0b\x32\x1e.erqiwang.stored.v1.Disbanding\x12\x0f\n\x07\x63reated\x18\t \x01(\x03\x12\x14\n\x07started\x18\n \x01(\x03H\x00\x88\x01\x01\x12\x12\n\x05\x65nded\x18\x0b \x01(\x03H\x01\x88\x01\x01\x12\x0c\n\x04last\x18\x0c \x01(\x03\x42\n\n\x08_startedB\x08\n\x06_endedB\x9c\x01\n\x12\x65rqiwang.stored.v1P\x01Z\x1b\x65rqiwang/stored/v1;storedv1\xa2\x02\x04\x45QWS\xaa\x02\x12\x45rqiwang.Stored.V1\xca\x02\x12\x45rqiwang\\Stored\\V1\xe2\x02\x1e\x45rqiwang\\Stored\\V1\\GPBMetadata\xea\x02\x14\x45rqiwang::Stored::V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'erqiwang.stored.v1.summary_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
-  DESCRIPTOR._loaded_options = None
+  _globals['DESCRIPTOR']._loaded_options = None
+  _globals['DESCRIPTOR']._serialized_options = b'\n\022erqiwang.stored.v1P\001Z\033erqiwang/stored/v1;storedv1\242\002\004EQWS\252\002\022Erqiwang.Stored.V1\312\002\022Erqiwang\\Stored\\V1\342\002\036Erqiwang\\Stored\\V1\\GPBMetadata\352\002\024Erqiwang::Stored::V1'
   _globals['_ROOMSUMMARY']._serialized_start=125
   _globals['_ROOMSUMMARY']._serialized_end=449
 # @@protoc_insertion_point(module_scope)
