@@ -35,7 +35,7 @@ from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1e\x65rqiwang/v1/seat_service.proto\x12\x0b\x65rqiwang.v1\x1a\x19\x65rqiwang/v1/bidding.proto\x1a\x19\x65rqiwang/v1/burying.proto\x1a\x18\x65rqiwang/v1/naming.proto\x1a\x19\x65rqiwang/v1/playing.proto\x1a\x18\x65rqiwang/v1/record.proto\x1a\x19\x65rqiwang/v1/refusal.proto\x1a\x16\x65rqiwang/v1/room.proto\x1a\x1c\x65rqiwang/v1/settlement.proto\x1a\x16\x65rqiwang/v1/view.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x87\x03\n\x07\x43ommand\x12\x1f\n\x03\x62id\x18\x01 \x01(\x0b\x32\x10.erqiwang.v1.BidH\x00\x12(\n\x08pass_bid\x18\x02 \x01(\x0b\x32\x14.erqiwang.v1.PassBidH\x00\x12,\n\nname_trump\x18\x03 \x01(\x0b\x32\x16.erqiwang.v1.NameTrumpH\x00\x12+\n\tsurrender\x18\x04 \x01(\x0b\x32\x16.erqiwang.v1.SurrenderH\x00\x12!\n\x04\x62ury\x18\x05 \x01(\x0b\x32\x11.erqiwang.v1.BuryH\x00\x12,\n\nplay_cards\x18\x06 \x01(\x0b\x32\x16.erqiwang.v1.PlayCardsH\x00\x12#\n\x05ready\x18\x07 \x01(\x0b\x32\x12.erqiwang.v1.ReadyH\x00\x12%\n\x06signal\x18\x08 \x01(\x0b\x32\x13.erqiwang.v1.SignalH\x00\x12.\n\x0bshow_trumps\x18\t \x01(\x0b\x32\x17.erqiwang.v1.ShowTrumpsH\x00\x42\t\n\x07\x63ommand\"H\n\x06\x41ttach\x12\x19\n\x0clast_version\x18\x01 \x01(\x04H\x00\x88\x01\x01\x12\x12\n\nseat_token\x18\x02 \x01(\tB\x0f\n\r_last_version\"\x08\n\x06\x44\x65tach\"M\n\tHeartbeat\x12\x0f\n\x07version\x18\x01 \x01(\x04\x12/\n\x0bserver_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xb5\x02\n\x0bPlayRequest\x12\x12\n\ncommand_id\x18\x01 \x01(\t\x12\x1d\n\x10\x65xpected_version\x18\x02 \x01(\x04H\x01\x88\x01\x01\x12%\n\x06\x61ttach\x18\x03 \x01(\x0b\x32\x13.erqiwang.v1.AttachH\x00\x12%\n\x06\x64\x65tach\x18\x04 \x01(\x0b\x32\x13.erqiwang.v1.DetachH\x00\x12+\n\theartbeat\x18\x05 \x01(\x0b\x32\x16.erqiwang.v1.HeartbeatH\x00\x12\'\n\x07\x63ommand\x18\x06 \x01(\x0b\x32\x14.erqiwang.v1.CommandH\x00\x12/\n\x06record\x18\x07 \x01(\x0b\x32\x1d.erqiwang.v1.GetRecordRequestH\x00\x42\t\n\x07requestB\x13\n\x11_expected_version\"\x92\x01\n\x08Snapshot\x12\x0f\n\x07version\x18\x01 \x01(\x04\x12\x1f\n\x04view\x18\x02 \x01(\x0b\x32\x11.erqiwang.v1.View\x12#\n\x06missed\x18\x03 \x03(\x0b\x32\x13.erqiwang.v1.Notice\x12/\n\x0bserver_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xdb\x05\n\x06Notice\x12\x0f\n\x07version\x18\x01 \x01(\x04\x12(\n\x04time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\nseat_taken\x18\n \x01(\x0b\x32\x16.erqiwang.v1.SeatTakenH\x00\x12*\n\tseat_left\x18\x0b \x01(\x0b\x32\x15.erqiwang.v1.SeatLeftH\x00\x12\x30\n\x0c\x64\x65\x61l_started\x18\x0c \x01(\x0b\x32\x18.erqiwang.v1.DealStartedH\x00\x12(\n\x08\x62id_made\x18\r \x01(\x0b\x32\x14.erqiwang.v1.BidMadeH\x00\x12,\n\nbid_passed\x18\x0e \x01(\x0b\x32\x16.erqiwang.v1.BidPassedH\x00\x12\x34\n\x0e\x64\x65\x63larer_found\x18\x0f \x01(\x0b\x32\x1a.erqiwang.v1.DeclarerFoundH\x00\x12.\n\x0btrump_named\x18\x10 \x01(\x0b\x32\x17.erqiwang.v1.TrumpNamedH\x00\x12\x30\n\x0c\x63\x61rds_buried\x18\x11 \x01(\x0b\x32\x18.erqiwang.v1.CardsBuriedH\x00\x12*\n\tcards_led\x18\x12 \x01(\x0b\x32\x15.erqiwang.v1.CardsLedH\x00\x12\x34\n\x0e\x63\x61rds_followed\x18\x13 \x01(\x0b\x32\x1a.erqiwang.v1.CardsFollowedH\x00\x12,\n\ndeal_ended\x18\x14 \x01(\x0b\x32\x16.erqiwang.v1.DealEndedH\x00\x12,\n\nseat_ready\x18\x15 \x01(\x0b\x32\x16.erqiwang.v1.SeatReadyH\x00\x12.\n\x0bmatch_ended\x18\x16 \x01(\x0b\x32\x17.erqiwang.v1.MatchEndedH\x00\x12#\n\x07\x63hanged\x18\x03 \x01(\x0b\x32\x12.erqiwang.v1.PartsB\x07\n\x05\x63\x61use\"v\n\x08\x41\x63\x63\x65pted\x12\x12\n\ncommand_id\x18\x01 \x01(\t\x12\x0f\n\x07request\x18\x05 \x01(\x04\x12\x15\n\rfirst_version\x18\x02 \x01(\x04\x12\x14\n\x0clast_version\x18\x03 \x01(\x04\x12\x18\n\x10repeated_command\x18\x04 \x01(\x08\"f\n\x07Refused\x12\x12\n\ncommand_id\x18\x01 \x01(\t\x12\x0f\n\x07request\x18\x04 \x01(\x04\x12%\n\x07refusal\x18\x02 \x01(\x0b\x32\x14.erqiwang.v1.Refusal\x12\x0f\n\x07version\x18\x03 \x01(\x04\"G\n\nRecordRead\x12\x0f\n\x07request\x18\x01 \x01(\x04\x12(\n\x06record\x18\x02 \x01(\x0b\x32\x18.erqiwang.v1.MatchRecord\"\x1b\n\x08Presence\x12\x0f\n\x07present\x18\x01 \x03(\x08\"\xe6\x01\n\x07Goodbye\x12+\n\x06reason\x18\x01 \x01(\x0e\x32\x1b.erqiwang.v1.Goodbye.Reason\x12.\n\x0bretry_delay\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Duration\"~\n\x06Reason\x12\x16\n\x12REASON_UNSPECIFIED\x10\x00\x12\x14\n\x10REASON_DISPLACED\x10\x01\x12\x13\n\x0fREASON_DRAINING\x10\x02\x12\x13\n\x0fREASON_UNSEATED\x10\x03\x12\x1c\n\x18REASON_TOO_MANY_COMMANDS\x10\x04\"\xd9\x03\n\x0bSeatMessage\x12)\n\x08snapshot\x18\x01 \x01(\x0b\x32\x15.erqiwang.v1.SnapshotH\x00\x12%\n\x06notice\x18\x02 \x01(\x0b\x32\x13.erqiwang.v1.NoticeH\x00\x12)\n\x08\x61\x63\x63\x65pted\x18\x03 \x01(\x0b\x32\x15.erqiwang.v1.AcceptedH\x00\x12\'\n\x07refused\x18\x04 \x01(\x0b\x32\x14.erqiwang.v1.RefusedH\x00\x12\x36\n\x0fsignal_received\x18\x05 \x01(\x0b\x32\x1b.erqiwang.v1.SignalReceivedH\x00\x12\x30\n\x0ctrumps_shown\x18\x06 \x01(\x0b\x32\x18.erqiwang.v1.TrumpsShownH\x00\x12)\n\x08presence\x18\x07 \x01(\x0b\x32\x15.erqiwang.v1.PresenceH\x00\x12+\n\theartbeat\x18\x08 \x01(\x0b\x32\x16.erqiwang.v1.HeartbeatH\x00\x12\'\n\x07goodbye\x18\t \x01(\x0b\x32\x14.erqiwang.v1.GoodbyeH\x00\x12.\n\x0brecord_read\x18\n \x01(\x0b\x32\x17.erqiwang.v1.RecordReadH\x00\x42\t\n\x07message\":\n\x0cPlayResponse\x12*\n\x08messages\x18\x01 \x03(\x0b\x32\x18.erqiwang.v1.SeatMessage\":\n\x0cWatchRequest\x12\x19\n\x0clast_version\x18\x01 \x01(\x04H\x00\x88\x01\x01\x42\x0f\n\r_last_version\"{\n\nActRequest\x12\x12\n\ncommand_id\x18\x01 \x01(\t\x12\x1d\n\x10\x65xpected_version\x18\x02 \x01(\x04H\x00\x88\x01\x01\x12%\n\x07\x63ommand\x18\x03 \x01(\x0b\x32\x14.erqiwang.v1.CommandB\x13\n\x11_expected_version\"\x8c\x01\n\x0b\x41\x63tResponse\x12\'\n\x08\x61\x63\x63\x65pted\x18\x01 \x01(\x0b\x32\x15.erqiwang.v1.Accepted\x12$\n\x07notices\x18\x02 \x03(\x0b\x32\x13.erqiwang.v1.Notice\x12.\n\x0ctrumps_shown\x18\x03 \x01(\x0b\x32\x18.erqiwang.v1.TrumpsShown\"<\n\x0eGetViewRequest\x12\x19\n\x0clast_version\x18\x01 \x01(\x04H\x00\x88\x01\x01\x42\x0f\n\r_last_version\":\n\x0fGetViewResponse\x12\'\n\x08snapshot\x18\x01 \x01(\x0b\x32\x15.erqiwang.v1.Snapshot\"\x12\n\x10GetRecordRequest\"=\n\x11GetRecordResponse\x12(\n\x06record\x18\x01 \x01(\x0b\x32\x18.erqiwang.v1.MatchRecord2\xdb\x02\n\x0bSeatService\x12?\n\x04Play\x12\x18.erqiwang.v1.PlayRequest\x1a\x19.erqiwang.v1.PlayResponse(\x01\x30\x01\x12?\n\x05Watch\x12\x19.erqiwang.v1.WatchRequest\x1a\x19.erqiwang.v1.PlayResponse0\x01\x12\x38\n\x03\x41\x63t\x12\x17.erqiwang.v1.ActRequest\x1a\x18.erqiwang.v1.ActResponse\x12\x44\n\x07GetView\x12\x1b.erqiwang.v1.GetViewRequest\x1a\x1c.erqiwang.v1.GetViewResponse\x12J\n\tGetRecord\x12\x1d.erqiwang.v1.GetRecordRequest\x1a\x1e.erqiwang.v1.GetRecordResponseB\x02P\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1e\x65rqiwang/v1/seat_service.proto\x12\x0b\x65rqiwang.v1\x1a\x19\x65rqiwang/v1/bidding.proto\x1a\x19\x65rqiwang/v1/burying.proto\x1a\x18\x65rqiwang/v1/naming.proto\x1a\x19\x65rqiwang/v1/playing.proto\x1a\x18\x65rqiwang/v1/record.proto\x1a\x19\x65rqiwang/v1/refusal.proto\x1a\x16\x65rqiwang/v1/room.proto\x1a\x1c\x65rqiwang/v1/settlement.proto\x1a\x16\x65rqiwang/v1/view.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x87\x03\n\x07\x43ommand\x12\x1f\n\x03\x62id\x18\x01 \x01(\x0b\x32\x10.erqiwang.v1.BidH\x00\x12(\n\x08pass_bid\x18\x02 \x01(\x0b\x32\x14.erqiwang.v1.PassBidH\x00\x12,\n\nname_trump\x18\x03 \x01(\x0b\x32\x16.erqiwang.v1.NameTrumpH\x00\x12+\n\tsurrender\x18\x04 \x01(\x0b\x32\x16.erqiwang.v1.SurrenderH\x00\x12!\n\x04\x62ury\x18\x05 \x01(\x0b\x32\x11.erqiwang.v1.BuryH\x00\x12,\n\nplay_cards\x18\x06 \x01(\x0b\x32\x16.erqiwang.v1.PlayCardsH\x00\x12#\n\x05ready\x18\x07 \x01(\x0b\x32\x12.erqiwang.v1.ReadyH\x00\x12%\n\x06signal\x18\x08 \x01(\x0b\x32\x13.erqiwang.v1.SignalH\x00\x12.\n\x0bshow_trumps\x18\t \x01(\x0b\x32\x17.erqiwang.v1.ShowTrumpsH\x00\x42\t\n\x07\x63ommand\"H\n\x06\x41ttach\x12\x19\n\x0clast_version\x18\x01 \x01(\x04H\x00\x88\x01\x01\x12\x12\n\nseat_token\x18\x02 \x01(\tB\x0f\n\r_last_version\"\x08\n\x06\x44\x65tach\"M\n\tHeartbeat\x12\x0f\n\x07version\x18\x01 \x01(\x04\x12/\n\x0bserver_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xe2\x02\n\x0bPlayRequest\x12\x12\n\ncommand_id\x18\x01 \x01(\t\x12\x1d\n\x10\x65xpected_version\x18\x02 \x01(\x04H\x01\x88\x01\x01\x12%\n\x06\x61ttach\x18\x03 \x01(\x0b\x32\x13.erqiwang.v1.AttachH\x00\x12%\n\x06\x64\x65tach\x18\x04 \x01(\x0b\x32\x13.erqiwang.v1.DetachH\x00\x12+\n\theartbeat\x18\x05 \x01(\x0b\x32\x16.erqiwang.v1.HeartbeatH\x00\x12\'\n\x07\x63ommand\x18\x06 \x01(\x0b\x32\x14.erqiwang.v1.CommandH\x00\x12/\n\x06record\x18\x07 \x01(\x0b\x32\x1d.erqiwang.v1.GetRecordRequestH\x00\x12+\n\x04hint\x18\x08 \x01(\x0b\x32\x1b.erqiwang.v1.GetHintRequestH\x00\x42\t\n\x07requestB\x13\n\x11_expected_version\"\x92\x01\n\x08Snapshot\x12\x0f\n\x07version\x18\x01 \x01(\x04\x12\x1f\n\x04view\x18\x02 \x01(\x0b\x32\x11.erqiwang.v1.View\x12#\n\x06missed\x18\x03 \x03(\x0b\x32\x13.erqiwang.v1.Notice\x12/\n\x0bserver_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xdb\x05\n\x06Notice\x12\x0f\n\x07version\x18\x01 \x01(\x04\x12(\n\x04time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\nseat_taken\x18\n \x01(\x0b\x32\x16.erqiwang.v1.SeatTakenH\x00\x12*\n\tseat_left\x18\x0b \x01(\x0b\x32\x15.erqiwang.v1.SeatLeftH\x00\x12\x30\n\x0c\x64\x65\x61l_started\x18\x0c \x01(\x0b\x32\x18.erqiwang.v1.DealStartedH\x00\x12(\n\x08\x62id_made\x18\r \x01(\x0b\x32\x14.erqiwang.v1.BidMadeH\x00\x12,\n\nbid_passed\x18\x0e \x01(\x0b\x32\x16.erqiwang.v1.BidPassedH\x00\x12\x34\n\x0e\x64\x65\x63larer_found\x18\x0f \x01(\x0b\x32\x1a.erqiwang.v1.DeclarerFoundH\x00\x12.\n\x0btrump_named\x18\x10 \x01(\x0b\x32\x17.erqiwang.v1.TrumpNamedH\x00\x12\x30\n\x0c\x63\x61rds_buried\x18\x11 \x01(\x0b\x32\x18.erqiwang.v1.CardsBuriedH\x00\x12*\n\tcards_led\x18\x12 \x01(\x0b\x32\x15.erqiwang.v1.CardsLedH\x00\x12\x34\n\x0e\x63\x61rds_followed\x18\x13 \x01(\x0b\x32\x1a.erqiwang.v1.CardsFollowedH\x00\x12,\n\ndeal_ended\x18\x14 \x01(\x0b\x32\x16.erqiwang.v1.DealEndedH\x00\x12,\n\nseat_ready\x18\x15 \x01(\x0b\x32\x16.erqiwang.v1.SeatReadyH\x00\x12.\n\x0bmatch_ended\x18\x16 \x01(\x0b\x32\x17.erqiwang.v1.MatchEndedH\x00\x12#\n\x07\x63hanged\x18\x03 \x01(\x0b\x32\x12.erqiwang.v1.PartsB\x07\n\x05\x63\x61use\"v\n\x08\x41\x63\x63\x65pted\x12\x12\n\ncommand_id\x18\x01 \x01(\t\x12\x0f\n\x07request\x18\x05 \x01(\x04\x12\x15\n\rfirst_version\x18\x02 \x01(\x04\x12\x14\n\x0clast_version\x18\x03 \x01(\x04\x12\x18\n\x10repeated_command\x18\x04 \x01(\x08\"f\n\x07Refused\x12\x12\n\ncommand_id\x18\x01 \x01(\t\x12\x0f\n\x07request\x18\x04 \x01(\x04\x12%\n\x07refusal\x18\x02 \x01(\x0b\x32\x14.erqiwang.v1.Refusal\x12\x0f\n\x07version\x18\x03 \x01(\x04\"G\n\nRecordRead\x12\x0f\n\x07request\x18\x01 \x01(\x04\x12(\n\x06record\x18\x02 \x01(\x0b\x32\x18.erqiwang.v1.MatchRecord\"c\n\x04Hint\x12\x12\n\ncommand_id\x18\x01 \x01(\t\x12\x0f\n\x07request\x18\x02 \x01(\x04\x12\x0f\n\x07version\x18\x03 \x01(\x04\x12%\n\x07\x63ommand\x18\x04 \x01(\x0b\x32\x14.erqiwang.v1.Command\"\x1b\n\x08Presence\x12\x0f\n\x07present\x18\x01 \x03(\x08\"\xe6\x01\n\x07Goodbye\x12+\n\x06reason\x18\x01 \x01(\x0e\x32\x1b.erqiwang.v1.Goodbye.Reason\x12.\n\x0bretry_delay\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Duration\"~\n\x06Reason\x12\x16\n\x12REASON_UNSPECIFIED\x10\x00\x12\x14\n\x10REASON_DISPLACED\x10\x01\x12\x13\n\x0fREASON_DRAINING\x10\x02\x12\x13\n\x0fREASON_UNSEATED\x10\x03\x12\x1c\n\x18REASON_TOO_MANY_COMMANDS\x10\x04\"\xfc\x03\n\x0bSeatMessage\x12)\n\x08snapshot\x18\x01 \x01(\x0b\x32\x15.erqiwang.v1.SnapshotH\x00\x12%\n\x06notice\x18\x02 \x01(\x0b\x32\x13.erqiwang.v1.NoticeH\x00\x12)\n\x08\x61\x63\x63\x65pted\x18\x03 \x01(\x0b\x32\x15.erqiwang.v1.AcceptedH\x00\x12\'\n\x07refused\x18\x04 \x01(\x0b\x32\x14.erqiwang.v1.RefusedH\x00\x12\x36\n\x0fsignal_received\x18\x05 \x01(\x0b\x32\x1b.erqiwang.v1.SignalReceivedH\x00\x12\x30\n\x0ctrumps_shown\x18\x06 \x01(\x0b\x32\x18.erqiwang.v1.TrumpsShownH\x00\x12)\n\x08presence\x18\x07 \x01(\x0b\x32\x15.erqiwang.v1.PresenceH\x00\x12+\n\theartbeat\x18\x08 \x01(\x0b\x32\x16.erqiwang.v1.HeartbeatH\x00\x12\'\n\x07goodbye\x18\t \x01(\x0b\x32\x14.erqiwang.v1.GoodbyeH\x00\x12.\n\x0brecord_read\x18\n \x01(\x0b\x32\x17.erqiwang.v1.RecordReadH\x00\x12!\n\x04hint\x18\x0b \x01(\x0b\x32\x11.erqiwang.v1.HintH\x00\x42\t\n\x07message\":\n\x0cPlayResponse\x12*\n\x08messages\x18\x01 \x03(\x0b\x32\x18.erqiwang.v1.SeatMessage\":\n\x0cWatchRequest\x12\x19\n\x0clast_version\x18\x01 \x01(\x04H\x00\x88\x01\x01\x42\x0f\n\r_last_version\"{\n\nActRequest\x12\x12\n\ncommand_id\x18\x01 \x01(\t\x12\x1d\n\x10\x65xpected_version\x18\x02 \x01(\x04H\x00\x88\x01\x01\x12%\n\x07\x63ommand\x18\x03 \x01(\x0b\x32\x14.erqiwang.v1.CommandB\x13\n\x11_expected_version\"\x8c\x01\n\x0b\x41\x63tResponse\x12\'\n\x08\x61\x63\x63\x65pted\x18\x01 \x01(\x0b\x32\x15.erqiwang.v1.Accepted\x12$\n\x07notices\x18\x02 \x03(\x0b\x32\x13.erqiwang.v1.Notice\x12.\n\x0ctrumps_shown\x18\x03 \x01(\x0b\x32\x18.erqiwang.v1.TrumpsShown\"<\n\x0eGetViewRequest\x12\x19\n\x0clast_version\x18\x01 \x01(\x04H\x00\x88\x01\x01\x42\x0f\n\r_last_version\":\n\x0fGetViewResponse\x12\'\n\x08snapshot\x18\x01 \x01(\x0b\x32\x15.erqiwang.v1.Snapshot\"\x10\n\x0eGetHintRequest\"2\n\x0fGetHintResponse\x12\x1f\n\x04hint\x18\x01 \x01(\x0b\x32\x11.erqiwang.v1.Hint\"\x12\n\x10GetRecordRequest\"=\n\x11GetRecordResponse\x12(\n\x06record\x18\x01 \x01(\x0b\x32\x18.erqiwang.v1.MatchRecord2\xa1\x03\n\x0bSeatService\x12?\n\x04Play\x12\x18.erqiwang.v1.PlayRequest\x1a\x19.erqiwang.v1.PlayResponse(\x01\x30\x01\x12?\n\x05Watch\x12\x19.erqiwang.v1.WatchRequest\x1a\x19.erqiwang.v1.PlayResponse0\x01\x12\x38\n\x03\x41\x63t\x12\x17.erqiwang.v1.ActRequest\x1a\x18.erqiwang.v1.ActResponse\x12\x44\n\x07GetView\x12\x1b.erqiwang.v1.GetViewRequest\x1a\x1c.erqiwang.v1.GetViewResponse\x12\x44\n\x07GetHint\x12\x1b.erqiwang.v1.GetHintRequest\x1a\x1c.erqiwang.v1.GetHintResponse\x12J\n\tGetRecord\x12\x1d.erqiwang.v1.GetRecordRequest\x1a\x1e.erqiwang.v1.GetRecordResponseB\x02P\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -52,41 +52,47 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_HEARTBEAT']._serialized_start=828
   _globals['_HEARTBEAT']._serialized_end=905
   _globals['_PLAYREQUEST']._serialized_start=908
-  _globals['_PLAYREQUEST']._serialized_end=1217
-  _globals['_SNAPSHOT']._serialized_start=1220
-  _globals['_SNAPSHOT']._serialized_end=1366
-  _globals['_NOTICE']._serialized_start=1369
-  _globals['_NOTICE']._serialized_end=2100
-  _globals['_ACCEPTED']._serialized_start=2102
-  _globals['_ACCEPTED']._serialized_end=2220
-  _globals['_REFUSED']._serialized_start=2222
-  _globals['_REFUSED']._serialized_end=2324
-  _globals['_RECORDREAD']._serialized_start=2326
-  _globals['_RECORDREAD']._serialized_end=2397
-  _globals['_PRESENCE']._serialized_start=2399
-  _globals['_PRESENCE']._serialized_end=2426
-  _globals['_GOODBYE']._serialized_start=2429
-  _globals['_GOODBYE']._serialized_end=2659
-  _globals['_GOODBYE_REASON']._serialized_start=2533
-  _globals['_GOODBYE_REASON']._serialized_end=2659
-  _globals['_SEATMESSAGE']._serialized_start=2662
-  _globals['_SEATMESSAGE']._serialized_end=3135
-  _globals['_PLAYRESPONSE']._serialized_start=3137
-  _globals['_PLAYRESPONSE']._serialized_end=3195
-  _globals['_WATCHREQUEST']._serialized_start=3197
-  _globals['_WATCHREQUEST']._serialized_end=3255
-  _globals['_ACTREQUEST']._serialized_start=3257
-  _globals['_ACTREQUEST']._serialized_end=3380
-  _globals['_ACTRESPONSE']._serialized_start=3383
-  _globals['_ACTRESPONSE']._serialized_end=3523
-  _globals['_GETVIEWREQUEST']._serialized_start=3525
-  _globals['_GETVIEWREQUEST']._serialized_end=3585
-  _globals['_GETVIEWRESPONSE']._serialized_start=3587
-  _globals['_GETVIEWRESPONSE']._serialized_end=3645
-  _globals['_GETRECORDREQUEST']._serialized_start=3647
-  _globals['_GETRECORDREQUEST']._serialized_end=3665
-  _globals['_GETRECORDRESPONSE']._serialized_start=3667
-  _globals['_GETRECORDRESPONSE']._serialized_end=3728
-  _globals['_SEATSERVICE']._serialized_start=3731
-  _globals['_SEATSERVICE']._serialized_end=4078
+  _globals['_PLAYREQUEST']._serialized_end=1262
+  _globals['_SNAPSHOT']._serialized_start=1265
+  _globals['_SNAPSHOT']._serialized_end=1411
+  _globals['_NOTICE']._serialized_start=1414
+  _globals['_NOTICE']._serialized_end=2145
+  _globals['_ACCEPTED']._serialized_start=2147
+  _globals['_ACCEPTED']._serialized_end=2265
+  _globals['_REFUSED']._serialized_start=2267
+  _globals['_REFUSED']._serialized_end=2369
+  _globals['_RECORDREAD']._serialized_start=2371
+  _globals['_RECORDREAD']._serialized_end=2442
+  _globals['_HINT']._serialized_start=2444
+  _globals['_HINT']._serialized_end=2543
+  _globals['_PRESENCE']._serialized_start=2545
+  _globals['_PRESENCE']._serialized_end=2572
+  _globals['_GOODBYE']._serialized_start=2575
+  _globals['_GOODBYE']._serialized_end=2805
+  _globals['_GOODBYE_REASON']._serialized_start=2679
+  _globals['_GOODBYE_REASON']._serialized_end=2805
+  _globals['_SEATMESSAGE']._serialized_start=2808
+  _globals['_SEATMESSAGE']._serialized_end=3316
+  _globals['_PLAYRESPONSE']._serialized_start=3318
+  _globals['_PLAYRESPONSE']._serialized_end=3376
+  _globals['_WATCHREQUEST']._serialized_start=3378
+  _globals['_WATCHREQUEST']._serialized_end=3436
+  _globals['_ACTREQUEST']._serialized_start=3438
+  _globals['_ACTREQUEST']._serialized_end=3561
+  _globals['_ACTRESPONSE']._serialized_start=3564
+  _globals['_ACTRESPONSE']._serialized_end=3704
+  _globals['_GETVIEWREQUEST']._serialized_start=3706
+  _globals['_GETVIEWREQUEST']._serialized_end=3766
+  _globals['_GETVIEWRESPONSE']._serialized_start=3768
+  _globals['_GETVIEWRESPONSE']._serialized_end=3826
+  _globals['_GETHINTREQUEST']._serialized_start=3828
+  _globals['_GETHINTREQUEST']._serialized_end=3844
+  _globals['_GETHINTRESPONSE']._serialized_start=3846
+  _globals['_GETHINTRESPONSE']._serialized_end=3896
+  _globals['_GETRECORDREQUEST']._serialized_start=3898
+  _globals['_GETRECORDREQUEST']._serialized_end=3916
+  _globals['_GETRECORDRESPONSE']._serialized_start=3918
+  _globals['_GETRECORDRESPONSE']._serialized_end=3979
+  _globals['_SEATSERVICE']._serialized_start=3982
+  _globals['_SEATSERVICE']._serialized_end=4399
 # @@protoc_insertion_point(module_scope)
