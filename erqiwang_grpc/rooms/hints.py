@@ -15,7 +15,6 @@ from typing import Final, final
 
 from erqiwang_core.match import Command, Match
 from erqiwang_core.parts import View
-from erqiwang_core.players import Sensible
 from erqiwang_core.refusals import NotYourTurn
 from erqiwang_core.units import Seat
 from erqiwang_core.view import advice, progress, turn, view
@@ -25,7 +24,6 @@ from erqiwang_grpc.store import Version
 
 _WAITING: Final = 64
 """Most hints that may be worked out or wait. At 0.6 ms each the last of them waits for 40 ms."""
-_PLAYER: Final = Sensible()
 
 
 @final
@@ -43,7 +41,9 @@ def hint(seen: View) -> Command | None:
 
     The same view has the same hint: the random source is made anew for each, and holds nothing of the server.
     """
-    return _PLAYER.act(seen, Random(0))
+    from erqiwang_core.players import Sensible  # noqa: PLC0415  # a server that gives no hints loads no players
+
+    return Sensible().act(seen, Random(0))
 
 
 def no_hint(match: Match, seat: Seat) -> HintsForbidden | NotYourTurn | NothingToDecide | None:
