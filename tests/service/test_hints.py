@@ -140,6 +140,17 @@ def over(view: view_pb2.View) -> bool:
     return view.parts.progress.phase == view_pb2.PHASE_OVER
 
 
+async def test_a_seat_that_is_told_one_way_gets_hints_too(service: Service) -> None:
+    table = await seated(service.platform)
+    async with service.one_way(table.tokens[0]) as first, service.one_way(table.tokens[1]) as second:
+        given = await first.hint()
+        assert isinstance(given, pb.Hint)
+        assert given.command == sensible(first.view)
+        answer = await second.hint()
+        assert isinstance(answer, pb.Refused)
+        assert answer.refusal.WhichOneof("reason") == "not_your_turn"
+
+
 async def test_a_hint_that_a_lost_stream_has_swallowed_is_asked_for_again(service: Service) -> None:
     table = await seated(service.platform)
     async with service.client(table.tokens[0]) as seat:
