@@ -241,6 +241,25 @@ class Reason(Enum):
         "Let the match go on with the players who sit there, or open another room.",
         Code.SEAT,
     )
+    HINTS_FORBIDDEN = Row(
+        GrpcStatus.FAILED_PRECONDITION,
+        "The options of the room forbid hints.",
+        "Do not ask for hints in this room: the view's options say so.",
+        Code.RULE,
+    )
+    NOTHING_TO_DECIDE = Row(
+        GrpcStatus.FAILED_PRECONDITION,
+        "The seat has nothing to decide now.",
+        "Ask for a hint while the view's advice holds a choice.",
+        Code.STEP,
+    )
+    TOO_MANY_HINTS = Row(
+        GrpcStatus.RESOURCE_EXHAUSTED,
+        "As many hints as the server takes are waiting to be worked out.",
+        "Ask again after the delay.",
+        Code.RULE,
+        _CROWDED,
+    )
     FOREIGN_CURSOR = Row(
         GrpcStatus.FAILED_PRECONDITION,
         "The page token or cursor is of another store, from before this one was restored or copied: list again from the "

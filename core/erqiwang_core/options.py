@@ -104,6 +104,8 @@ class RoomOptions:
     review: bool = True
     countdowns: Countdowns = Countdowns()
     start: Start = Start.LAST_SEAT
+    hints: bool = True
+    """Whether a seat may ask the server what a sensible player would do in its place."""
 
     @property
     def deals(self) -> int:
@@ -112,10 +114,10 @@ class RoomOptions:
 
     def values(self) -> "OptionValues":
         """The value of every field, in order."""
-        return self.game, self.length, self.payer, self.review, self.countdowns, self.start
+        return self.game, self.length, self.payer, self.review, self.countdowns, self.start, self.hints
 
 
-OptionValues: TypeAlias = tuple[Game, Length, Payer, bool, Countdowns, Start]
+OptionValues: TypeAlias = tuple[Game, Length, Payer, bool, Countdowns, Start, bool]
 
 
 @final

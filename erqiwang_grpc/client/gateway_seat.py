@@ -13,6 +13,7 @@ import grpc
 
 from erqiwang_grpc.client.commands import Answer, Commands, Ended, Unanswered
 from erqiwang_grpc.client.fold import Folded
+from erqiwang_grpc.client.hints import HintAnswer, Hints
 from erqiwang_grpc.client.timing import BackOff, Timing
 from erqiwang_grpc.v1 import (
     gateway_service_pb2 as gateway_pb,
@@ -49,6 +50,7 @@ class GatewaySeat:
         self._send = send
         self._folded = Folded()
         self._commands = Commands(timing, self._say)
+        self._hints = Hints(self._ask_hint)
         self._back_off = BackOff(timing)
         self._attached = False
         self._closing = False
@@ -88,6 +90,15 @@ class GatewaySeat:
             command_id=command_id or uuid4().hex, expected_version=expected_version, command=command
         )
         return await asyncio.shield(self._commands.send(request))
+
+    async def hint(self) -> HintAnswer:
+        """What a sensible player would do in this seat's place. As `SeatClient.hint`."""
+        return self.ended if self.ended is not None else await self._hints.ask()
+
+    def _ask_hint(self, request_id: str) -> None:
+        """Ask for a hint. Before the seat is attached it waits: `_attach` asks for all that have not come."""
+        if self._attached:
+            self._send(gateway_pb.SeatRequest(handle=self.number, command_id=request_id, hint=pb.GetHintRequest()))
 
     def signal(self, kind: playing_pb2.SignalKind.ValueType) -> None:
         """Signal the other defenders. There is no receipt; a refusal comes among the messages."""
@@ -156,6 +167,7 @@ class GatewaySeat:
                 self._answer_record(message.refused)
             case _:
                 self._commands.hear(message)
+                self._hints.hear(message)
         async with self._changed:
             self._changed.notify_all()
         return True
@@ -168,6 +180,7 @@ class GatewaySeat:
         self.connections += 1
         self._back_off.begin_again()
         self._commands.send_again()
+        self._hints.send_again()
         while self._others:
             self._send(self._others.popleft())
         for _ in self._records:
@@ -194,6 +207,7 @@ class GatewaySeat:
         self.lose()
         self.ended = replace(ended, unanswered=self.unanswered)
         self._commands.end(self.ended)
+        self._hints.end(self.ended)
         while self._records:
             self._answer_record(self.ended)
         async with self._changed:

@@ -17,6 +17,7 @@ from erqiwang_grpc.client import fold, placement
 from erqiwang_grpc.client.calls import Cancellation, Status, bearer
 from erqiwang_grpc.client.commands import Answer, Commands, Ended, Unanswered
 from erqiwang_grpc.client.endings import FOR_GOOD, Lost, parted
+from erqiwang_grpc.client.hints import HintAnswer, Hints
 from erqiwang_grpc.client.life import Life
 from erqiwang_grpc.client.servers import Options, Servers
 from erqiwang_grpc.client.timing import BackOff, Heart, Timing
@@ -86,6 +87,7 @@ class SeatClient:
         self._attached = asyncio.Event()
         self._outgoing: asyncio.Queue[pb.PlayRequest] = asyncio.Queue()
         self._commands = Commands(self._timing, self._outgoing.put_nowait)
+        self._hints = Hints(self._ask_hint)
         self._unread = Unread()
         self._life = Life(self._servers, lambda: self.ended is not None)
         self._leaving = False
@@ -133,6 +135,17 @@ class SeatClient:
     def unanswered(self) -> tuple[Unanswered, ...]:
         """The commands that have no answer yet, first sent first; after the end, those whose answers never came."""
         return self._commands.unanswered
+
+    async def hint(self) -> HintAnswer:
+        """What a sensible player would do in this seat's place, by its present view alone (`SeatService.GetHint`).
+
+        A refusal where the room forbids hints, or the seat has nothing to decide. To follow the hint, `act` with its
+        `command`, and with its `version` as `expected_version`.
+        """
+        return self.ended if self.ended is not None else await self._hints.ask()
+
+    def _ask_hint(self, request_id: str) -> None:
+        self._outgoing.put_nowait(pb.PlayRequest(command_id=request_id, hint=pb.GetHintRequest()))
 
     def signal(self, kind: playing_pb2.SignalKind.ValueType) -> None:
         """Signal the other defenders. There is no receipt; a refusal comes in `messages`."""
@@ -281,6 +294,7 @@ class SeatClient:
                 self._set_clock(message.heartbeat.server_time)
             case _:
                 self._commands.hear(message)
+                self._hints.hear(message)
         self._unread.put(message)
         await self._life.changed()
 
@@ -291,8 +305,9 @@ class SeatClient:
         self.connected = True
         waiting = [self._outgoing.get_nowait() for _ in range(self._outgoing.qsize())]
         self._commands.send_again()
+        self._hints.send_again()
         for request in waiting:
-            if request.command_id not in self._commands:
+            if request.command_id not in self._commands and request.command_id not in self._hints:
                 self._outgoing.put_nowait(request)
         self._attached.set()
 
@@ -306,5 +321,6 @@ class SeatClient:
     async def _end(self, ended: Ended) -> None:
         ended = self.ended = replace(ended, unanswered=self.unanswered)
         self._commands.end(ended)
+        self._hints.end(ended)
         self._unread.end()
         await self._life.changed()

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from types import TracebackType
-from typing import Final, Self, final
+from typing import Final, Self, TypeVar, final
 from uuid import uuid4
 
 import grpc
@@ -13,6 +13,7 @@ import grpc
 from erqiwang_grpc.client import fold, placement
 from erqiwang_grpc.client.calls import CallRefused, Cancellation, bearer, refusal_of
 from erqiwang_grpc.client.commands import TRIES, Answer, Ended
+from erqiwang_grpc.client.hints import HintAnswer
 from erqiwang_grpc.client.life import Life
 from erqiwang_grpc.client.servers import Options, Servers
 from erqiwang_grpc.client.timing import BackOff, Timing
@@ -23,6 +24,8 @@ from erqiwang_grpc.v1 import seat_service_pb2 as pb, seat_service_pb2_grpc as rp
 
 _ATTACH_SECONDS: Final = 10.0
 _ACT_SECONDS: Final = 10.0
+T = TypeVar("T")
+
 _AGAIN: Final = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.CANCELLED)
 """Whether the command was carried out is not known, or it was not. With the same id it is safe to send again."""
 
@@ -174,7 +177,9 @@ class OneWaySeat(_Watching):
             command_id=command_id or uuid4().hex, expected_version=expected_version, command=command
         )
         try:
-            response = await self._asked(request)
+            response = await self._answered(
+                lambda seats: seats.Act(request, metadata=bearer(self._token), timeout=_ACT_SECONDS), request.command_id
+            )
         except CallRefused as refused:
             if refused.refusal is None or refused.reason == Reason.OUTCOME_UNKNOWN.name:
                 raise
@@ -186,19 +191,31 @@ class OneWaySeat(_Watching):
         await self.until(lambda: self.version >= response.accepted.last_version)
         return response.accepted
 
-    async def _asked(self, request: pb.ActRequest) -> pb.ActResponse:
+    async def hint(self) -> HintAnswer:
+        """What a sensible player would do in this seat's place. As `SeatClient.hint`, and raises `CallRefused` as `act` does."""
+        if self._ended is not None:
+            return self._ended
+        try:
+            response = await self._answered(
+                lambda seats: seats.GetHint(pb.GetHintRequest(), metadata=bearer(self._token), timeout=_ACT_SECONDS), ""
+            )
+        except CallRefused as refused:
+            if refused.refusal is None:
+                raise
+            return pb.Refused(refusal=refused.refusal, version=self.version)
+        return response.hint
+
+    async def _answered(self, ask: Callable[[rpc.SeatServiceStub], Awaitable[T]], command_id: str) -> T:
+        """The answer to a call, of the next server if one is gone."""
         back_off, tries = BackOff(self._timing), TRIES * len(self._servers)
         while True:
             cancellation, address, tries = Cancellation(), self._servers.address, tries - 1
             try:
-                seats = rpc.SeatServiceStub(self._servers.channel())
-                response: pb.ActResponse = await seats.Act(request, metadata=bearer(self._token), timeout=_ACT_SECONDS)
+                return await ask(rpc.SeatServiceStub(self._servers.channel()))
             except grpc.aio.AioRpcError as error:
                 cancellation.heed()
-                refused = refusal_of(error, request.command_id)
+                refused = refusal_of(error, command_id)
                 if refused.code not in _AGAIN or not tries:
                     raise refused from error
                 self._servers.leave(address)
-            else:
-                return response
             await self._timing.sleep(back_off.wait(refused.retry_delay))

@@ -57,6 +57,7 @@ SUBCOMMANDS: Final = (
     Subcommand("table", "play in a browser, against players of our own", "erqiwang_grpc.tools.table"),
     Subcommand("demo", "watch sensible players play a match over real streams", "erqiwang_grpc.tools.demo"),
     Subcommand("play", "play at the terminal", "erqiwang_grpc.tools.play"),
+    Subcommand("bots", "play seats of a running server, many at once", "erqiwang_grpc.tools.bots.command"),
     Subcommand("verify", "check the deck of a deal against its commitment", "erqiwang_grpc.tools.verify"),
     Subcommand(
         "bench", "measure the server beside a bare relay of the same messages", "erqiwang_grpc.tools.bench.command"

@@ -87,6 +87,8 @@ class EdgeSeat:
                     said.resync.last_version = request.attach.last_version
             case "record":
                 said.record.SetInParent()
+            case "hint":
+                said.hint.SetInParent()
             case "detach" | "heartbeat" | None:
                 return
         if self.is_attached:
@@ -157,6 +159,8 @@ class EdgeSeat:
                 message.refused.request = self._number(message.refused.request)
             elif kind == "trumps_shown":
                 self._forget_shown()
+            elif kind == "hint":
+                message.hint.request = self._number(message.hint.request)
             elif kind == "record_read":
                 message.record_read.request = self._number(message.record_read.request)
             if not self._is_behind:
@@ -198,7 +202,7 @@ class EdgeSeat:
 
 def _is_repeatable(request: gateway_pb.SeatRequest) -> bool:
     """Whether a request does no harm if it is carried out twice."""
-    return request.WhichOneof("request") == "record" or bool(request.command_id)
+    return request.WhichOneof("request") in ("record", "hint") or bool(request.command_id)
 
 
 _NO_SERVER: Final = refusal_pb2.Refusal(

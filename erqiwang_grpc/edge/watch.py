@@ -92,7 +92,7 @@ class WatchTalk:
                 return self._attach(request.attach, authorization)
             case "heartbeat":
                 return self._stream is not None or self._close(closes.NOT_ATTACHED)
-            case "command" | "record" | None:
+            case "command" | "record" | "hint" | None:
                 if self._stream is None:
                     return self._close(closes.NOT_ATTACHED)
                 self._refuse(request.command_id, _NO_COMMAND)

@@ -207,6 +207,7 @@ def _room_options(stored: room_pb2.RoomOptions) -> RoomOptions:
         stored.review,
         Countdowns(*countdowns),
         Start.PLATFORM if stored.platform_starts else Start.LAST_SEAT,
+        not stored.no_hints,
     )
     return RoomOptions(*values)
 

@@ -83,7 +83,7 @@ def opened_message(event: RoomOpened) -> room_pb2.RoomOpened:
 
 
 def _room_options(options: RoomOptions) -> room_pb2.RoomOptions:
-    game, length, payer, review, countdowns, start = options.values()
+    game, length, payer, review, countdowns, start, hints = options.values()
     bid, trump, bury, play = countdowns.values()
     return room_pb2.RoomOptions(
         game=_game(game),
@@ -95,6 +95,7 @@ def _room_options(options: RoomOptions) -> room_pb2.RoomOptions:
         countdown_bury=bury,
         countdown_play=play,
         platform_starts=start is Start.PLATFORM,
+        no_hints=not hints,
     )
 
 

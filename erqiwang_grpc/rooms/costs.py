@@ -23,6 +23,7 @@ class Work(Enum):
     """All work that is paid for. The first rows are paid by the seat, the last ones by the platform."""
 
     COMMAND = Price(1, "a command on a stream or by `Act`: accepted, refused, repeated or not understood")
+    HINT = Price(1, "a hint on a stream or by `GetHint`: given or refused")
     HEARTBEAT = Price(0.5, "a heartbeat or an empty request on a stream")
     SNAPSHOT = Price(1, "`Attach`, on a new stream or again on one that is attached; `GetView`")
     RECORD = Price(2, "`GetRecord`, or the same request on a stream; `GetMatchRecord`")

@@ -74,7 +74,7 @@ def _text(text: str) -> str:
 
 
 def _options(options: RoomOptions) -> str:
-    game, length, payer, review, countdowns, start = options.values()
+    game, length, payer, review, countdowns, start, hints = options.values()
     bid, trump, bury, play = countdowns.values()
     return " ".join(
         (
@@ -84,6 +84,7 @@ def _options(options: RoomOptions) -> str:
             "review" if review else "no_review",
             _numbers((bid, trump, bury, play)),
             start.value,
+            "hints" if hints else "no_hints",
         )
     )
 

@@ -30,6 +30,7 @@ from erqiwang_core.refusals import (
     NotATrump,
     NotInThisRoom,
     NotYourTurn,
+    Phase,
     Refusal,
     RepeatedCard,
     SeatedElsewhere,
@@ -221,6 +222,27 @@ class ForeignCursor:
     """The page token or cursor is from another store, for example from before the store was restored or copied."""
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class HintsForbidden:
+    """The options of the room forbid hints."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class NothingToDecide:
+    """The seat has nothing to decide, and no other seat has the turn, so there is nothing to give a hint for."""
+
+    phase: Phase
+    """The phase that the match is in."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TooManyHints:
+    """As many hints as the server takes are waiting to be worked out."""
+
+
 ServiceRefusal: TypeAlias = (
     NoSuchRoom
     | CommandIdReused
@@ -239,6 +261,9 @@ ServiceRefusal: TypeAlias = (
     | ForeignCursor
     | RoomFull
     | SeatChangesUsedUp
+    | HintsForbidden
+    | NothingToDecide
+    | TooManyHints
 )
 
 Refused: TypeAlias = Refusal | ServiceRefusal
@@ -322,6 +347,12 @@ def reason(refused: Refused) -> Reason:
             return Reason.ROOM_FULL
         case SeatChangesUsedUp():
             return Reason.SEAT_CHANGES_USED_UP
+        case HintsForbidden():
+            return Reason.HINTS_FORBIDDEN
+        case NothingToDecide():
+            return Reason.NOTHING_TO_DECIDE
+        case TooManyHints():
+            return Reason.TOO_MANY_HINTS
 
 
 def _wrong_cards(wrong: SeveralGroups | SideSuitThrow | Breach) -> Reason:

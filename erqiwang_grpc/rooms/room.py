@@ -13,7 +13,7 @@ from typing import Final, TypeVar, final
 
 from erqiwang_core import match as matches
 from erqiwang_core.dealing import Shuffled
-from erqiwang_core.match import Disband, Gathering, LeaveSeat, Match, TakeSeat
+from erqiwang_core.match import Command, Disband, Gathering, LeaveSeat, Match, TakeSeat
 from erqiwang_core.playing import Reply, ShowTrumps, Signal, Signalled, TrumpsShown
 from erqiwang_core.refusals import SeatFree, SeatOccupied, WrongPhase
 from erqiwang_core.rules import game_rules
@@ -29,6 +29,7 @@ from erqiwang_grpc.rooms.audience import Attachment, Audience, Pulse
 from erqiwang_grpc.rooms.closing import Closing
 from erqiwang_grpc.rooms.command import Accepted, Answer, Answered, Asked, HouseAsks, SeatAsks
 from erqiwang_grpc.rooms.counters import Counters
+from erqiwang_grpc.rooms.hints import Hinted, Hints
 from erqiwang_grpc.rooms.idempotency import Brought, again
 from erqiwang_grpc.rooms.limits import Limits
 from erqiwang_grpc.rooms.listener import Listener, Told
@@ -89,6 +90,8 @@ class Node:
     """Who follows the presence of seats in many rooms."""
     spans: Spans = UNTRACED
     """Where each command is traced; by default nowhere."""
+    hints: Hints = field(default_factory=Hints)
+    """What works out hints, beside the event loop."""
 
 
 @final
@@ -182,6 +185,17 @@ class Room:
         finally:
             self._commands -= 1
 
+    async def hint(self, actor: SeatActor) -> Hinted | Refused:
+        """What a sensible player would do in the place of this player's seat now, or why there is no hint."""
+        behind = await self.refresh()
+        if behind is not None:
+            return behind
+        self.touch()
+        refused = self._not_served(actor, None)
+        version = self.version
+        hint = refused or await self._node.hints.of(self.match, actor.seat)
+        return Hinted(hint, version) if isinstance(hint, Command) else hint
+
     async def _contained(self, work: Awaitable[T]) -> T | RoomQuarantined:
         """Do work of this room. An unexpected error quarantines the room, and reaches no other room."""
         try:
@@ -273,15 +287,10 @@ class Room:
     def _decide(self, asked: Asked) -> tuple[matches.Event, ...] | Reply | Refused:
         """The events of a command, the reply to a request, or a refusal."""
         match asked:
-            case SeatAsks(SeatActor(seat, player), command, _, expected):
-                if self.fault is not None:
-                    return RoomQuarantined(self.version)
-                if expected not in (None, self.version):
-                    return StaleVersion(self.version)
-                sitting = self.match.chairs[seat].player
-                if sitting != player:
-                    # The seat was left or given to another player while the command waited for the lock.
-                    return SeatFree(seat) if sitting is None else SeatOccupied(seat)
+            case SeatAsks(SeatActor(seat) as actor, command, _, expected):
+                unserved = self._not_served(actor, expected)
+                if unserved is not None:
+                    return unserved
                 if isinstance(command, Signal | ShowTrumps):
                     return matches.answer(self.match, seat, command)
                 return matches.decide(self.match, seat, command, self._shuffled)
@@ -297,6 +306,20 @@ class Room:
                     # Without this a platform could make a room so long that reading it fills the memory.
                     return SeatChangesUsedUp(most)
                 return matches.administer(self.match, command, self._shuffled)
+
+    def _not_served(
+        self, actor: SeatActor, expected: int | None
+    ) -> RoomQuarantined | StaleVersion | SeatFree | SeatOccupied | None:
+        """Why nothing is done for this player now, whatever it asks; None if it is served."""
+        if self.fault is not None:
+            return RoomQuarantined(self.version)
+        if expected not in (None, self.version):
+            return StaleVersion(self.version)
+        sitting = self.match.chairs[actor.seat].player
+        if sitting != actor.player:
+            # The seat was left or given to another player while the command waited for the lock.
+            return SeatFree(actor.seat) if sitting is None else SeatOccupied(actor.seat)
+        return None
 
     def _nothing_brought(self, decided: tuple[matches.Event, ...] | Reply | Refused) -> Answer:
         """The answer to a command or request without events. A signal is passed on to its addressees."""

@@ -18,18 +18,20 @@ from erqiwang_grpc.rooms.closing import Closing
 from erqiwang_grpc.rooms.command import Accepted, Answer, Answered, SeatAsks
 from erqiwang_grpc.rooms.costs import Work
 from erqiwang_grpc.rooms.fingerprint import command_key
+from erqiwang_grpc.rooms.hints import Hinted
 from erqiwang_grpc.rooms.rate_limit import AtOnce, Later, Pace, TooLong
 from erqiwang_grpc.rooms.refusals import InvalidField, NoCommand, Refused, RoomQuarantined, TooManyCommands, reason
 from erqiwang_grpc.rooms.room import Room
 from erqiwang_grpc.rpc.own_records import OwnRecords
 from erqiwang_grpc.rpc.seat_stream import SeatStream
 from erqiwang_grpc.rpc.wire import encode, requests as decode
+from erqiwang_grpc.rpc.wire.encode.commands import command as encode_command
 from erqiwang_grpc.v1 import record_pb2, seat_service_pb2 as pb
 from erqiwang_grpc.v1.gateway_service_pb2 import SeatRequest
 
 log = logging.getLogger(__name__)
 
-_COSTS: Final = {"command": Work.COMMAND, "attach": Work.SNAPSHOT, "record": Work.RECORD}
+_COSTS: Final = {"command": Work.COMMAND, "attach": Work.SNAPSHOT, "record": Work.RECORD, "hint": Work.HINT}
 """The cost of each request on a stream. One that is not listed costs as much as a heartbeat."""
 
 
@@ -124,6 +126,9 @@ class Conversation:
             case "record":
                 record = await self._records.of(self._claims.platform, self._room, self._claims.seat)
                 self._put(recorded(request.command_id, number, record, self._room))
+            case "hint":
+                hint = await self._room.hint(SeatActor(self._claims.seat, self._claims.player))
+                self._put(hinted(request.command_id, number, hint, self._room))
             case "heartbeat" | "detach" | None:
                 pass
 
@@ -177,6 +182,19 @@ def recorded(command_id: str, number: int, record: record_pb2.MatchRecord | Refu
     if isinstance(record, record_pb2.MatchRecord):
         return pb.SeatMessage(record_read=pb.RecordRead(request=number, record=record))
     return refused(command_id, number, record, room)
+
+
+def hinted(command_id: str, number: int, hint: Hinted | Refused, room: Room) -> pb.SeatMessage:
+    """The answer to a request for a hint."""
+    if isinstance(hint, Hinted):
+        return pb.SeatMessage(hint=hint_message(command_id, number, hint))
+    return refused(command_id, number, hint, room)
+
+
+def hint_message(command_id: str, number: int, hint: Hinted) -> pb.Hint:
+    """The message of a hint. `number` counts the requests of a stream from 1; 0 for a unary call."""
+    told = encode_command(hint.command)
+    return pb.Hint(command_id=command_id, request=number, version=hint.version, command=told)
 
 
 def refused(command_id: str, number: int, refusal: Refused, room: Room) -> pb.SeatMessage:

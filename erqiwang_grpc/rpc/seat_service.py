@@ -17,19 +17,21 @@ from erqiwang_grpc.archive.matches import Archive
 from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.auth.tokens import SeatClaims
 from erqiwang_grpc.clocks import within
+from erqiwang_grpc.events.actor import SeatActor
 from erqiwang_grpc.reasons import Reason
 from erqiwang_grpc.rooms.audience import Attachment
 from erqiwang_grpc.rooms.closing import Closing
 from erqiwang_grpc.rooms.command import Accepted, Answer, Answered
 from erqiwang_grpc.rooms.costs import Work
 from erqiwang_grpc.rooms.counters import Kind
+from erqiwang_grpc.rooms.hints import Hinted
 from erqiwang_grpc.rooms.listener import Beginning
 from erqiwang_grpc.rooms.quotas import Quotas
 from erqiwang_grpc.rooms.rate_limit import Pace
 from erqiwang_grpc.rooms.refusals import QuotaReached, TooManyCommands
 from erqiwang_grpc.rooms.room import Node, Room
 from erqiwang_grpc.rpc.access import Access
-from erqiwang_grpc.rpc.conversation import Conversation, accepted, carried_out, last_version
+from erqiwang_grpc.rpc.conversation import Conversation, accepted, carried_out, hint_message, last_version
 from erqiwang_grpc.rpc.errors import contained, end, end_served, refuse
 from erqiwang_grpc.rpc.own_records import OwnRecords
 from erqiwang_grpc.rpc.places import Places
@@ -80,6 +82,7 @@ class SeatServicer:
                 "Watch": watch,
                 "Act": unary(self.Act, pb.ActRequest.FromString, pb.ActResponse.SerializeToString),
                 "GetView": unary(self.GetView, pb.GetViewRequest.FromString, pb.GetViewResponse.SerializeToString),
+                "GetHint": unary(self.GetHint, pb.GetHintRequest.FromString, pb.GetHintResponse.SerializeToString),
                 "GetRecord": unary(
                     self.GetRecord, pb.GetRecordRequest.FromString, pb.GetRecordResponse.SerializeToString
                 ),
@@ -281,6 +284,18 @@ class SeatServicer:
         await self._pay(room, claims.seat, Work.SNAPSHOT, context)
         last_version = request.last_version if request.HasField("last_version") else None
         return pb.GetViewResponse(snapshot=encode.snapshot(room.audience.beginning(claims.seat, last_version)))
+
+    @contained
+    async def GetHint(
+        self, request: pb.GetHintRequest, context: grpc.aio.ServicerContext[pb.GetHintRequest, pb.GetHintResponse]
+    ) -> pb.GetHintResponse:
+        """What a sensible player would do in the seat's place."""
+        claims, room = await self._access.seat(context)
+        await self._pay(room, claims.seat, Work.HINT, context)
+        hint = await room.hint(SeatActor(claims.seat, claims.player))
+        if not isinstance(hint, Hinted):
+            await refuse(context, hint)
+        return pb.GetHintResponse(hint=hint_message("", 0, hint))
 
     @contained
     async def GetRecord(

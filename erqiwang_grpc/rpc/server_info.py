@@ -19,6 +19,7 @@ from erqiwang_grpc.v1 import room_pb2, room_service_pb2 as pb
 FEATURES: Final = (
     "disband_reason",
     "gateway",
+    "hints",
     "labels",
     "last_event_time",
     "presence",

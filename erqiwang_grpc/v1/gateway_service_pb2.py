@@ -27,7 +27,7 @@ from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n!erqiwang/v1/gateway_service.proto\x12\x0b\x65rqiwang.v1\x1a\x1e\x65rqiwang/v1/seat_service.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"<\n\x0e\x43onnectRequest\x12*\n\x08requests\x18\x01 \x03(\x0b\x32\x18.erqiwang.v1.SeatRequest\"\xc1\x02\n\x0bSeatRequest\x12\x0e\n\x06handle\x18\x01 \x01(\r\x12\x12\n\ncommand_id\x18\x02 \x01(\t\x12\x1d\n\x10\x65xpected_version\x18\x03 \x01(\x04H\x01\x88\x01\x01\x12%\n\x04open\x18\x04 \x01(\x0b\x32\x15.erqiwang.v1.OpenSeatH\x00\x12\'\n\x07\x63ommand\x18\x05 \x01(\x0b\x32\x14.erqiwang.v1.CommandH\x00\x12%\n\x06resync\x18\x06 \x01(\x0b\x32\x13.erqiwang.v1.ResyncH\x00\x12\'\n\x05\x63lose\x18\x07 \x01(\x0b\x32\x16.erqiwang.v1.CloseSeatH\x00\x12/\n\x06record\x18\x08 \x01(\x0b\x32\x1d.erqiwang.v1.GetRecordRequestH\x00\x42\t\n\x07requestB\x13\n\x11_expected_version\"J\n\x08OpenSeat\x12\x12\n\nseat_token\x18\x01 \x01(\t\x12\x19\n\x0clast_version\x18\x02 \x01(\x04H\x00\x88\x01\x01\x42\x0f\n\r_last_version\"4\n\x06Resync\x12\x19\n\x0clast_version\x18\x01 \x01(\x04H\x00\x88\x01\x01\x42\x0f\n\r_last_version\"\x0b\n\tCloseSeat\"\x91\x01\n\x0f\x43onnectResponse\x12(\n\x05seats\x18\x01 \x03(\x0b\x32\x19.erqiwang.v1.SeatMessages\x12-\n\theartbeat\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12%\n\x07goodbye\x18\x03 \x01(\x0b\x32\x14.erqiwang.v1.Goodbye\"q\n\x0cSeatMessages\x12*\n\x08messages\x18\x01 \x03(\x0b\x32\x18.erqiwang.v1.SeatMessage\x12\x0e\n\x06handle\x18\x02 \x01(\r\x12%\n\x05\x65nded\x18\x03 \x01(\x0b\x32\x16.erqiwang.v1.SeatEnded\"j\n\tSeatEnded\x12\x0c\n\x04\x63ode\x18\x01 \x01(\r\x12\x0e\n\x06reason\x18\x02 \x01(\t\x12\x0f\n\x07message\x18\x03 \x01(\t\x12.\n\x0bretry_delay\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration2Z\n\x0eGatewayService\x12H\n\x07\x43onnect\x12\x1b.erqiwang.v1.ConnectRequest\x1a\x1c.erqiwang.v1.ConnectResponse(\x01\x30\x01\x42r\n\x0b\x65rqiwang.v1P\x01Z\x16\x65rqiwang/v1;erqiwangv1\xa2\x02\x03\x45QW\xaa\x02\x0b\x45rqiwang.V1\xca\x02\x0b\x45rqiwang\\V1\xe2\x02\x17\x45rqiwang\\V1\\GPBMetadata\xea\x02\x0c\x45rqiwang::V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n!erqiwang/v1/gateway_service.proto\x12\x0b\x65rqiwang.v1\x1a\x1e\x65rqiwang/v1/seat_service.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"<\n\x0e\x43onnectRequest\x12*\n\x08requests\x18\x01 \x03(\x0b\x32\x18.erqiwang.v1.SeatRequest\"\xee\x02\n\x0bSeatRequest\x12\x0e\n\x06handle\x18\x01 \x01(\r\x12\x12\n\ncommand_id\x18\x02 \x01(\t\x12\x1d\n\x10\x65xpected_version\x18\x03 \x01(\x04H\x01\x88\x01\x01\x12%\n\x04open\x18\x04 \x01(\x0b\x32\x15.erqiwang.v1.OpenSeatH\x00\x12\'\n\x07\x63ommand\x18\x05 \x01(\x0b\x32\x14.erqiwang.v1.CommandH\x00\x12%\n\x06resync\x18\x06 \x01(\x0b\x32\x13.erqiwang.v1.ResyncH\x00\x12\'\n\x05\x63lose\x18\x07 \x01(\x0b\x32\x16.erqiwang.v1.CloseSeatH\x00\x12/\n\x06record\x18\x08 \x01(\x0b\x32\x1d.erqiwang.v1.GetRecordRequestH\x00\x12+\n\x04hint\x18\t \x01(\x0b\x32\x1b.erqiwang.v1.GetHintRequestH\x00\x42\t\n\x07requestB\x13\n\x11_expected_version\"J\n\x08OpenSeat\x12\x12\n\nseat_token\x18\x01 \x01(\t\x12\x19\n\x0clast_version\x18\x02 \x01(\x04H\x00\x88\x01\x01\x42\x0f\n\r_last_version\"4\n\x06Resync\x12\x19\n\x0clast_version\x18\x01 \x01(\x04H\x00\x88\x01\x01\x42\x0f\n\r_last_version\"\x0b\n\tCloseSeat\"\x91\x01\n\x0f\x43onnectResponse\x12(\n\x05seats\x18\x01 \x03(\x0b\x32\x19.erqiwang.v1.SeatMessages\x12-\n\theartbeat\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12%\n\x07goodbye\x18\x03 \x01(\x0b\x32\x14.erqiwang.v1.Goodbye\"q\n\x0cSeatMessages\x12*\n\x08messages\x18\x01 \x03(\x0b\x32\x18.erqiwang.v1.SeatMessage\x12\x0e\n\x06handle\x18\x02 \x01(\r\x12%\n\x05\x65nded\x18\x03 \x01(\x0b\x32\x16.erqiwang.v1.SeatEnded\"j\n\tSeatEnded\x12\x0c\n\x04\x63ode\x18\x01 \x01(\r\x12\x0e\n\x06reason\x18\x02 \x01(\t\x12\x0f\n\x07message\x18\x03 \x01(\t\x12.\n\x0bretry_delay\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration2Z\n\x0eGatewayService\x12H\n\x07\x43onnect\x12\x1b.erqiwang.v1.ConnectRequest\x1a\x1c.erqiwang.v1.ConnectResponse(\x01\x30\x01\x42r\n\x0b\x65rqiwang.v1P\x01Z\x16\x65rqiwang/v1;erqiwangv1\xa2\x02\x03\x45QW\xaa\x02\x0b\x45rqiwang.V1\xca\x02\x0b\x45rqiwang\\V1\xe2\x02\x17\x45rqiwang\\V1\\GPBMetadata\xea\x02\x0c\x45rqiwang::V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -38,19 +38,19 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_CONNECTREQUEST']._serialized_start=147
   _globals['_CONNECTREQUEST']._serialized_end=207
   _globals['_SEATREQUEST']._serialized_start=210
-  _globals['_SEATREQUEST']._serialized_end=531
-  _globals['_OPENSEAT']._serialized_start=533
-  _globals['_OPENSEAT']._serialized_end=607
-  _globals['_RESYNC']._serialized_start=609
-  _globals['_RESYNC']._serialized_end=661
-  _globals['_CLOSESEAT']._serialized_start=663
-  _globals['_CLOSESEAT']._serialized_end=674
-  _globals['_CONNECTRESPONSE']._serialized_start=677
-  _globals['_CONNECTRESPONSE']._serialized_end=822
-  _globals['_SEATMESSAGES']._serialized_start=824
-  _globals['_SEATMESSAGES']._serialized_end=937
-  _globals['_SEATENDED']._serialized_start=939
-  _globals['_SEATENDED']._serialized_end=1045
-  _globals['_GATEWAYSERVICE']._serialized_start=1047
-  _globals['_GATEWAYSERVICE']._serialized_end=1137
+  _globals['_SEATREQUEST']._serialized_end=576
+  _globals['_OPENSEAT']._serialized_start=578
+  _globals['_OPENSEAT']._serialized_end=652
+  _globals['_RESYNC']._serialized_start=654
+  _globals['_RESYNC']._serialized_end=706
+  _globals['_CLOSESEAT']._serialized_start=708
+  _globals['_CLOSESEAT']._serialized_end=719
+  _globals['_CONNECTRESPONSE']._serialized_start=722
+  _globals['_CONNECTRESPONSE']._serialized_end=867
+  _globals['_SEATMESSAGES']._serialized_start=869
+  _globals['_SEATMESSAGES']._serialized_end=982
+  _globals['_SEATENDED']._serialized_start=984
+  _globals['_SEATENDED']._serialized_end=1090
+  _globals['_GATEWAYSERVICE']._serialized_start=1092
+  _globals['_GATEWAYSERVICE']._serialized_end=1182
 # @@protoc_insertion_point(module_scope)

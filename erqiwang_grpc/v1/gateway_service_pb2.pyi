@@ -64,6 +64,7 @@ class SeatRequest(_message.Message):
     RESYNC_FIELD_NUMBER: _builtins.int
     CLOSE_FIELD_NUMBER: _builtins.int
     RECORD_FIELD_NUMBER: _builtins.int
+    HINT_FIELD_NUMBER: _builtins.int
     handle: _builtins.int
     """The gateway's own number of the seat on this stream. `open` gives it its meaning, which it keeps until the server has
     answered with `SeatMessages.ended`; then it may be used again. A request for a handle that has no seat is dropped: the
@@ -93,6 +94,10 @@ class SeatRequest(_message.Message):
     def record(self) -> _seat_service_pb2.GetRecordRequest:
         """Answered with `RecordRead` or `Refused`, as on `Play`."""
 
+    @_builtins.property
+    def hint(self) -> _seat_service_pb2.GetHintRequest:
+        """Answered with `Hint` or `Refused`, as on `Play`."""
+
     def __init__(
         self,
         *,
@@ -104,14 +109,15 @@ class SeatRequest(_message.Message):
         resync: Global___Resync | None = ...,
         close: Global___CloseSeat | None = ...,
         record: _seat_service_pb2.GetRecordRequest | None = ...,
+        hint: _seat_service_pb2.GetHintRequest | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "close", b"close", "command", b"command", "expected_version", b"expected_version", "open", b"open", "record", b"record", "request", b"request", "resync", b"resync"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "close", b"close", "command", b"command", "expected_version", b"expected_version", "hint", b"hint", "open", b"open", "record", b"record", "request", b"request", "resync", b"resync"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "close", b"close", "command", b"command", "command_id", b"command_id", "expected_version", b"expected_version", "handle", b"handle", "open", b"open", "record", b"record", "request", b"request", "resync", b"resync"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "close", b"close", "command", b"command", "command_id", b"command_id", "expected_version", b"expected_version", "handle", b"handle", "hint", b"hint", "open", b"open", "record", b"record", "request", b"request", "resync", b"resync"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__expected_version: _TypeAlias = _typing.Literal["expected_version"]  # noqa: Y015
     _WhichOneofArgType__expected_version: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version"]  # noqa: Y015
-    _WhichOneofReturnType_request: _TypeAlias = _typing.Literal["open", "command", "resync", "close", "record"]  # noqa: Y015
+    _WhichOneofReturnType_request: _TypeAlias = _typing.Literal["open", "command", "resync", "close", "record", "hint"]  # noqa: Y015
     _WhichOneofArgType_request: _TypeAlias = _typing.Literal["request", b"request"]  # noqa: Y015
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__expected_version) -> _WhichOneofReturnType__expected_version | None: ...

@@ -974,6 +974,60 @@ class Refusal(_message.Message):
         def WhichOneof(self, oneof_group: _Never) -> None: ...
 
     @_typing.final
+    class HintsForbidden(_message.Message):
+        """The options of the room forbid hints (`RoomOptions.no_hints`)."""
+
+        DESCRIPTOR: _descriptor.Descriptor
+
+        def __init__(
+            self,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    @_typing.final
+    class NothingToDecide(_message.Message):
+        """A hint was asked for, but no seat has the turn and this one has nothing to decide: before the first deal, after the match,
+        or after it has said `Ready`.
+        """
+
+        DESCRIPTOR: _descriptor.Descriptor
+
+        PHASE_FIELD_NUMBER: _builtins.int
+        phase: _view_pb2.Phase.ValueType
+        """The phase the match is in."""
+        def __init__(
+            self,
+            *,
+            phase: _view_pb2.Phase.ValueType = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["phase", b"phase"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    @_typing.final
+    class TooManyHints(_message.Message):
+        """As many hints as the server takes are waiting to be worked out, for all its rooms together. Ask again in a few seconds; the
+        status of `GetHint` says in `google.rpc.RetryInfo` when.
+        """
+
+        DESCRIPTOR: _descriptor.Descriptor
+
+        def __init__(
+            self,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    @_typing.final
     class QuotaReached(_message.Message):
         """The platform has used up a quota. The status says in `google.rpc.RetryInfo` when to try again."""
 
@@ -1040,6 +1094,9 @@ class Refusal(_message.Message):
     OUTCOME_UNKNOWN_FIELD_NUMBER: _builtins.int
     SEAT_CHANGES_USED_UP_FIELD_NUMBER: _builtins.int
     WRITTEN_BY_NEWER_FIELD_NUMBER: _builtins.int
+    HINTS_FORBIDDEN_FIELD_NUMBER: _builtins.int
+    NOTHING_TO_DECIDE_FIELD_NUMBER: _builtins.int
+    TOO_MANY_HINTS_FIELD_NUMBER: _builtins.int
     code: Global___Code.ValueType
     """The packet protocol's error code of this reason."""
     message: _builtins.str
@@ -1138,6 +1195,12 @@ class Refusal(_message.Message):
     def seat_changes_used_up(self) -> Global___Refusal.SeatChangesUsedUp: ...
     @_builtins.property
     def written_by_newer(self) -> Global___Refusal.WrittenByNewer: ...
+    @_builtins.property
+    def hints_forbidden(self) -> Global___Refusal.HintsForbidden: ...
+    @_builtins.property
+    def nothing_to_decide(self) -> Global___Refusal.NothingToDecide: ...
+    @_builtins.property
+    def too_many_hints(self) -> Global___Refusal.TooManyHints: ...
     def __init__(
         self,
         *,
@@ -1185,12 +1248,15 @@ class Refusal(_message.Message):
         outcome_unknown: Global___Refusal.OutcomeUnknown | None = ...,
         seat_changes_used_up: Global___Refusal.SeatChangesUsedUp | None = ...,
         written_by_newer: Global___Refusal.WrittenByNewer | None = ...,
+        hints_forbidden: Global___Refusal.HintsForbidden | None = ...,
+        nothing_to_decide: Global___Refusal.NothingToDecide | None = ...,
+        too_many_hints: Global___Refusal.TooManyHints | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["bid_not_lower", b"bid_not_lower", "card_not_held", b"card_not_held", "command_id_reused", b"command_id_reused", "declarer_may_not_signal", b"declarer_may_not_signal", "first_bidder_must_bid", b"first_bidder_must_bid", "foreign_cursor", b"foreign_cursor", "group_not_followed", b"group_not_followed", "invalid_cursor", b"invalid_cursor", "invalid_field", b"invalid_field", "no_command", b"no_command", "no_such_record", b"no_such_record", "no_such_room", b"no_such_room", "no_such_seat", b"no_such_seat", "nobody_is_void", b"nobody_is_void", "not_a_bid", b"not_a_bid", "not_a_card", b"not_a_card", "not_a_signal", b"not_a_signal", "not_a_trump", b"not_a_trump", "not_in_this_room", b"not_in_this_room", "not_your_turn", b"not_your_turn", "outcome_unknown", b"outcome_unknown", "pairs_not_played", b"pairs_not_played", "quota_reached", b"quota_reached", "reason", b"reason", "repeated_card", b"repeated_card", "room_full", b"room_full", "room_quarantined", b"room_quarantined", "seat_changes_used_up", b"seat_changes_used_up", "seat_free", b"seat_free", "seat_occupied", b"seat_occupied", "seated_elsewhere", b"seated_elsewhere", "several_groups", b"several_groups", "side_suit_throw", b"side_suit_throw", "stale_version", b"stale_version", "store_unavailable", b"store_unavailable", "surrender_not_allowed", b"surrender_not_allowed", "too_many_commands", b"too_many_commands", "too_many_rooms", b"too_many_rooms", "tractor_not_played", b"tractor_not_played", "whole_group_not_played", b"whole_group_not_played", "written_by_newer", b"written_by_newer", "wrong_number_of_cards", b"wrong_number_of_cards", "wrong_phase", b"wrong_phase"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["bid_not_lower", b"bid_not_lower", "card_not_held", b"card_not_held", "command_id_reused", b"command_id_reused", "declarer_may_not_signal", b"declarer_may_not_signal", "first_bidder_must_bid", b"first_bidder_must_bid", "foreign_cursor", b"foreign_cursor", "group_not_followed", b"group_not_followed", "hints_forbidden", b"hints_forbidden", "invalid_cursor", b"invalid_cursor", "invalid_field", b"invalid_field", "no_command", b"no_command", "no_such_record", b"no_such_record", "no_such_room", b"no_such_room", "no_such_seat", b"no_such_seat", "nobody_is_void", b"nobody_is_void", "not_a_bid", b"not_a_bid", "not_a_card", b"not_a_card", "not_a_signal", b"not_a_signal", "not_a_trump", b"not_a_trump", "not_in_this_room", b"not_in_this_room", "not_your_turn", b"not_your_turn", "nothing_to_decide", b"nothing_to_decide", "outcome_unknown", b"outcome_unknown", "pairs_not_played", b"pairs_not_played", "quota_reached", b"quota_reached", "reason", b"reason", "repeated_card", b"repeated_card", "room_full", b"room_full", "room_quarantined", b"room_quarantined", "seat_changes_used_up", b"seat_changes_used_up", "seat_free", b"seat_free", "seat_occupied", b"seat_occupied", "seated_elsewhere", b"seated_elsewhere", "several_groups", b"several_groups", "side_suit_throw", b"side_suit_throw", "stale_version", b"stale_version", "store_unavailable", b"store_unavailable", "surrender_not_allowed", b"surrender_not_allowed", "too_many_commands", b"too_many_commands", "too_many_hints", b"too_many_hints", "too_many_rooms", b"too_many_rooms", "tractor_not_played", b"tractor_not_played", "whole_group_not_played", b"whole_group_not_played", "written_by_newer", b"written_by_newer", "wrong_number_of_cards", b"wrong_number_of_cards", "wrong_phase", b"wrong_phase"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bid_not_lower", b"bid_not_lower", "card_not_held", b"card_not_held", "code", b"code", "command_id_reused", b"command_id_reused", "declarer_may_not_signal", b"declarer_may_not_signal", "first_bidder_must_bid", b"first_bidder_must_bid", "foreign_cursor", b"foreign_cursor", "group_not_followed", b"group_not_followed", "invalid_cursor", b"invalid_cursor", "invalid_field", b"invalid_field", "message", b"message", "no_command", b"no_command", "no_such_record", b"no_such_record", "no_such_room", b"no_such_room", "no_such_seat", b"no_such_seat", "nobody_is_void", b"nobody_is_void", "not_a_bid", b"not_a_bid", "not_a_card", b"not_a_card", "not_a_signal", b"not_a_signal", "not_a_trump", b"not_a_trump", "not_in_this_room", b"not_in_this_room", "not_your_turn", b"not_your_turn", "outcome_unknown", b"outcome_unknown", "pairs_not_played", b"pairs_not_played", "quota_reached", b"quota_reached", "reason", b"reason", "repeated_card", b"repeated_card", "room_full", b"room_full", "room_quarantined", b"room_quarantined", "seat_changes_used_up", b"seat_changes_used_up", "seat_free", b"seat_free", "seat_occupied", b"seat_occupied", "seated_elsewhere", b"seated_elsewhere", "several_groups", b"several_groups", "side_suit_throw", b"side_suit_throw", "stale_version", b"stale_version", "store_unavailable", b"store_unavailable", "surrender_not_allowed", b"surrender_not_allowed", "too_many_commands", b"too_many_commands", "too_many_rooms", b"too_many_rooms", "tractor_not_played", b"tractor_not_played", "whole_group_not_played", b"whole_group_not_played", "written_by_newer", b"written_by_newer", "wrong_number_of_cards", b"wrong_number_of_cards", "wrong_phase", b"wrong_phase"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bid_not_lower", b"bid_not_lower", "card_not_held", b"card_not_held", "code", b"code", "command_id_reused", b"command_id_reused", "declarer_may_not_signal", b"declarer_may_not_signal", "first_bidder_must_bid", b"first_bidder_must_bid", "foreign_cursor", b"foreign_cursor", "group_not_followed", b"group_not_followed", "hints_forbidden", b"hints_forbidden", "invalid_cursor", b"invalid_cursor", "invalid_field", b"invalid_field", "message", b"message", "no_command", b"no_command", "no_such_record", b"no_such_record", "no_such_room", b"no_such_room", "no_such_seat", b"no_such_seat", "nobody_is_void", b"nobody_is_void", "not_a_bid", b"not_a_bid", "not_a_card", b"not_a_card", "not_a_signal", b"not_a_signal", "not_a_trump", b"not_a_trump", "not_in_this_room", b"not_in_this_room", "not_your_turn", b"not_your_turn", "nothing_to_decide", b"nothing_to_decide", "outcome_unknown", b"outcome_unknown", "pairs_not_played", b"pairs_not_played", "quota_reached", b"quota_reached", "reason", b"reason", "repeated_card", b"repeated_card", "room_full", b"room_full", "room_quarantined", b"room_quarantined", "seat_changes_used_up", b"seat_changes_used_up", "seat_free", b"seat_free", "seat_occupied", b"seat_occupied", "seated_elsewhere", b"seated_elsewhere", "several_groups", b"several_groups", "side_suit_throw", b"side_suit_throw", "stale_version", b"stale_version", "store_unavailable", b"store_unavailable", "surrender_not_allowed", b"surrender_not_allowed", "too_many_commands", b"too_many_commands", "too_many_hints", b"too_many_hints", "too_many_rooms", b"too_many_rooms", "tractor_not_played", b"tractor_not_played", "whole_group_not_played", b"whole_group_not_played", "written_by_newer", b"written_by_newer", "wrong_number_of_cards", b"wrong_number_of_cards", "wrong_phase", b"wrong_phase"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_reason: _TypeAlias = _typing.Literal["wrong_phase", "no_such_seat", "not_your_turn", "seat_occupied", "seat_free", "seated_elsewhere", "not_a_bid", "not_a_trump", "not_a_signal", "not_a_card", "repeated_card", "card_not_held", "wrong_number_of_cards", "first_bidder_must_bid", "bid_not_lower", "surrender_not_allowed", "several_groups", "side_suit_throw", "whole_group_not_played", "group_not_followed", "tractor_not_played", "pairs_not_played", "declarer_may_not_signal", "not_in_this_room", "nobody_is_void", "no_such_room", "command_id_reused", "stale_version", "no_command", "room_quarantined", "too_many_commands", "store_unavailable", "invalid_field", "too_many_rooms", "no_such_record", "invalid_cursor", "room_full", "quota_reached", "foreign_cursor", "outcome_unknown", "seat_changes_used_up", "written_by_newer"]  # noqa: Y015
+    _WhichOneofReturnType_reason: _TypeAlias = _typing.Literal["wrong_phase", "no_such_seat", "not_your_turn", "seat_occupied", "seat_free", "seated_elsewhere", "not_a_bid", "not_a_trump", "not_a_signal", "not_a_card", "repeated_card", "card_not_held", "wrong_number_of_cards", "first_bidder_must_bid", "bid_not_lower", "surrender_not_allowed", "several_groups", "side_suit_throw", "whole_group_not_played", "group_not_followed", "tractor_not_played", "pairs_not_played", "declarer_may_not_signal", "not_in_this_room", "nobody_is_void", "no_such_room", "command_id_reused", "stale_version", "no_command", "room_quarantined", "too_many_commands", "store_unavailable", "invalid_field", "too_many_rooms", "no_such_record", "invalid_cursor", "room_full", "quota_reached", "foreign_cursor", "outcome_unknown", "seat_changes_used_up", "written_by_newer", "hints_forbidden", "nothing_to_decide", "too_many_hints"]  # noqa: Y015
     _WhichOneofArgType_reason: _TypeAlias = _typing.Literal["reason", b"reason"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_reason) -> _WhichOneofReturnType_reason | None: ...
 

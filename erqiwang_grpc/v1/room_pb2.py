@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16\x65rqiwang/v1/room.proto\x12\x0b\x65rqiwang.v1\"5\n\x0fThreePlayerGame\x12\x13\n\x0bjoker_bonus\x18\x01 \x01(\x08\x12\r\n\x05\x63limb\x18\x02 \x01(\x08\"1\n\x0e\x46ourPlayerGame\x12\x1f\n\x04\x64\x65\x63k\x18\x01 \x01(\x0e\x32\x11.erqiwang.v1.Deck\"D\n\nCountdowns\x12\x0b\n\x03\x62id\x18\x01 \x01(\r\x12\r\n\x05trump\x18\x02 \x01(\r\x12\x0c\n\x04\x62ury\x18\x03 \x01(\r\x12\x0c\n\x04play\x18\x04 \x01(\r\"\x94\x02\n\x0bRoomOptions\x12\x34\n\x0cthree_player\x18\x01 \x01(\x0b\x32\x1c.erqiwang.v1.ThreePlayerGameH\x00\x12\x32\n\x0b\x66our_player\x18\x02 \x01(\x0b\x32\x1b.erqiwang.v1.FourPlayerGameH\x00\x12\r\n\x05\x64\x65\x61ls\x18\x03 \x01(\r\x12!\n\x05payer\x18\x04 \x01(\x0e\x32\x12.erqiwang.v1.Payer\x12\x11\n\tno_review\x18\x05 \x01(\x08\x12+\n\ncountdowns\x18\x06 \x01(\x0b\x32\x17.erqiwang.v1.Countdowns\x12!\n\x05start\x18\x07 \x01(\x0e\x32\x12.erqiwang.v1.StartB\x06\n\x04game\")\n\x08\x43\x61rdCost\x12\r\n\x05owner\x18\x01 \x01(\r\x12\x0e\n\x06joiner\x18\x02 \x01(\r\")\n\tSeatTaken\x12\x0c\n\x04seat\x18\x01 \x01(\r\x12\x0e\n\x06player\x18\x02 \x01(\t\"\x18\n\x08SeatLeft\x12\x0c\n\x04seat\x18\x01 \x01(\r\"E\n\x0b\x44\x65\x61lStarted\x12\x0c\n\x04\x64\x65\x61l\x18\x01 \x01(\r\x12\x14\n\x0c\x66irst_bidder\x18\x02 \x01(\r\x12\x12\n\ncommitment\x18\x03 \x01(\x0c*\x9f\x01\n\tRoomState\x12\x1a\n\x16ROOM_STATE_UNSPECIFIED\x10\x00\x12\x13\n\x0fROOM_STATE_OPEN\x10\x01\x12\x16\n\x12ROOM_STATE_PLAYING\x10\x02\x12\x17\n\x13ROOM_STATE_FINISHED\x10\x03\x12\x18\n\x14ROOM_STATE_DISBANDED\x10\x04\x12\x16\n\x12ROOM_STATE_EXPIRED\x10\x05*?\n\x05Payer\x12\x15\n\x11PAYER_UNSPECIFIED\x10\x00\x12\x0f\n\x0bPAYER_OWNER\x10\x01\x12\x0e\n\nPAYER_EACH\x10\x02*;\n\x04\x44\x65\x63k\x12\x14\n\x10\x44\x45\x43K_UNSPECIFIED\x10\x00\x12\x0e\n\nDECK_SHORT\x10\x01\x12\r\n\tDECK_FULL\x10\x02*G\n\x05Start\x12\x15\n\x11START_UNSPECIFIED\x10\x00\x12\x13\n\x0fSTART_LAST_SEAT\x10\x01\x12\x12\n\x0eSTART_PLATFORM\x10\x02\x42}\n\x0b\x65rqiwang.v1B\tRoomProtoP\x01Z\x16\x65rqiwang/v1;erqiwangv1\xa2\x02\x03\x45QW\xaa\x02\x0b\x45rqiwang.V1\xca\x02\x0b\x45rqiwang\\V1\xe2\x02\x17\x45rqiwang\\V1\\GPBMetadata\xea\x02\x0c\x45rqiwang::V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16\x65rqiwang/v1/room.proto\x12\x0b\x65rqiwang.v1\"5\n\x0fThreePlayerGame\x12\x13\n\x0bjoker_bonus\x18\x01 \x01(\x08\x12\r\n\x05\x63limb\x18\x02 \x01(\x08\"1\n\x0e\x46ourPlayerGame\x12\x1f\n\x04\x64\x65\x63k\x18\x01 \x01(\x0e\x32\x11.erqiwang.v1.Deck\"D\n\nCountdowns\x12\x0b\n\x03\x62id\x18\x01 \x01(\r\x12\r\n\x05trump\x18\x02 \x01(\r\x12\x0c\n\x04\x62ury\x18\x03 \x01(\r\x12\x0c\n\x04play\x18\x04 \x01(\r\"\xa6\x02\n\x0bRoomOptions\x12\x34\n\x0cthree_player\x18\x01 \x01(\x0b\x32\x1c.erqiwang.v1.ThreePlayerGameH\x00\x12\x32\n\x0b\x66our_player\x18\x02 \x01(\x0b\x32\x1b.erqiwang.v1.FourPlayerGameH\x00\x12\r\n\x05\x64\x65\x61ls\x18\x03 \x01(\r\x12!\n\x05payer\x18\x04 \x01(\x0e\x32\x12.erqiwang.v1.Payer\x12\x11\n\tno_review\x18\x05 \x01(\x08\x12+\n\ncountdowns\x18\x06 \x01(\x0b\x32\x17.erqiwang.v1.Countdowns\x12!\n\x05start\x18\x07 \x01(\x0e\x32\x12.erqiwang.v1.Start\x12\x10\n\x08no_hints\x18\x08 \x01(\x08\x42\x06\n\x04game\")\n\x08\x43\x61rdCost\x12\r\n\x05owner\x18\x01 \x01(\r\x12\x0e\n\x06joiner\x18\x02 \x01(\r\")\n\tSeatTaken\x12\x0c\n\x04seat\x18\x01 \x01(\r\x12\x0e\n\x06player\x18\x02 \x01(\t\"\x18\n\x08SeatLeft\x12\x0c\n\x04seat\x18\x01 \x01(\r\"E\n\x0b\x44\x65\x61lStarted\x12\x0c\n\x04\x64\x65\x61l\x18\x01 \x01(\r\x12\x14\n\x0c\x66irst_bidder\x18\x02 \x01(\r\x12\x12\n\ncommitment\x18\x03 \x01(\x0c*\x9f\x01\n\tRoomState\x12\x1a\n\x16ROOM_STATE_UNSPECIFIED\x10\x00\x12\x13\n\x0fROOM_STATE_OPEN\x10\x01\x12\x16\n\x12ROOM_STATE_PLAYING\x10\x02\x12\x17\n\x13ROOM_STATE_FINISHED\x10\x03\x12\x18\n\x14ROOM_STATE_DISBANDED\x10\x04\x12\x16\n\x12ROOM_STATE_EXPIRED\x10\x05*?\n\x05Payer\x12\x15\n\x11PAYER_UNSPECIFIED\x10\x00\x12\x0f\n\x0bPAYER_OWNER\x10\x01\x12\x0e\n\nPAYER_EACH\x10\x02*;\n\x04\x44\x65\x63k\x12\x14\n\x10\x44\x45\x43K_UNSPECIFIED\x10\x00\x12\x0e\n\nDECK_SHORT\x10\x01\x12\r\n\tDECK_FULL\x10\x02*G\n\x05Start\x12\x15\n\x11START_UNSPECIFIED\x10\x00\x12\x13\n\x0fSTART_LAST_SEAT\x10\x01\x12\x12\n\x0eSTART_PLATFORM\x10\x02\x42}\n\x0b\x65rqiwang.v1B\tRoomProtoP\x01Z\x16\x65rqiwang/v1;erqiwangv1\xa2\x02\x03\x45QW\xaa\x02\x0b\x45rqiwang.V1\xca\x02\x0b\x45rqiwang\\V1\xe2\x02\x17\x45rqiwang\\V1\\GPBMetadata\xea\x02\x0c\x45rqiwang::V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -32,14 +32,14 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'erqiwang.v1.room_pb2', _glo
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\013erqiwang.v1B\tRoomProtoP\001Z\026erqiwang/v1;erqiwangv1\242\002\003EQW\252\002\013Erqiwang.V1\312\002\013Erqiwang\\V1\342\002\027Erqiwang\\V1\\GPBMetadata\352\002\014Erqiwang::V1'
-  _globals['_ROOMSTATE']._serialized_start=678
-  _globals['_ROOMSTATE']._serialized_end=837
-  _globals['_PAYER']._serialized_start=839
-  _globals['_PAYER']._serialized_end=902
-  _globals['_DECK']._serialized_start=904
-  _globals['_DECK']._serialized_end=963
-  _globals['_START']._serialized_start=965
-  _globals['_START']._serialized_end=1036
+  _globals['_ROOMSTATE']._serialized_start=696
+  _globals['_ROOMSTATE']._serialized_end=855
+  _globals['_PAYER']._serialized_start=857
+  _globals['_PAYER']._serialized_end=920
+  _globals['_DECK']._serialized_start=922
+  _globals['_DECK']._serialized_end=981
+  _globals['_START']._serialized_start=983
+  _globals['_START']._serialized_end=1054
   _globals['_THREEPLAYERGAME']._serialized_start=39
   _globals['_THREEPLAYERGAME']._serialized_end=92
   _globals['_FOURPLAYERGAME']._serialized_start=94
@@ -47,13 +47,13 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_COUNTDOWNS']._serialized_start=145
   _globals['_COUNTDOWNS']._serialized_end=213
   _globals['_ROOMOPTIONS']._serialized_start=216
-  _globals['_ROOMOPTIONS']._serialized_end=492
-  _globals['_CARDCOST']._serialized_start=494
-  _globals['_CARDCOST']._serialized_end=535
-  _globals['_SEATTAKEN']._serialized_start=537
-  _globals['_SEATTAKEN']._serialized_end=578
-  _globals['_SEATLEFT']._serialized_start=580
-  _globals['_SEATLEFT']._serialized_end=604
-  _globals['_DEALSTARTED']._serialized_start=606
-  _globals['_DEALSTARTED']._serialized_end=675
+  _globals['_ROOMOPTIONS']._serialized_end=510
+  _globals['_CARDCOST']._serialized_start=512
+  _globals['_CARDCOST']._serialized_end=553
+  _globals['_SEATTAKEN']._serialized_start=555
+  _globals['_SEATTAKEN']._serialized_end=596
+  _globals['_SEATLEFT']._serialized_start=598
+  _globals['_SEATLEFT']._serialized_end=622
+  _globals['_DEALSTARTED']._serialized_start=624
+  _globals['_DEALSTARTED']._serialized_end=693
 # @@protoc_insertion_point(module_scope)

@@ -237,6 +237,7 @@ class RoomOptions(_message.Message):
     NO_REVIEW_FIELD_NUMBER: _builtins.int
     COUNTDOWNS_FIELD_NUMBER: _builtins.int
     START_FIELD_NUMBER: _builtins.int
+    NO_HINTS_FIELD_NUMBER: _builtins.int
     deals: _builtins.int
     """How many deals the match has: 6 or 12; 0 means 6."""
     payer: Global___Payer.ValueType
@@ -247,6 +248,11 @@ class RoomOptions(_message.Message):
     """
     start: Global___Start.ValueType
     """Default: the last seat. A room from a `roomtype` always has the default."""
+    no_hints: _builtins.bool
+    """True: `SeatService.GetHint` is refused with `hints_forbidden` to every seat, for the whole match. False, the default: a seat
+    may ask what a sensible player would do in its place. Forbid hints where chips are worth money or a rank: players are then
+    measured by their own play. A room from a `roomtype` always has the default.
+    """
     @_builtins.property
     def three_player(self) -> Global___ThreePlayerGame: ...
     @_builtins.property
@@ -265,10 +271,11 @@ class RoomOptions(_message.Message):
         no_review: _builtins.bool = ...,
         countdowns: Global___Countdowns | None = ...,
         start: Global___Start.ValueType = ...,
+        no_hints: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["countdowns", b"countdowns", "four_player", b"four_player", "game", b"game", "three_player", b"three_player"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["countdowns", b"countdowns", "deals", b"deals", "four_player", b"four_player", "game", b"game", "no_review", b"no_review", "payer", b"payer", "start", b"start", "three_player", b"three_player"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["countdowns", b"countdowns", "deals", b"deals", "four_player", b"four_player", "game", b"game", "no_hints", b"no_hints", "no_review", b"no_review", "payer", b"payer", "start", b"start", "three_player", b"three_player"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType_game: _TypeAlias = _typing.Literal["three_player", "four_player"]  # noqa: Y015
     _WhichOneofArgType_game: _TypeAlias = _typing.Literal["game", b"game"]  # noqa: Y015

@@ -74,7 +74,7 @@ class GetServerInfoResponse(_message.Message):
 
     @_builtins.property
     def features(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """What the server can do, in alphabetical order: `disband_reason`, `gateway`, `labels`, `last_event_time`,
+        """What the server can do, in alphabetical order: `disband_reason`, `gateway`, `hints`, `labels`, `last_event_time`,
         `presence`, `refresh_seat_token`, `start_match`, `watch`, `watch_from_now`. A later version may add names. A name is never removed and never
         changes its meaning.
         """

@@ -203,6 +203,7 @@ class PlayRequest(_message.Message):
     HEARTBEAT_FIELD_NUMBER: _builtins.int
     COMMAND_FIELD_NUMBER: _builtins.int
     RECORD_FIELD_NUMBER: _builtins.int
+    HINT_FIELD_NUMBER: _builtins.int
     command_id: _builtins.str
     """Names the command, so that it may be sent again safely: if a command with this id has changed the room, the same command
     is answered as before and changes nothing, and another command is refused with `command_id_reused`. Commands that were
@@ -235,6 +236,10 @@ class PlayRequest(_message.Message):
     def record(self) -> Global___GetRecordRequest:
         """What `GetRecord` gives, at the same cost. Answered with `RecordRead` or `Refused`."""
 
+    @_builtins.property
+    def hint(self) -> Global___GetHintRequest:
+        """What `GetHint` gives, at the same cost. Answered with `Hint` or `Refused`. `expected_version` is not looked at."""
+
     def __init__(
         self,
         *,
@@ -245,14 +250,15 @@ class PlayRequest(_message.Message):
         heartbeat: Global___Heartbeat | None = ...,
         command: Global___Command | None = ...,
         record: Global___GetRecordRequest | None = ...,
+        hint: Global___GetHintRequest | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "attach", b"attach", "command", b"command", "detach", b"detach", "expected_version", b"expected_version", "heartbeat", b"heartbeat", "record", b"record", "request", b"request"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "attach", b"attach", "command", b"command", "detach", b"detach", "expected_version", b"expected_version", "heartbeat", b"heartbeat", "hint", b"hint", "record", b"record", "request", b"request"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "attach", b"attach", "command", b"command", "command_id", b"command_id", "detach", b"detach", "expected_version", b"expected_version", "heartbeat", b"heartbeat", "record", b"record", "request", b"request"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "attach", b"attach", "command", b"command", "command_id", b"command_id", "detach", b"detach", "expected_version", b"expected_version", "heartbeat", b"heartbeat", "hint", b"hint", "record", b"record", "request", b"request"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__expected_version: _TypeAlias = _typing.Literal["expected_version"]  # noqa: Y015
     _WhichOneofArgType__expected_version: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version"]  # noqa: Y015
-    _WhichOneofReturnType_request: _TypeAlias = _typing.Literal["attach", "detach", "heartbeat", "command", "record"]  # noqa: Y015
+    _WhichOneofReturnType_request: _TypeAlias = _typing.Literal["attach", "detach", "heartbeat", "command", "record", "hint"]  # noqa: Y015
     _WhichOneofArgType_request: _TypeAlias = _typing.Literal["request", b"request"]  # noqa: Y015
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__expected_version) -> _WhichOneofReturnType__expected_version | None: ...
@@ -497,6 +503,42 @@ class RecordRead(_message.Message):
 Global___RecordRead: _TypeAlias = RecordRead  # noqa: Y015
 
 @_typing.final
+class Hint(_message.Message):
+    """What a sensible player would do in the seat's place (see `SeatService.GetHint`). Sent to the seat that asked only."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    COMMAND_ID_FIELD_NUMBER: _builtins.int
+    REQUEST_FIELD_NUMBER: _builtins.int
+    VERSION_FIELD_NUMBER: _builtins.int
+    COMMAND_FIELD_NUMBER: _builtins.int
+    command_id: _builtins.str
+    """`PlayRequest.command_id`. Empty if it had none, and in the answer to `GetHint`."""
+    request: _builtins.int
+    """The number of the request on its stream (see `PlayRequest`). 0 in the answer to `GetHint`."""
+    version: _builtins.int
+    """The version of the room whose view the hint is for. If the seat has seen a later one, the hint is out of date."""
+    @_builtins.property
+    def command(self) -> Global___Command:
+        """A command that stands at that version. To follow the hint, send it."""
+
+    def __init__(
+        self,
+        *,
+        command_id: _builtins.str = ...,
+        request: _builtins.int = ...,
+        version: _builtins.int = ...,
+        command: Global___Command | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["command", b"command"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["command", b"command", "command_id", b"command_id", "request", b"request", "version", b"version"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Hint: _TypeAlias = Hint  # noqa: Y015
+
+@_typing.final
 class Presence(_message.Message):
     """Which seats are present. A seat is present if it has an attached stream that has sent something within 60 seconds, or if a
     gateway that has the seat open has. A stream of `Watch` need not send: it counts while it takes what it is sent. Presence is
@@ -599,6 +641,7 @@ class SeatMessage(_message.Message):
     HEARTBEAT_FIELD_NUMBER: _builtins.int
     GOODBYE_FIELD_NUMBER: _builtins.int
     RECORD_READ_FIELD_NUMBER: _builtins.int
+    HINT_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def snapshot(self) -> Global___Snapshot:
         """The whole view: first of all on a stream, in answer to every `Attach`, and when the client did not read for so long that
@@ -646,6 +689,10 @@ class SeatMessage(_message.Message):
     def record_read(self) -> Global___RecordRead:
         """The answer to this seat's request for the record."""
 
+    @_builtins.property
+    def hint(self) -> Global___Hint:
+        """The answer to this seat's request for a hint."""
+
     def __init__(
         self,
         *,
@@ -659,12 +706,13 @@ class SeatMessage(_message.Message):
         heartbeat: Global___Heartbeat | None = ...,
         goodbye: Global___Goodbye | None = ...,
         record_read: Global___RecordRead | None = ...,
+        hint: Global___Hint | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["accepted", b"accepted", "goodbye", b"goodbye", "heartbeat", b"heartbeat", "message", b"message", "notice", b"notice", "presence", b"presence", "record_read", b"record_read", "refused", b"refused", "signal_received", b"signal_received", "snapshot", b"snapshot", "trumps_shown", b"trumps_shown"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["accepted", b"accepted", "goodbye", b"goodbye", "heartbeat", b"heartbeat", "hint", b"hint", "message", b"message", "notice", b"notice", "presence", b"presence", "record_read", b"record_read", "refused", b"refused", "signal_received", b"signal_received", "snapshot", b"snapshot", "trumps_shown", b"trumps_shown"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["accepted", b"accepted", "goodbye", b"goodbye", "heartbeat", b"heartbeat", "message", b"message", "notice", b"notice", "presence", b"presence", "record_read", b"record_read", "refused", b"refused", "signal_received", b"signal_received", "snapshot", b"snapshot", "trumps_shown", b"trumps_shown"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["accepted", b"accepted", "goodbye", b"goodbye", "heartbeat", b"heartbeat", "hint", b"hint", "message", b"message", "notice", b"notice", "presence", b"presence", "record_read", b"record_read", "refused", b"refused", "signal_received", b"signal_received", "snapshot", b"snapshot", "trumps_shown", b"trumps_shown"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["snapshot", "notice", "accepted", "refused", "signal_received", "trumps_shown", "presence", "heartbeat", "goodbye", "record_read"]  # noqa: Y015
+    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["snapshot", "notice", "accepted", "refused", "signal_received", "trumps_shown", "presence", "heartbeat", "goodbye", "record_read", "hint"]  # noqa: Y015
     _WhichOneofArgType_message: _TypeAlias = _typing.Literal["message", b"message"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_message) -> _WhichOneofReturnType_message | None: ...
 
@@ -835,6 +883,45 @@ class GetViewResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___GetViewResponse: _TypeAlias = GetViewResponse  # noqa: Y015
+
+@_typing.final
+class GetHintRequest(_message.Message):
+    """It takes nothing: the token names room and seat."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetHintRequest: _TypeAlias = GetHintRequest  # noqa: Y015
+
+@_typing.final
+class GetHintResponse(_message.Message):
+    """If there is no hint, the call ends with a status instead."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    HINT_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def hint(self) -> Global___Hint: ...
+    def __init__(
+        self,
+        *,
+        hint: Global___Hint | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["hint", b"hint"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["hint", b"hint"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetHintResponse: _TypeAlias = GetHintResponse  # noqa: Y015
 
 @_typing.final
 class GetRecordRequest(_message.Message):

@@ -55,6 +55,11 @@ class SeatServiceStub:
                 request_serializer=erqiwang_dot_v1_dot_seat__service__pb2.GetViewRequest.SerializeToString,
                 response_deserializer=erqiwang_dot_v1_dot_seat__service__pb2.GetViewResponse.FromString,
                 _registered_method=True)
+        self.GetHint = channel.unary_unary(
+                '/erqiwang.v1.SeatService/GetHint',
+                request_serializer=erqiwang_dot_v1_dot_seat__service__pb2.GetHintRequest.SerializeToString,
+                response_deserializer=erqiwang_dot_v1_dot_seat__service__pb2.GetHintResponse.FromString,
+                _registered_method=True)
         self.GetRecord = channel.unary_unary(
                 '/erqiwang.v1.SeatService/GetRecord',
                 request_serializer=erqiwang_dot_v1_dot_seat__service__pb2.GetRecordRequest.SerializeToString,
@@ -81,7 +86,7 @@ class SeatServiceServicer:
         damaged; try again, and tell the operator.
 
         A seat has an allowance: by default 20 commands a second and 40 in a burst, for its streams and unary calls together. A
-        command costs 1, whether it is accepted, refused or repeated; `Attach` and `GetView` cost 1; a heartbeat costs a half; a
+        command or a hint costs 1, whether it is accepted, refused or repeated; `Attach` and `GetView` cost 1; a heartbeat costs a half; a
         record costs what `GetRecord` does. A stream beyond the allowance is read more slowly: its requests wait in the
         connection and are carried out later, in order. At most once a second one of them is refused with `too_many_commands`
         instead. After 10 seconds beyond the allowance the stream ends with RESOURCE_EXHAUSTED.
@@ -116,7 +121,7 @@ class SeatServiceServicer:
 
     def Act(self, request, context):
         """One command, for a client without a stream. A refusal is a status with `google.rpc.ErrorInfo` and `Refusal` in its
-        details. Beyond the seat's allowance `Act`, `GetView` and `GetRecord` are refused with RESOURCE_EXHAUSTED and a
+        details. Beyond the seat's allowance `Act`, `GetView`, `GetHint` and `GetRecord` are refused with RESOURCE_EXHAUSTED and a
         `google.rpc.RetryInfo`.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -125,6 +130,17 @@ class SeatServiceServicer:
 
     def GetView(self, request, context):
         """The seat's view now. It does not displace the seat's stream and does not make the seat present.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetHint(self, request, context):
+        """What a sensible player would do in the seat's place. It is worked out from the seat's present view alone, so it tells nothing
+        that the view does not: the same view has the same hint. It is legal, but need not be best, and it is not what the view's
+        advice suggests: that is only some legal action. Nobody else learns that it was asked for. It costs 1 of the allowance.
+        Refused with `hints_forbidden` if the room's options forbid it, `not_your_turn` while another seat has the turn,
+        `nothing_to_decide` while no seat has, and `too_many_hints` if too many are being worked out. Spectators get no hints.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -160,6 +176,11 @@ def add_SeatServiceServicer_to_server(servicer, server):
                     servicer.GetView,
                     request_deserializer=erqiwang_dot_v1_dot_seat__service__pb2.GetViewRequest.FromString,
                     response_serializer=erqiwang_dot_v1_dot_seat__service__pb2.GetViewResponse.SerializeToString,
+            ),
+            'GetHint': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetHint,
+                    request_deserializer=erqiwang_dot_v1_dot_seat__service__pb2.GetHintRequest.FromString,
+                    response_serializer=erqiwang_dot_v1_dot_seat__service__pb2.GetHintResponse.SerializeToString,
             ),
             'GetRecord': grpc.unary_unary_rpc_method_handler(
                     servicer.GetRecord,
@@ -276,6 +297,33 @@ class SeatService:
             '/erqiwang.v1.SeatService/GetView',
             erqiwang_dot_v1_dot_seat__service__pb2.GetViewRequest.SerializeToString,
             erqiwang_dot_v1_dot_seat__service__pb2.GetViewResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetHint(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/erqiwang.v1.SeatService/GetHint',
+            erqiwang_dot_v1_dot_seat__service__pb2.GetHintRequest.SerializeToString,
+            erqiwang_dot_v1_dot_seat__service__pb2.GetHintResponse.FromString,
             options,
             channel_credentials,
             insecure,

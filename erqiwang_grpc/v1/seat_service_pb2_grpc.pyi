@@ -33,7 +33,7 @@ class SeatServiceStub:
     damaged; try again, and tell the operator.
 
     A seat has an allowance: by default 20 commands a second and 40 in a burst, for its streams and unary calls together. A
-    command costs 1, whether it is accepted, refused or repeated; `Attach` and `GetView` cost 1; a heartbeat costs a half; a
+    command or a hint costs 1, whether it is accepted, refused or repeated; `Attach` and `GetView` cost 1; a heartbeat costs a half; a
     record costs what `GetRecord` does. A stream beyond the allowance is read more slowly: its requests wait in the
     connection and are carried out later, in order. At most once a second one of them is refused with `too_many_commands`
     instead. After 10 seconds beyond the allowance the stream ends with RESOURCE_EXHAUSTED.
@@ -60,11 +60,18 @@ class SeatServiceStub:
     """
     Act: _aio.UnaryUnaryMultiCallable[_seat_service_pb2.ActRequest, _seat_service_pb2.ActResponse]
     """One command, for a client without a stream. A refusal is a status with `google.rpc.ErrorInfo` and `Refusal` in its
-    details. Beyond the seat's allowance `Act`, `GetView` and `GetRecord` are refused with RESOURCE_EXHAUSTED and a
+    details. Beyond the seat's allowance `Act`, `GetView`, `GetHint` and `GetRecord` are refused with RESOURCE_EXHAUSTED and a
     `google.rpc.RetryInfo`.
     """
     GetView: _aio.UnaryUnaryMultiCallable[_seat_service_pb2.GetViewRequest, _seat_service_pb2.GetViewResponse]
     """The seat's view now. It does not displace the seat's stream and does not make the seat present."""
+    GetHint: _aio.UnaryUnaryMultiCallable[_seat_service_pb2.GetHintRequest, _seat_service_pb2.GetHintResponse]
+    """What a sensible player would do in the seat's place. It is worked out from the seat's present view alone, so it tells nothing
+    that the view does not: the same view has the same hint. It is legal, but need not be best, and it is not what the view's
+    advice suggests: that is only some legal action. Nobody else learns that it was asked for. It costs 1 of the allowance.
+    Refused with `hints_forbidden` if the room's options forbid it, `not_your_turn` while another seat has the turn,
+    `nothing_to_decide` while no seat has, and `too_many_hints` if too many are being worked out. Spectators get no hints.
+    """
     GetRecord: _aio.UnaryUnaryMultiCallable[_seat_service_pb2.GetRecordRequest, _seat_service_pb2.GetRecordResponse]
     """The seat's own match with all its deals that have ended. Refused with `no_such_record` before the first deal. It costs 2
     of the allowance, and 3 more for each deal that the server has to read from its store: as a rule only the first time.
@@ -93,7 +100,7 @@ class SeatServiceServicer(metaclass=_abc_1.ABCMeta):
         damaged; try again, and tell the operator.
 
         A seat has an allowance: by default 20 commands a second and 40 in a burst, for its streams and unary calls together. A
-        command costs 1, whether it is accepted, refused or repeated; `Attach` and `GetView` cost 1; a heartbeat costs a half; a
+        command or a hint costs 1, whether it is accepted, refused or repeated; `Attach` and `GetView` cost 1; a heartbeat costs a half; a
         record costs what `GetRecord` does. A stream beyond the allowance is read more slowly: its requests wait in the
         connection and are carried out later, in order. At most once a second one of them is refused with `too_many_commands`
         instead. After 10 seconds beyond the allowance the stream ends with RESOURCE_EXHAUSTED.
@@ -132,7 +139,7 @@ class SeatServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_seat_service_pb2.ActRequest, _seat_service_pb2.ActResponse],
     ) -> _abc.Awaitable[_seat_service_pb2.ActResponse]:
         """One command, for a client without a stream. A refusal is a status with `google.rpc.ErrorInfo` and `Refusal` in its
-        details. Beyond the seat's allowance `Act`, `GetView` and `GetRecord` are refused with RESOURCE_EXHAUSTED and a
+        details. Beyond the seat's allowance `Act`, `GetView`, `GetHint` and `GetRecord` are refused with RESOURCE_EXHAUSTED and a
         `google.rpc.RetryInfo`.
         """
 
@@ -143,6 +150,19 @@ class SeatServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_seat_service_pb2.GetViewRequest, _seat_service_pb2.GetViewResponse],
     ) -> _abc.Awaitable[_seat_service_pb2.GetViewResponse]:
         """The seat's view now. It does not displace the seat's stream and does not make the seat present."""
+
+    @_abc_1.abstractmethod
+    def GetHint(
+        self,
+        request: _seat_service_pb2.GetHintRequest,
+        context: _aio.ServicerContext[_seat_service_pb2.GetHintRequest, _seat_service_pb2.GetHintResponse],
+    ) -> _abc.Awaitable[_seat_service_pb2.GetHintResponse]:
+        """What a sensible player would do in the seat's place. It is worked out from the seat's present view alone, so it tells nothing
+        that the view does not: the same view has the same hint. It is legal, but need not be best, and it is not what the view's
+        advice suggests: that is only some legal action. Nobody else learns that it was asked for. It costs 1 of the allowance.
+        Refused with `hints_forbidden` if the room's options forbid it, `not_your_turn` while another seat has the turn,
+        `nothing_to_decide` while no seat has, and `too_many_hints` if too many are being worked out. Spectators get no hints.
+        """
 
     @_abc_1.abstractmethod
     def GetRecord(

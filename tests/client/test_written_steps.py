@@ -55,7 +55,16 @@ async def play(service: Service, seat: room_service_pb2.TakeSeatResponse) -> set
                     awaiting = ""
                 case "refused":
                     raise AssertionError(message.refused)
-                case "presence" | "signal_received" | "trumps_shown" | "heartbeat" | "record_read" | "goodbye" | None:
+                case (
+                    "presence"
+                    | "signal_received"
+                    | "trumps_shown"
+                    | "heartbeat"
+                    | "record_read"
+                    | "hint"
+                    | "goodbye"
+                    | None
+                ):
                     pass
             if view.parts.account.HasField("account"):
                 told = await service.seats.GetView(pb.GetViewRequest(), metadata=bearer(seat.seat_token))

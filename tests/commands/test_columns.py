@@ -47,6 +47,7 @@ LEFT_OUT: Final = {
     "table": "it prints an address, which must not be broken",
     "serve": "its log is for programs: a line of JSON for each event",
     "edge": "its log is for programs: a line of JSON for each event",
+    "bots": "it prints one sentence for each thing that happens, which terminals wrap",
     "rooms": "`folding` prints its lines, and a test of its own reads them",
     "health": "it prints one or two words",
     "config": "its output is a file",

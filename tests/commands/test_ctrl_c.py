@@ -29,6 +29,7 @@ INTERRUPTED: Final = {
     "bench": "test_while_it_runs",
     "serve": "test_while_it_runs",
     "edge": "test_edge_while_no_server_answers",
+    "bots": "test_bots_while_no_server_answers",
     "replay": "test_replay_at_a_step",
     "verify": "test_verify_while_it_reads",
     "export": "test_export_while_it_writes",
@@ -96,6 +97,15 @@ def test_edge_while_no_server_answers(tmp_path: Path) -> None:
     ports = ("--port", "0", "--status-port", "0")
     with terminal("edge", "--server", "127.0.0.1:1", "--key-file", str(key), *ports) as screen:
         screen.until("erqiwang edge serves on")
+        interrupted(screen)
+
+
+def test_bots_while_no_server_answers(tmp_path: Path) -> None:
+    key, seats = tmp_path / "key", tmp_path / "seats.jsonl"
+    key.write_text("erqg_key")
+    seats.write_text('{"token": "a.seat.token"}')
+    with terminal("bots", str(seats), "--server", "127.0.0.1:1", "--gateway-key-file", str(key)) as screen:
+        screen.until("erqiwang bots: plays 1 seat")
         interrupted(screen)
 
 

@@ -57,6 +57,8 @@ def test_what_a_person_types_is_answered() -> None:
             ("history", "No trick is finished yet."),
             ("captured", "captured 0 points"),
             ("table", "Nothing lies on the table."),
+            ("hint", "A sensible player would 支招: "),
+            ("支招", "A sensible player would 支招: "),
         ):
             screen.until("> ")
             screen.type(line)

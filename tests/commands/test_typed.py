@@ -24,7 +24,7 @@ from erqiwang_core.units import CardId, Seat
 from erqiwang_core.view import view
 
 from erqiwang_grpc.tools.terminal.card_text import trump_of
-from erqiwang_grpc.tools.terminal.questions import Look, Quit, Unclear, held_copies, question, typed
+from erqiwang_grpc.tools.terminal.questions import Ask, Look, Quit, Unclear, held_copies, question, typed
 from erqiwang_grpc.tools.terminal.refusal_text import explained
 
 GAMES = [RoomOptions(ThreePlayer()), RoomOptions(FourPlayer(Deck.FULL))]
@@ -64,6 +64,8 @@ CALL, NAME, BURY, LEAD, READY = (
         pytest.param("ready", CALL, Ready(), id="ready"),
         pytest.param("?", BURY, Look.HELP, id="help"),
         pytest.param("history", LEAD, Look.HISTORY, id="history"),
+        pytest.param("hint", LEAD, Ask.HINT, id="hint"),
+        pytest.param("支招", CALL, Ask.HINT, id="hint in Chinese"),
         pytest.param("quit", LEAD, Quit.QUIT, id="quit"),
         pytest.param("七十", CALL, Bid(70), id="a bid in Chinese"),
         pytest.param("叫六十五分", CALL, Bid(65), id="a bid in a whole sentence"),
@@ -156,7 +158,7 @@ def test_enter_alone_is_always_legal(options: RoomOptions) -> None:
     for step in steps(options):
         seen = view(step.before, step.seat)
         command = typed("", seen)
-        assert not isinstance(command, Look | Quit | Unclear | Signal | ShowTrumps)
+        assert not isinstance(command, Look | Ask | Quit | Unclear | Signal | ShowTrumps)
         decided = matches.decide(step.before, step.seat, command, shuffles(options, Random(1)))
         assert isinstance(decided, tuple)
 

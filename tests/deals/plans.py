@@ -46,7 +46,9 @@ def _countdowns() -> Iterator[Countdowns]:
 
 
 def _every_table() -> Iterator[RoomOptions]:
-    values: Iterator[OptionValues] = product(GAMES, Length, Payer, (True, False), tuple(_countdowns()), Start)
+    values: Iterator[OptionValues] = product(
+        GAMES, Length, Payer, (True, False), tuple(_countdowns()), Start, (True, False)
+    )
     return (RoomOptions(*each) for each in values)
 
 

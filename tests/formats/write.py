@@ -36,7 +36,7 @@ _THREE: Final = RoomOptions(
     Payer.EACH,
     countdowns=Countdowns(bid=9, trump=8, bury=7, play=6),
 )
-_FOUR: Final = RoomOptions(FourPlayer(Deck.FULL), review=False, start=Start.PLATFORM)
+_FOUR: Final = RoomOptions(FourPlayer(Deck.FULL), review=False, start=Start.PLATFORM, hints=False)
 _LABELS: Final = (Label("mode", "ranked 排位"), Label("season", "7"))
 _ABSENT: Final = Disband(1, DisbandReason.ABSENT, "三缺一 🀄")
 

@@ -24,6 +24,7 @@ from erqiwang_core.view import view
 from erqiwang_core.viewer import PUBLIC, Public, Viewer
 from hypothesis import assume, given, strategies as st
 
+from erqiwang_grpc.rooms.hints import hint, no_hint
 from tests.deals.decks import never_shuffled
 from tests.deals.plans import GAMES, Plan, by_chance, examples, plans, tables
 from tests.deals.walk import Sent, Step, advance
@@ -82,6 +83,11 @@ def answers(match: Match, seat: Seat) -> list[Refusal | Signalled | None]:
     ]
 
 
+def hinted(taken: tuple[Step, ...], seat: Seat) -> list[tuple[Command | None, object]]:
+    """The hint for a seat after each step, and why there is none."""
+    return [(hint(view(step.after, seat)), no_hint(step.after, seat)) for step in taken]
+
+
 def moments(world: World, phase: Phase) -> list[World]:
     """The world up to each move that leads to a state of that phase."""
     taken = run(world)
@@ -124,6 +130,7 @@ def law_holds(plan: Plan, deal: int, phase: Phase, chance: Random) -> None:
     assert told_on_return(here, viewer) == told_on_return(there, viewer)
     if not isinstance(viewer, Public):
         assert answers(here[-1].after, viewer) == answers(there[-1].after, viewer)
+        assert hinted(here, viewer) == hinted(there, viewer)
 
 
 @pytest.mark.parametrize("game", GAMES[3:6], ids=repr)

@@ -46,23 +46,29 @@ FORMS: Final[list[tuple[SeatCommand | HouseCommand | RoomOpened, str]]] = [
     (Disband(Outside.HOUSE, DisbandReason.EXPIRED), "disband house expired "),
     (
         RoomOpened(PlatformId("local"), "alice", RoomOptions()),
-        "open_room three_player 0 0 6 owner review 15 20 40 20 last_seat local 0: 0 alice",
+        "open_room three_player 0 0 6 owner review 15 20 40 20 last_seat hints local 0: 0 alice",
     ),
     (
         RoomOpened(PlatformId("local"), "alice", RoomOptions(ThreePlayer(joker_bonus=True), Length.TWELVE, Payer.EACH)),
-        "open_room three_player 1 0 12 each review 15 20 40 20 last_seat local 0: 0 alice",
+        "open_room three_player 1 0 12 each review 15 20 40 20 last_seat hints local 0: 0 alice",
     ),
     (
         RoomOpened(PlatformId("p"), "a", RoomOptions(), "order 7", (Label("mode", "ranked 排位"), Label("x", ""))),
-        "open_room three_player 0 0 6 owner review 15 20 40 20 last_seat p 7:order 7 2 mode=9:ranked 排位 x=0: a",
+        "open_room three_player 0 0 6 owner review 15 20 40 20 last_seat hints p 7:order 7 2 mode=9:ranked 排位 x=0: a",
     ),
     (
         RoomOpened(
             PlatformId("p"),
             "a b",
-            RoomOptions(FourPlayer(Deck.FULL), review=False, countdowns=Countdowns(1, 2, 3, 4), start=Start.PLATFORM),
+            RoomOptions(
+                FourPlayer(Deck.FULL),
+                review=False,
+                countdowns=Countdowns(1, 2, 3, 4),
+                start=Start.PLATFORM,
+                hints=False,
+            ),
         ),
-        "open_room four_player full 6 owner no_review 1 2 3 4 platform p 0: 0 a b",
+        "open_room four_player full 6 owner no_review 1 2 3 4 platform no_hints p 0: 0 a b",
     ),
 ]
 

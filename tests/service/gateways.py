@@ -102,6 +102,8 @@ class GatewayEar(SeatEar):
                 said.command.CopyFrom(request.command)
             case "record":
                 said.record.SetInParent()
+            case "hint":
+                said.hint.SetInParent()
             case other:
                 raise AssertionError(f"a gateway says no {other}")
         return said

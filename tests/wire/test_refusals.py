@@ -51,11 +51,13 @@ from erqiwang_grpc.rooms.refusals import (
     Bounds,
     CommandIdReused,
     ForeignCursor,
+    HintsForbidden,
     InvalidCursor,
     InvalidField,
     NoCommand,
     NoSuchRecord,
     NoSuchRoom,
+    NothingToDecide,
     OutcomeUnknown,
     Quota,
     QuotaReached,
@@ -67,6 +69,7 @@ from erqiwang_grpc.rooms.refusals import (
     StaleVersion,
     StoreUnavailable,
     TooManyCommands,
+    TooManyHints,
     TooManyRooms,
     Unit,
     WrittenByNewer,
@@ -131,9 +134,20 @@ REFUSALS_OF_THE_SERVICE: Final[tuple[ServiceRefusal, ...]] = (
     OutcomeUnknown(),
     SeatChangesUsedUp(1_000),
     WrittenByNewer(),
+    HintsForbidden(),
+    *(NothingToDecide(phase) for phase in Phase),
+    TooManyHints(),
 )
 ALL: Final[tuple[Refused, ...]] = (*REFUSALS_OF_THE_CORE, *REFUSALS_OF_THE_SERVICE)
-RETRIED: Final = (TooManyCommands, StoreUnavailable, WrittenByNewer, OutcomeUnknown, TooManyRooms, QuotaReached)
+RETRIED: Final = (
+    TooManyCommands,
+    StoreUnavailable,
+    WrittenByNewer,
+    OutcomeUnknown,
+    TooManyRooms,
+    QuotaReached,
+    TooManyHints,
+)
 REASONS: Final = {field.name for field in refusal_pb2.Refusal.DESCRIPTOR.oneofs_by_name["reason"].fields}
 
 

@@ -18,6 +18,7 @@ from google.protobuf.message import DecodeError
 
 from erqiwang_grpc.auth.keys import PlatformId
 from erqiwang_grpc.auth.tokens import Fault, SeatClaims, TokenRefused
+from erqiwang_grpc.events.actor import SeatActor
 from erqiwang_grpc.reasons import Reason
 from erqiwang_grpc.rooms.audience import Pulse
 from erqiwang_grpc.rooms.closing import Closing
@@ -27,7 +28,7 @@ from erqiwang_grpc.rooms.rate_limit import Allowance
 from erqiwang_grpc.rooms.refusals import NoSuchRoom, Refused, TooManyCommands, reason
 from erqiwang_grpc.rooms.room import Node, Room
 from erqiwang_grpc.rpc.access import Access, holds
-from erqiwang_grpc.rpc.conversation import answered, carried_out, recorded, refused
+from erqiwang_grpc.rpc.conversation import answered, carried_out, hinted, recorded, refused
 from erqiwang_grpc.rpc.gateway.eager import begin
 from erqiwang_grpc.rpc.gateway.open_seat import OpenSeat, Sitting
 from erqiwang_grpc.rpc.gateway.outbox import Outbox
@@ -39,7 +40,13 @@ from erqiwang_grpc.v1 import gateway_service_pb2 as pb, seat_service_pb2
 
 log = logging.getLogger(__name__)
 
-_COSTS: Final = {"open": Work.SNAPSHOT, "command": Work.COMMAND, "resync": Work.SNAPSHOT, "record": Work.RECORD}
+_COSTS: Final = {
+    "open": Work.SNAPSHOT,
+    "command": Work.COMMAND,
+    "resync": Work.SNAPSHOT,
+    "record": Work.RECORD,
+    "hint": Work.HINT,
+}
 """The cost of each request. Closing a seat costs as much as a heartbeat."""
 _SLICE: Final = 16
 """Requests that are carried out before others get a turn: some milliseconds of work."""
@@ -281,6 +288,10 @@ class Connection:
                 if self._is_paid(seat, sitting, request, number, Work.RECORD):
                     record = await self._services.records.of(claims.platform, room, claims.seat)
                     seat.put(recorded(request.command_id, number, record, room))
+            case "hint":
+                if self._is_paid(seat, sitting, request, number, Work.HINT):
+                    hint = await room.hint(SeatActor(claims.seat, claims.player))
+                    seat.put(hinted(request.command_id, number, hint, room))
             case "close":
                 self._end_seat(seat, Closing.DETACHED)
             case None:

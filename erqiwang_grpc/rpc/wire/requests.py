@@ -174,7 +174,7 @@ def room_options(message: room_pb2.RoomOptions, path: str = "") -> RoomOptions |
     countdowns = _countdowns(message.countdowns, path)
     if isinstance(countdowns, InvalidField):
         return countdowns
-    values: OptionValues = (game, length, payer, not message.no_review, countdowns, start)
+    values: OptionValues = (game, length, payer, not message.no_review, countdowns, start, not message.no_hints)
     return RoomOptions(*values)
 
 

@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x65rqiwang/stored/v1/room.proto\x12\x12\x65rqiwang.stored.v1\"1\n\x0bThreePlayer\x12\x13\n\x0bjoker_bonus\x18\x01 \x01(\x08\x12\r\n\x05\x63limb\x18\x02 \x01(\x08\"\x1f\n\nFourPlayer\x12\x11\n\tfull_deck\x18\x01 \x01(\x08\"~\n\x04Game\x12\x37\n\x0cthree_player\x18\x01 \x01(\x0b\x32\x1f.erqiwang.stored.v1.ThreePlayerH\x00\x12\x35\n\x0b\x66our_player\x18\x02 \x01(\x0b\x32\x1e.erqiwang.stored.v1.FourPlayerH\x00\x42\x06\n\x04game\"\xe0\x01\n\x0bRoomOptions\x12&\n\x04game\x18\x01 \x01(\x0b\x32\x18.erqiwang.stored.v1.Game\x12\r\n\x05\x64\x65\x61ls\x18\x02 \x01(\r\x12\x11\n\teach_pays\x18\x03 \x01(\x08\x12\x0e\n\x06review\x18\x04 \x01(\x08\x12\x15\n\rcountdown_bid\x18\x05 \x01(\r\x12\x17\n\x0f\x63ountdown_trump\x18\x06 \x01(\r\x12\x16\n\x0e\x63ountdown_bury\x18\x07 \x01(\r\x12\x16\n\x0e\x63ountdown_play\x18\x08 \x01(\r\x12\x17\n\x0fplatform_starts\x18\t \x01(\x08\"#\n\x05Label\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t\"\x9d\x01\n\nRoomOpened\x12\x10\n\x08platform\x18\x01 \x01(\t\x12\r\n\x05owner\x18\x02 \x01(\t\x12\x30\n\x07options\x18\x03 \x01(\x0b\x32\x1f.erqiwang.stored.v1.RoomOptions\x12\x11\n\treference\x18\x04 \x01(\t\x12)\n\x06labels\x18\x05 \x03(\x0b\x32\x19.erqiwang.stored.v1.Label\")\n\tSeatTaken\x12\x0c\n\x04seat\x18\x01 \x01(\r\x12\x0e\n\x06player\x18\x02 \x01(\t\"\x18\n\x08SeatLeft\x12\x0c\n\x04seat\x18\x01 \x01(\r\"\xb3\x01\n\x0b\x44\x65\x61lStarted\x12\x0e\n\x06number\x18\x01 \x01(\r\x12\x14\n\x0c\x66irst_bidder\x18\x02 \x01(\r\x12&\n\x04game\x18\x03 \x01(\x0b\x32\x18.erqiwang.stored.v1.Game\x12\x0e\n\x06review\x18\x04 \x01(\x08\x12\x15\n\rrules_version\x18\x05 \x01(\r\x12\r\n\x05order\x18\x06 \x01(\x0c\x12\x0c\n\x04salt\x18\x07 \x01(\x0c\x12\x12\n\ncommitment\x18\x08 \x01(\x0c\"\'\n\x07\x42idMade\x12\x0c\n\x04seat\x18\x01 \x01(\r\x12\x0e\n\x06points\x18\x02 \x01(\r\"\x19\n\tBidPassed\x12\x0c\n\x04seat\x18\x01 \x01(\r\"\x19\n\tSeatReady\x12\x0c\n\x04seat\x18\x01 \x01(\rB\x9c\x01\n\x12\x65rqiwang.stored.v1P\x01Z\x1b\x65rqiwang/stored/v1;storedv1\xa2\x02\x04\x45QWS\xaa\x02\x12\x45rqiwang.Stored.V1\xca\x02\x12\x45rqiwang\\Stored\\V1\xe2\x02\x1e\x45rqiwang\\Stored\\V1\\GPBMetadata\xea\x02\x14\x45rqiwang::Stored::V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x65rqiwang/stored/v1/room.proto\x12\x12\x65rqiwang.stored.v1\"1\n\x0bThreePlayer\x12\x13\n\x0bjoker_bonus\x18\x01 \x01(\x08\x12\r\n\x05\x63limb\x18\x02 \x01(\x08\"\x1f\n\nFourPlayer\x12\x11\n\tfull_deck\x18\x01 \x01(\x08\"~\n\x04Game\x12\x37\n\x0cthree_player\x18\x01 \x01(\x0b\x32\x1f.erqiwang.stored.v1.ThreePlayerH\x00\x12\x35\n\x0b\x66our_player\x18\x02 \x01(\x0b\x32\x1e.erqiwang.stored.v1.FourPlayerH\x00\x42\x06\n\x04game\"\xf2\x01\n\x0bRoomOptions\x12&\n\x04game\x18\x01 \x01(\x0b\x32\x18.erqiwang.stored.v1.Game\x12\r\n\x05\x64\x65\x61ls\x18\x02 \x01(\r\x12\x11\n\teach_pays\x18\x03 \x01(\x08\x12\x0e\n\x06review\x18\x04 \x01(\x08\x12\x15\n\rcountdown_bid\x18\x05 \x01(\r\x12\x17\n\x0f\x63ountdown_trump\x18\x06 \x01(\r\x12\x16\n\x0e\x63ountdown_bury\x18\x07 \x01(\r\x12\x16\n\x0e\x63ountdown_play\x18\x08 \x01(\r\x12\x17\n\x0fplatform_starts\x18\t \x01(\x08\x12\x10\n\x08no_hints\x18\n \x01(\x08\"#\n\x05Label\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t\"\x9d\x01\n\nRoomOpened\x12\x10\n\x08platform\x18\x01 \x01(\t\x12\r\n\x05owner\x18\x02 \x01(\t\x12\x30\n\x07options\x18\x03 \x01(\x0b\x32\x1f.erqiwang.stored.v1.RoomOptions\x12\x11\n\treference\x18\x04 \x01(\t\x12)\n\x06labels\x18\x05 \x03(\x0b\x32\x19.erqiwang.stored.v1.Label\")\n\tSeatTaken\x12\x0c\n\x04seat\x18\x01 \x01(\r\x12\x0e\n\x06player\x18\x02 \x01(\t\"\x18\n\x08SeatLeft\x12\x0c\n\x04seat\x18\x01 \x01(\r\"\xb3\x01\n\x0b\x44\x65\x61lStarted\x12\x0e\n\x06number\x18\x01 \x01(\r\x12\x14\n\x0c\x66irst_bidder\x18\x02 \x01(\r\x12&\n\x04game\x18\x03 \x01(\x0b\x32\x18.erqiwang.stored.v1.Game\x12\x0e\n\x06review\x18\x04 \x01(\x08\x12\x15\n\rrules_version\x18\x05 \x01(\r\x12\r\n\x05order\x18\x06 \x01(\x0c\x12\x0c\n\x04salt\x18\x07 \x01(\x0c\x12\x12\n\ncommitment\x18\x08 \x01(\x0c\"\'\n\x07\x42idMade\x12\x0c\n\x04seat\x18\x01 \x01(\r\x12\x0e\n\x06points\x18\x02 \x01(\r\"\x19\n\tBidPassed\x12\x0c\n\x04seat\x18\x01 \x01(\r\"\x19\n\tSeatReady\x12\x0c\n\x04seat\x18\x01 \x01(\rB\x9c\x01\n\x12\x65rqiwang.stored.v1P\x01Z\x1b\x65rqiwang/stored/v1;storedv1\xa2\x02\x04\x45QWS\xaa\x02\x12\x45rqiwang.Stored.V1\xca\x02\x12\x45rqiwang\\Stored\\V1\xe2\x02\x1e\x45rqiwang\\Stored\\V1\\GPBMetadata\xea\x02\x14\x45rqiwang::Stored::V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -39,21 +39,21 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GAME']._serialized_start=137
   _globals['_GAME']._serialized_end=263
   _globals['_ROOMOPTIONS']._serialized_start=266
-  _globals['_ROOMOPTIONS']._serialized_end=490
-  _globals['_LABEL']._serialized_start=492
-  _globals['_LABEL']._serialized_end=527
-  _globals['_ROOMOPENED']._serialized_start=530
-  _globals['_ROOMOPENED']._serialized_end=687
-  _globals['_SEATTAKEN']._serialized_start=689
-  _globals['_SEATTAKEN']._serialized_end=730
-  _globals['_SEATLEFT']._serialized_start=732
-  _globals['_SEATLEFT']._serialized_end=756
-  _globals['_DEALSTARTED']._serialized_start=759
-  _globals['_DEALSTARTED']._serialized_end=938
-  _globals['_BIDMADE']._serialized_start=940
-  _globals['_BIDMADE']._serialized_end=979
-  _globals['_BIDPASSED']._serialized_start=981
-  _globals['_BIDPASSED']._serialized_end=1006
-  _globals['_SEATREADY']._serialized_start=1008
-  _globals['_SEATREADY']._serialized_end=1033
+  _globals['_ROOMOPTIONS']._serialized_end=508
+  _globals['_LABEL']._serialized_start=510
+  _globals['_LABEL']._serialized_end=545
+  _globals['_ROOMOPENED']._serialized_start=548
+  _globals['_ROOMOPENED']._serialized_end=705
+  _globals['_SEATTAKEN']._serialized_start=707
+  _globals['_SEATTAKEN']._serialized_end=748
+  _globals['_SEATLEFT']._serialized_start=750
+  _globals['_SEATLEFT']._serialized_end=774
+  _globals['_DEALSTARTED']._serialized_start=777
+  _globals['_DEALSTARTED']._serialized_end=956
+  _globals['_BIDMADE']._serialized_start=958
+  _globals['_BIDMADE']._serialized_end=997
+  _globals['_BIDPASSED']._serialized_start=999
+  _globals['_BIDPASSED']._serialized_end=1024
+  _globals['_SEATREADY']._serialized_start=1026
+  _globals['_SEATREADY']._serialized_end=1051
 # @@protoc_insertion_point(module_scope)

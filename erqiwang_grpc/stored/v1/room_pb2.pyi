@@ -109,6 +109,7 @@ class RoomOptions(_message.Message):
     COUNTDOWN_BURY_FIELD_NUMBER: _builtins.int
     COUNTDOWN_PLAY_FIELD_NUMBER: _builtins.int
     PLATFORM_STARTS_FIELD_NUMBER: _builtins.int
+    NO_HINTS_FIELD_NUMBER: _builtins.int
     deals: _builtins.int
     """How many deals: 6 or 12."""
     each_pays: _builtins.bool
@@ -125,6 +126,8 @@ class RoomOptions(_message.Message):
     """Seconds shown to play."""
     platform_starts: _builtins.bool
     """True if the platform starts the first deal, false if the last seat does."""
+    no_hints: _builtins.bool
+    """True if no seat may ask for a hint."""
     @_builtins.property
     def game(self) -> Global___Game: ...
     def __init__(
@@ -139,10 +142,11 @@ class RoomOptions(_message.Message):
         countdown_bury: _builtins.int = ...,
         countdown_play: _builtins.int = ...,
         platform_starts: _builtins.bool = ...,
+        no_hints: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["game", b"game"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["countdown_bid", b"countdown_bid", "countdown_bury", b"countdown_bury", "countdown_play", b"countdown_play", "countdown_trump", b"countdown_trump", "deals", b"deals", "each_pays", b"each_pays", "game", b"game", "platform_starts", b"platform_starts", "review", b"review"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["countdown_bid", b"countdown_bid", "countdown_bury", b"countdown_bury", "countdown_play", b"countdown_play", "countdown_trump", b"countdown_trump", "deals", b"deals", "each_pays", b"each_pays", "game", b"game", "no_hints", b"no_hints", "platform_starts", b"platform_starts", "review", b"review"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -16,6 +16,7 @@ WORDS: Final = {
     "离开": "quit",
     "准备": "ready",
     "明牌": "trumps",
+    "支招": "hint",
     "提示": "signal",
     "不叫": "pass",
     "过": "pass",

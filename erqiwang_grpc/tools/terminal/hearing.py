@@ -115,5 +115,5 @@ class Hearing:
                 return RefusedTo(read.refusal(message.refused.refusal))
             case "presence":
                 return Present(tuple(message.presence.present))
-            case "accepted" | "heartbeat" | "record_read" | "goodbye" | None:
+            case "accepted" | "heartbeat" | "record_read" | "hint" | "goodbye" | None:
                 return None

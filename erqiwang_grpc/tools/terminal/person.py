@@ -17,14 +17,15 @@ from rich.text import Text
 
 from erqiwang_grpc.names import printable
 from erqiwang_grpc.rpc.wire.encode.commands import command
+from erqiwang_grpc.rpc.wire.requests import command as decoded
 from erqiwang_grpc.tools.terminal.card_text import cards, trump_of
 from erqiwang_grpc.tools.terminal.hearing import Attached, Heard, Hearing, Noticed, Present, RefusedTo
 from erqiwang_grpc.tools.terminal.keyboard import Keyboard
-from erqiwang_grpc.tools.terminal.questions import HELP, Look, Quit, Typed, Unclear, question, typed
+from erqiwang_grpc.tools.terminal.questions import HELP, Ask, Look, Quit, Typed, Unclear, hinted, question, typed
 from erqiwang_grpc.tools.terminal.refusal_text import explained
 from erqiwang_grpc.tools.terminal.seat_names import name, names
 from erqiwang_grpc.tools.terminal.telling import Teller, trick
-from erqiwang_grpc.v1 import playing_pb2
+from erqiwang_grpc.v1 import playing_pb2, seat_service_pb2 as pb
 
 _TICK_SECONDS: Final = 1.0
 
@@ -138,6 +139,8 @@ class Person:
         if isinstance(meant, Unclear):
             self._say(f"{meant.why[:1].upper()}{meant.why[1:]}.")
             self._ask()
+        elif isinstance(meant, Ask):
+            self._keep(asyncio.create_task(self._hint()))
         elif isinstance(meant, Look):
             self._look(meant)
             self._asked_at = 0
@@ -155,9 +158,22 @@ class Person:
                 self._say("Signalled: the other defenders hear it, and there is no receipt.")
                 self._ask()
             return
-        sending: asyncio.Task[object] = asyncio.create_task(self._seat.client.act(command(meant)))
+        self._keep(asyncio.create_task(self._seat.client.act(command(meant))))
+
+    def _keep(self, sending: asyncio.Task[object]) -> None:
         self._sending.add(sending)
         sending.add_done_callback(self._sending.discard)
+
+    async def _hint(self) -> None:
+        """Ask for a hint and say it, unless the table has moved on. A refusal is read from the stream, and told there."""
+        given = await self._seat.client.hint()
+        if not isinstance(given, pb.Hint) or given.version != self._seat.version:
+            return
+        meant = decoded(given.command)
+        if isinstance(meant, Command):
+            self._break_prompt()
+            self._say(Text.assemble("A sensible player would 支招: ", hinted(meant, self._seat.view)))
+            self._ask()
 
     def _look(self, at: Look) -> None:
         view = self._seat.view

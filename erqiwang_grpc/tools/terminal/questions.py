@@ -12,6 +12,7 @@ from erqiwang_core.match import Command, Ready
 from erqiwang_core.naming import NameTrump, Surrender, number
 from erqiwang_core.notation import UnreadableTrump, read, read_trump
 from erqiwang_core.parts import BuryAdvice, CallAdvice, Choice, FollowAdvice, LeadAdvice, NameAdvice, ReadyAdvice, View
+from erqiwang_core.players.reading import rules_of
 from erqiwang_core.playing import Play, Request, ShowTrumps, Signal, SignalKind
 from erqiwang_core.units import CardId, CardSet
 from rich.text import Text
@@ -33,6 +34,7 @@ When you follow, [those] cards are put in for you, (those) may not be played.
   signal 1 · 2 · 3   tell the other defenders: I can beat 踩, no points 没分,
                      points 有分
   trumps             see the others' trumps 明牌, once a seat has none
+  hint               what a sensible player would do 支招, unless the room forbids it
   hand · table       look at your cards 手牌, at the trick that lies there 桌面
   history            look at the past tricks 历史
   captured           look at the points captured 捡分
@@ -47,6 +49,12 @@ class Look(Enum):
     TABLE = "table"
     HISTORY = "history"
     CAPTURED = "captured"
+
+
+class Ask(Enum):
+    """What a person may ask the server that changes nothing."""
+
+    HINT = "hint"
 
 
 class Quit(Enum):
@@ -64,7 +72,7 @@ class Unclear:
     """The reason, for the person, as a sentence without a capital letter and a full stop."""
 
 
-Typed: TypeAlias = Command | Request | Look | Quit | Unclear
+Typed: TypeAlias = Command | Request | Look | Ask | Quit | Unclear
 """What a person can mean by a line."""
 
 _SIGNALS: Final = {
@@ -86,6 +94,8 @@ def typed(line: str, view: View) -> Typed:
             return Look.HELP
         case ["hand" | "table" | "history" | "captured"]:
             return Look(words[0])
+        case ["hint"]:
+            return Ask.HINT
         case ["quit" | "exit"]:
             return Quit.QUIT
         case ["trumps"]:
@@ -137,6 +147,24 @@ def suggestion(choice: Choice) -> Command:
             return Play(ids(play))
         case ReadyAdvice():
             return Ready()
+
+
+def hinted(hint: Command, view: View) -> Text:
+    """A hint, as the person could type it."""
+    match hint:
+        case Bid(points):
+            return Text(str(points))
+        case Pass():
+            return Text("pass")
+        case NameTrump(trump):
+            named = next(each for each in rules_of(view).trumps if number(each) == trump)
+            return trump_name(named)
+        case Surrender():
+            return Text("surrender")
+        case Bury(chosen) | Play(chosen):
+            return cards(cards_of(CardId(card) for card in chosen), trump_of(view))
+        case Ready():
+            return Text("ready")
 
 
 class _Kind(Enum):

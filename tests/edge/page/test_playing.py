@@ -101,3 +101,32 @@ async def _tab_to_hand(person: Person) -> None:
             return
         await person.page.keyboard.press("Tab")
     raise AssertionError("the Tab key does not reach the hand")
+
+
+@pytest.mark.parametrize(("locale", "said"), [("en-GB", "A sensible player would: "), ("zh-CN", "支招：")])
+async def test_a_hint_is_told_and_its_cards_are_chosen(browser: Browser, locale: str, said: str) -> None:
+    async with (
+        page_table(0) as table,
+        Person.arrives(browser, table.url(0), f"hint-{locale}", locale=locale) as person,
+    ):
+        page = person.page
+        while await person.phase() != "PHASE_PLAYING":
+            await person.asked()
+            await person.press("hint")
+            await expect(page.locator('[data-key="hinted"]')).to_contain_text(said)
+            await person.answer()
+        await person.asked()
+        await person.press("hint")
+        await expect(page.locator('[data-key="hinted"]')).to_contain_text(said)
+        await person.press("play")
+        await person.told()
+
+
+async def test_a_room_that_forbids_hints_has_no_button_for_them(browser: Browser) -> None:
+    async with (
+        page_table(0, room_pb2.RoomOptions(no_hints=True)) as table,
+        Person.arrives(browser, table.url(0), "no-hints") as person,
+    ):
+        await person.asked()
+        assert await person.has(".bid")
+        assert not await person.has('[data-key="hint"]')

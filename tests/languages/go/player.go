@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -27,9 +28,10 @@ type player struct {
 	oneWay   bool            // told by Watch, and acting by Act
 	acted    uint64          // the version at which it acted last, where it is told one way
 	streams  int
-	moves    int // how often the server was lost
-	started  int // deals whose beginning was told
-	opened   int // decks that were what their commitments said
+	moves    int  // how often the server was lost
+	started  int  // deals whose beginning was told
+	opened   int  // decks that were what their commitments said
+	hinted   bool // whether a hint was given for the view that we had
 }
 
 // play plays to the end and returns what the match came to. The context carries the seat's token.
@@ -94,6 +96,9 @@ func (p *player) converse(ctx context.Context) error {
 			}
 		}
 		if p.over() {
+			if !p.hinted {
+				return errors.New("no hint came")
+			}
 			return nil
 		}
 		command := p.command()
@@ -102,6 +107,9 @@ func (p *player) converse(ctx context.Context) error {
 		}
 		if p.streams == 1+p.moves && p.inTheMiddle() {
 			return nil
+		}
+		if !p.hinted { // answered before the command
+			_ = stream.Send(&pb.PlayRequest{CommandId: "hint", Request: &pb.PlayRequest_Hint{Hint: &pb.GetHintRequest{}}})
 		}
 		p.awaiting = &pb.PlayRequest{CommandId: uuid.NewString(), Request: &pb.PlayRequest_Command{Command: command}}
 		_ = stream.Send(p.awaiting)
@@ -144,6 +152,11 @@ func (p *player) hear(message *pb.SeatMessage) error {
 		if told.Accepted.GetCommandId() == p.awaiting.GetCommandId() {
 			p.awaiting = nil
 		}
+	case *pb.SeatMessage_Hint:
+		if told.Hint.GetCommandId() != "hint" || told.Hint.GetVersion() != p.version {
+			return fmt.Errorf("another hint: %v", told.Hint)
+		}
+		p.hinted = told.Hint.GetCommand().GetCommand() != nil
 	case *pb.SeatMessage_Refused:
 		return fmt.Errorf("refused: %v", told.Refused)
 	case *pb.SeatMessage_Goodbye:

@@ -14,6 +14,7 @@
  * @property {(command: Command) => void} send
  * @property {(cards: readonly number[]) => void} choose
  * @property {() => void} makeSure
+ * @property {(() => void) | null} hint  Asks for a hint; null if the room forbids hints.
  */
 
 import { suggested, wanted } from './asking.js';
@@ -40,6 +41,7 @@ export function actions(acting) {
         { class: 'buttons' },
         button('ready', t('do_ready'), () => acting.send({ ready: {} }), 'primary', { disabled: acting.isWaiting }),
       ),
+    hints(acting),
     asides(acting),
   ];
 }
@@ -140,6 +142,14 @@ function play(acting, advice) {
     ),
     groups.length > 1 && h('p', { class: 'hint' }, t('chosen_groups', { groups: listed(groups.map(groupText)) })),
   );
+}
+
+/** What a sensible player would do, while there is something to decide.
+ * @param {Acting} acting */
+function hints({ parts, hint, isOpen }) {
+  const { call, name, bury, lead, follow } = parts.advice ?? {};
+  if (hint === null || !(call ?? name ?? bury ?? lead ?? follow)) return null;
+  return h('div', { class: 'buttons' }, button('hint', t('do_hint'), hint, 'slight', { disabled: !isOpen }));
 }
 
 /** Signals and shown trumps: what may be done at any moment of play.

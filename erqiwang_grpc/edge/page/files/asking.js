@@ -4,6 +4,7 @@
  * @import { AdvicePart, Parts } from './messages.d.ts'
  */
 
+import { cardsText, trumpText } from './cards.js';
 import { counted, listed, t } from './language.js';
 import { seatName } from './scene.js';
 
@@ -48,6 +49,17 @@ export function wanted(advice) {
   if (advice?.bury) return advice.bury.count;
   if (advice?.follow) return advice.follow.count;
   return advice?.lead ? 0 : null;
+}
+
+/** A hint in words.
+ * @param {import('./messages.d.ts').Command} command
+ * @param {import('./messages.d.ts').Trump | undefined} trump */
+export function hintText(command, trump) {
+  if (command.bid) return t('do_bid', { points: command.bid.points });
+  if (command.passBid) return t('do_pass');
+  if (command.nameTrump) return trumpText(command.nameTrump.trump);
+  if (command.surrender) return t('do_surrender');
+  return cardsText(command.playCards?.cards ?? command.bury?.cards ?? [], trump);
 }
 
 /** The cards of the suggestion, if it is one of cards.

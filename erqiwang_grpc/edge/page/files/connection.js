@@ -96,6 +96,11 @@ export class Connection {
     this.#send({ record: {} });
   }
 
+  /** Ask what a sensible player would do. */
+  hint() {
+    this.#send({ commandId: 'hint', hint: {} });
+  }
+
   /** Leave for good. */
   close() {
     this.#send({ detach: {} });

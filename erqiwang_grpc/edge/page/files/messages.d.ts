@@ -9,6 +9,7 @@ export interface PlayRequest {
   heartbeat?: Heartbeat;
   command?: Command;
   record?: GetRecordRequest;
+  hint?: GetHintRequest;
 }
 
 export interface PlayResponse {
@@ -46,6 +47,8 @@ export interface Command {
 
 export type GetRecordRequest = Record<string, never>;
 
+export type GetHintRequest = Record<string, never>;
+
 export interface SeatMessage {
   snapshot?: Snapshot;
   notice?: Notice;
@@ -57,6 +60,7 @@ export interface SeatMessage {
   heartbeat?: Heartbeat;
   goodbye?: Goodbye;
   recordRead?: RecordRead;
+  hint?: Hint;
 }
 
 export interface MatchSummary {
@@ -203,6 +207,13 @@ export interface RecordRead {
   record?: MatchRecord;
 }
 
+export interface Hint {
+  commandId: string;
+  request: string;
+  version: string;
+  command?: Command;
+}
+
 export interface RoomOptions {
   threePlayer?: ThreePlayerGame;
   fourPlayer?: FourPlayerGame;
@@ -211,6 +222,7 @@ export interface RoomOptions {
   noReview: boolean;
   countdowns?: Countdowns;
   start: Start;
+  noHints: boolean;
 }
 
 export type Payer =
@@ -425,6 +437,9 @@ export interface Refusal {
   outcomeUnknown?: RefusalOutcomeUnknown;
   seatChangesUsedUp?: RefusalSeatChangesUsedUp;
   writtenByNewer?: RefusalWrittenByNewer;
+  hintsForbidden?: RefusalHintsForbidden;
+  nothingToDecide?: RefusalNothingToDecide;
+  tooManyHints?: RefusalTooManyHints;
 }
 
 export type Code =
@@ -791,6 +806,14 @@ export interface RefusalSeatChangesUsedUp {
 }
 
 export type RefusalWrittenByNewer = Record<string, never>;
+
+export type RefusalHintsForbidden = Record<string, never>;
+
+export interface RefusalNothingToDecide {
+  phase: Phase;
+}
+
+export type RefusalTooManyHints = Record<string, never>;
 
 export interface TrickPlay {
   seat: number;

@@ -75,6 +75,9 @@ function ofTable(refusal, { name }) {
   if (refusal.declarerMayNotSignal) return t('no_signal');
   if (refusal.notInThisRoom) return t('no_room_option');
   if (refusal.nobodyIsVoid) return t('no_nobody_void');
+  if (refusal.hintsForbidden) return t('no_hints');
+  if (refusal.nothingToDecide) return t('no_decision');
+  if (refusal.tooManyHints) return t('no_busy');
   if (refusal.noSuchRecord) return t('no_record');
   if (refusal.tooManyCommands) return t('no_too_many');
   if (refusal.staleVersion) return t('no_stale');

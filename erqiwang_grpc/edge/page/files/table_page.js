@@ -12,7 +12,7 @@
  */
 
 import { actions, button } from './actions.js';
-import { asked, awaited, wanted } from './asking.js';
+import { asked, awaited, hintText, wanted } from './asking.js';
 import { row } from './card_face.js';
 import { cardsText, trumpText } from './cards.js';
 import { ServerClock } from './clock.js';
@@ -58,6 +58,9 @@ export class TablePage {
   /** The turn for which the cards were last chosen. */
   #turn = '';
   #isDrawing = false;
+  /** The hint that was given last, and the version it is for.
+   * @type {{version: string, text: () => string} | null} */
+  #hint = null;
   /** Whether a record is shown in the place of the table. */
   #isAway = false;
   #isLeft = false;
@@ -128,9 +131,22 @@ export class TablePage {
     else if (message.signalReceived) this.#signalled(message.signalReceived.seat, message.signalReceived.signal);
     else if (message.trumpsShown) this.#shown = { trumps: message.trumpsShown, trick: this.#parts.table?.number ?? 0 };
     else if (message.heartbeat) this.#clock.hear(message.heartbeat.serverTime);
+    else if (message.hint) this.#hinted(message.hint);
     else if (message.recordRead?.record) this.#record(message.recordRead.record);
     this.#later();
     return true;
+  }
+
+  /** Say a hint, and choose its cards, unless the table has moved on.
+   * @param {import('./messages.d.ts').Hint} hint */
+  #hinted(hint) {
+    if (hint.version !== String(this.#folded.version)) return;
+    const { command } = hint;
+    const cards = command?.playCards?.cards ?? command?.bury?.cards ?? [];
+    this.#hint = { version: hint.version, text: () => t('hinted', { hint: hintText(command ?? {}, named(this.#parts)) }) };
+    if (cards.length) this.#chosen = new Set(cards);
+    this.#refusal = null;
+    say(this.#hint.text());
   }
 
   /** Show the record in the place of the table. If one is shown already, the reader stays at the step where they are.
@@ -493,6 +509,7 @@ export class TablePage {
           { class: asks === null ? 'prompt' : 'prompt mine', tabindex: -1, 'data-refuge': true },
           this.connection.isWaiting && this.connection.mayAct ? t('ask_sending') : prompt,
         ),
+      this.own && this.#hint?.version === String(this.#folded.version) && h('p', { class: 'hint', 'data-key': 'hinted' }, this.#hint.text()),
       this.own && this.#why(),
       this.own && !over && h('div', { class: 'choices' }, ...this.#actions()),
     ];
@@ -528,6 +545,7 @@ export class TablePage {
       isSure: this.#isSure,
       send: (command) => this.#send(command),
       choose: (cards) => this.#choose(cards),
+      hint: options?.noHints ? null : () => this.connection.hint(),
       makeSure: () => {
         this.#isSure = true;
         this.#draw();

@@ -157,6 +157,8 @@ const texts = {
   do_lead: 'Lead',
   do_play: 'Play',
   do_suggest: 'Suggest',
+  do_hint: 'Hint',
+  hinted: 'A sensible player would: {hint}',
   do_clear: 'Clear',
   do_ready: 'Ready',
   do_show_trumps: 'See trumps',
@@ -338,6 +340,8 @@ const texts = {
   no_busy: 'The server cannot take that now. Try again in a moment.',
   no_stale: 'The table has moved on, and this was not done.',
   no_record: 'There is no record yet.',
+  no_hints: 'This room gives no hints.',
+  no_decision: 'There is nothing to decide now.',
 };
 
 export default texts;

@@ -156,6 +156,8 @@ const texts = {
   do_lead: '出牌',
   do_play: '出牌',
   do_suggest: '建议',
+  do_hint: '支招',
+  hinted: '支招：{hint}',
   do_clear: '重选',
   do_ready: '准备',
   do_show_trumps: '明牌',
@@ -332,6 +334,8 @@ const texts = {
   no_busy: '服务器现在收不下，稍后再试。',
   no_stale: '牌桌已经往下走了，这一步没有执行。',
   no_record: '还没有战绩。',
+  no_hints: '这个房间不许支招。',
+  no_decision: '现在没有要决定的。',
 };
 
 export default texts;

@@ -37,11 +37,13 @@ from erqiwang_grpc.rooms.refusals import (
     Bounds,
     CommandIdReused,
     ForeignCursor,
+    HintsForbidden,
     InvalidCursor,
     InvalidField,
     NoCommand,
     NoSuchRecord,
     NoSuchRoom,
+    NothingToDecide,
     OutcomeUnknown,
     QuotaReached,
     Refused,
@@ -51,6 +53,7 @@ from erqiwang_grpc.rooms.refusals import (
     StaleVersion,
     StoreUnavailable,
     TooManyCommands,
+    TooManyHints,
     TooManyRooms,
     WrittenByNewer,
 )
@@ -154,6 +157,12 @@ def refusal(message: refusal_pb2.Refusal) -> Refused:
             return OutcomeUnknown()
         case "seat_changes_used_up":
             return SeatChangesUsedUp(message.seat_changes_used_up.most)
+        case "hints_forbidden":
+            return HintsForbidden()
+        case "nothing_to_decide":
+            return NothingToDecide(known(PHASES, message.nothing_to_decide.phase))
+        case "too_many_hints":
+            return TooManyHints()
         case None:
             raise NotUnderstood("a refusal for an unknown reason")
 

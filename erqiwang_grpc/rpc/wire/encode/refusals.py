@@ -33,11 +33,13 @@ from erqiwang_core.units import CardSet
 from erqiwang_grpc.rooms.refusals import (
     CommandIdReused,
     ForeignCursor,
+    HintsForbidden,
     InvalidCursor,
     InvalidField,
     NoCommand,
     NoSuchRecord,
     NoSuchRoom,
+    NothingToDecide,
     OutcomeUnknown,
     QuotaReached,
     Refused,
@@ -47,6 +49,7 @@ from erqiwang_grpc.rooms.refusals import (
     StaleVersion,
     StoreUnavailable,
     TooManyCommands,
+    TooManyHints,
     TooManyRooms,
     WrittenByNewer,
     reason,
@@ -149,6 +152,12 @@ def _told(refused: Refused) -> refusal_pb2.Refusal:
             return said(outcome_unknown=said.OutcomeUnknown())
         case SeatChangesUsedUp(most):
             return said(seat_changes_used_up=said.SeatChangesUsedUp(most=most))
+        case HintsForbidden():
+            return said(hints_forbidden=said.HintsForbidden())
+        case NothingToDecide(phase):
+            return said(nothing_to_decide=said.NothingToDecide(phase=PHASES[phase]))
+        case TooManyHints():
+            return said(too_many_hints=said.TooManyHints())
 
 
 def _invalid_field(refused: InvalidField) -> refusal_pb2.Refusal.InvalidField:

@@ -9,7 +9,7 @@ from erqiwang_grpc.v1 import room_pb2
 
 def room_options(options: RoomOptions) -> room_pb2.RoomOptions:
     """The options of a room. Every default is filled in."""
-    game, length, payer, review, countdowns, start = options.values()
+    game, length, payer, review, countdowns, start, hints = options.values()
     bid, trump, bury, play = countdowns.values()
     message = room_pb2.RoomOptions(
         deals=length.value,
@@ -17,6 +17,7 @@ def room_options(options: RoomOptions) -> room_pb2.RoomOptions:
         no_review=not review,
         countdowns=room_pb2.Countdowns(bid=bid, trump=trump, bury=bury, play=play),
         start=STARTS[start],
+        no_hints=not hints,
     )
     match game:
         case ThreePlayer():

@@ -42,6 +42,7 @@ export class Player {
   private moves = 0; // how often the server was lost
   private started = 0; // deals whose beginning was told
   private opened = 0; // decks that were what their commitments said
+  private hinted = false; // whether a hint was given for the view that we had
 
   constructor(
     private readonly servers: Client<typeof SeatService>[],
@@ -122,10 +123,14 @@ export class Player {
     // Leaving the loop early drops the stream.
     for await (const { messages } of this.seats.play(outbox, { headers: this.headers })) {
       messages.forEach((message) => this.hear(message));
-      if (this.over) return;
+      if (this.over) {
+        if (!this.hinted) throw new Error("no hint came");
+        return;
+      }
       const command = this.awaiting ? undefined : this.command();
       if (!command) continue;
       if (this.streams === 1 + this.moves && this.inTheMiddle) return;
+      if (!this.hinted) say({ commandId: "hint", request: { case: "hint", value: {} } }); // answered before the command
       this.awaiting = { commandId: randomUUID(), request: { case: "command", value: { command } } };
       say(this.awaiting);
     }
@@ -162,6 +167,10 @@ export class Player {
         return this.fold(message.value);
       case "accepted":
         if (message.value.commandId === this.awaiting?.commandId) this.awaiting = undefined;
+        return;
+      case "hint":
+        if (message.value.commandId !== "hint" || message.value.version !== this.version) throw new Error("another hint");
+        this.hinted = message.value.command?.command.case !== undefined;
         return;
       case "refused":
         throw new Error(`refused: ${message.value.refusal?.message}`);
