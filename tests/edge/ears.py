@@ -30,6 +30,11 @@ class SocketEar(SeatEar):
             self._socket = await self._edge.session.ws_connect(self._edge.url, protocols=(JSON,), headers=headers)
         await self._socket.send_str(json_format.MessageToJson(request))
 
+    async def close(self) -> None:
+        """Close the socket if it was opened. What is only forgotten would warn in the middle of another test."""
+        if self._socket is not None:
+            await self._socket.close()
+
     async def _receive(self) -> Sequence[pb.SeatMessage] | None:
         assert self._socket is not None, "a seat says something first"
         if self._socket.closed:
@@ -46,5 +51,15 @@ class SocketEar(SeatEar):
 @asynccontextmanager
 async def by_socket(service: Service) -> AsyncIterator[SeatOf]:
     """Seats on sockets of an edge."""
+    ears: list[SocketEar] = []
+
+    def of(token: str) -> SocketEar:
+        ears.append(SocketEar(edge, token))
+        return ears[-1]
+
     async with edge_of(service) as edge:
-        yield lambda token: SocketEar(edge, token)
+        try:
+            yield of
+        finally:
+            for ear in ears:
+                await ear.close()
