@@ -11,8 +11,6 @@ BIN := .venv/bin
 UV := $(BIN)/uv
 # Test processes; `logical` is one a core.
 WORKERS ?= logical
-# Those for tests that wait for other processes a third of their time: three for two cores.
-WAITING_WORKERS ?= $(shell echo $$(( ($$(nproc) * 3 + 1) / 2 )))
 # The schemas of the last release, with which the wire and the stored events must stay compatible. Until CHANGELOG.md dates a version nothing is
 # released, and schemas may change freely: the image is then that of the first version to come, which `make release-check` alone looks at.
 RELEASED := proto/released.binpb
@@ -44,7 +42,7 @@ test: lint  ## Check everything: lint, the tests that reach the core with the br
 	@$(BIN)/python -c 'import json, sys; t = json.load(open(".coverage.json"))["totals"]; \
 	b = 100 * t["covered_branches"] / (t["num_branches"] or 1); \
 	print(f"branches of the core reached by these tests: {b:.1f} % (98 % are asked for)"); sys.exit(b < 98)'
-	$(BIN)/python -m pytest -q -n $(WAITING_WORKERS) --dist worksteal $(addprefix --ignore=,$(COVERED))
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal $(addprefix --ignore=,$(COVERED))
 
 # How long a soak is: minutes of torture, tables at it, nodes and tables of the torture with a database, minutes of the search for deadlocks, rounds of the tests that depend on time, mistakes to plant, seeds of the simulation, and
 # the search of the properties (`thorough` looks at 2,000 examples each, `share` at 20, which takes less than a minute, `none` leaves them out).
