@@ -90,10 +90,14 @@ class Port:
         """Close the port and all its connections."""
         if self._server is not None:
             self._server.close()
+        # A connection that was accepted a moment ago begins to be served only now.
+        await asyncio.sleep(0)
         for writer in tuple(self._serving.values()):
             writer.transport.abort()
         if self._serving:
             await asyncio.wait(tuple(self._serving))
+        # A connection that was cut is closed in the loop's next turn.
+        await asyncio.sleep(0)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if len(self._serving) >= CONNECTIONS:
