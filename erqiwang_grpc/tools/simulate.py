@@ -112,9 +112,13 @@ class Simulation:
         seats = len(self.names)
         return by_seat(seats, lambda seat: self.names.values[(seat + number) % seats])
 
+    def block(self, number: int) -> int:
+        """The number of the decks of match `number`. If seats rotate, each rotation has the same decks."""
+        return number // len(self.names) if self.rotate else number
+
     def decks(self, number: int) -> Random:
         """The random source of a match's decks. If seats rotate, each rotation gets the same decks."""
-        return Random(f"{self.seed}/{number // len(self.names) if self.rotate else number}/decks")
+        return Random(f"{self.seed}/{self.block(number)}/decks")
 
     def luck(self, number: int) -> Random:
         """The random source of the players in a match."""
@@ -154,7 +158,7 @@ def play(simulation: Simulation, share: range) -> tuple[int, Tally]:
         policies = names.map(lambda name: POLICIES[name])
         decks = shuffles(simulation.options, simulation.decks(number))
         for step in contest(simulation.options, policies, simulation.luck(number), decks):
-            tally.add(step, names.values)
+            tally.add(step, names.values, simulation.block(number))
     return len(share), tally
 
 
@@ -197,7 +201,14 @@ def _counts(tally: Tally) -> Table:
 
 
 def _chips(tally: Tally) -> Table:
-    table = Table("policy", Column("chips", justify="right"), Column("a deal and seat", justify="right"))
+    table = Table(
+        "policy",
+        Column("chips", justify="right"),
+        Column("a deal and seat", justify="right"),
+        Column("95 %", justify="right"),
+    )
     for name in sorted(tally.seats):
-        table.add_row(name, f"{tally.chips[name]:+,}", f"{tally.chips_per_deal(name):+.2f}")
+        margin = tally.margin(name)
+        interval = "" if margin is None else f"±{margin:.2f}"
+        table.add_row(name, f"{tally.chips[name]:+,}", f"{tally.chips_per_deal(name):+.2f}", interval)
     return table

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass, field
+from math import sqrt
 from typing import Final, TypeAlias
 
 from erqiwang_core.kernel.shapes import Shape, Throw, component, same_shape
@@ -16,7 +17,10 @@ from erqiwang_core.units import CardSet
 OUTCOMES: Final = ("shutout", "near shutout", "made", "upgrade 1", "upgrade 2", "upgrade 3+", "surrender")
 """The outcomes of a deal, best for the declarer first."""
 
-Json: TypeAlias = "int | float | str | dict[str, Json]"
+_TWO_SIDED: Final = 1.96
+"""The standard errors on either side of a mean that hold 95 % of a normal distribution."""
+
+Json: TypeAlias = "int | float | str | dict[str, Json] | None"
 
 
 def outcome_name(outcome: Outcome) -> str:
@@ -57,8 +61,10 @@ class Tally:
     """The chips won by each policy."""
     seats: Counter[str] = field(default_factory=Counter)
     """The number of deals of each policy, counted once for each seat that it had."""
+    blocks: dict[tuple[str, int], tuple[int, int]] = field(default_factory=dict)
+    """The chips and the deals of each policy in each block: the matches that were played with the same decks."""
 
-    def add(self, step: Step, names: tuple[str, ...]) -> None:
+    def add(self, step: Step, names: tuple[str, ...], block: int) -> None:
         """Count the events of a step. `names` are the policies of the seats, seat 0 first."""
         self.decisions += 1
         for event in step.events:
@@ -69,7 +75,7 @@ class Tally:
                 self.tricks += event.taken is not None
                 self.ruffs += _is_ruff(step, event.cards)
             elif isinstance(event, DealSettled):
-                self._add_settlement(event.settlement, names)
+                self._add_settlement(event.settlement, names, block)
 
     def add_all(self, other: "Tally") -> None:
         """Count all that another tally has counted."""
@@ -84,8 +90,10 @@ class Tally:
         self.kitty_captures.update(other.kitty_captures)
         self.chips.update(other.chips)
         self.seats.update(other.seats)
+        for (name, block), (chips, deals) in other.blocks.items():
+            self._add_to_block(name, block, chips, deals)
 
-    def _add_settlement(self, settlement: Settlement, names: tuple[str, ...]) -> None:
+    def _add_settlement(self, settlement: Settlement, names: tuple[str, ...], block: int) -> None:
         assert settlement.contract is not None, "a deal played out has had a declarer"
         self.deals += 1
         self.captured += settlement.grade
@@ -95,6 +103,11 @@ class Tally:
         for name, score in zip(names, settlement.scores, strict=True):
             self.chips[name] += score
             self.seats[name] += 1
+            self._add_to_block(name, block, score, 1)
+
+    def _add_to_block(self, name: str, block: int, chips: int, deals: int) -> None:
+        before = self.blocks.get((name, block), (0, 0))
+        self.blocks[name, block] = before[0] + chips, before[1] + deals
 
     def bids(self) -> tuple[int, ...]:
         """The bids that deals were played at, highest first."""
@@ -103,6 +116,18 @@ class Tally:
     def chips_per_deal(self, name: str) -> float:
         """The average chips that a seat of this policy won in a deal."""
         return self.chips[name] / self.seats[name]
+
+    def margin(self, name: str) -> float | None:
+        """Half the width of the 95 % interval of `chips_per_deal`; None if there are fewer than two blocks.
+
+        Deals of one block share their decks, so what is independent, and spreads, is the block.
+        """
+        mean = self.chips_per_deal(name)
+        found = [counts for (owner, _), counts in sorted(self.blocks.items()) if owner == name]
+        if len(found) < 2:
+            return None
+        spread = sum((chips - mean * deals) ** 2 for chips, deals in found)
+        return _TWO_SIDED * sqrt(spread * len(found) / (len(found) - 1)) / self.seats[name]
 
     def json(self) -> dict[str, Json]:
         """The counts as JSON. They depend only on what was played."""
@@ -118,10 +143,15 @@ class Tally:
             "kitty_captures": {str(times): number for times, number in sorted(self.kitty_captures.items())},
             "chips": {name: self.chips[name] for name in sorted(self.seats)},
             "chips_per_deal": {name: round(self.chips_per_deal(name), 3) for name in sorted(self.seats)},
+            "margins": {name: _rounded(self.margin(name)) for name in sorted(self.seats)},
         }
 
     def _by_outcome(self, bid: int) -> dict[str, Json]:
         return {name: self.outcomes[bid, name] for name in OUTCOMES if self.outcomes[bid, name]}
+
+
+def _rounded(margin: float | None) -> float | None:
+    return None if margin is None else round(margin, 3)
 
 
 def _is_ruff(step: Step, cards: CardSet) -> bool:

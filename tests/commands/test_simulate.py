@@ -103,3 +103,14 @@ def test_a_policy_that_does_not_exist(capsys: pytest.CaptureFixture[str]) -> Non
     with pytest.raises(SystemExit):
         main(["simulate", "--policy", "clairvoyant"])
     assert "there is no policy 'clairvoyant'" in capsys.readouterr().err
+
+
+def test_more_matches_narrow_the_interval(capsys: pytest.CaptureFixture[str]) -> None:
+    mixed = ("--policy", "sensible,random,random", "--rotate", "--json", "--deals")
+    few, many = (json.loads(said(capsys, *mixed, deals))["margins"]["sensible"] for deals in ("36", "360"))
+    assert 0 < many < few
+
+
+def test_one_set_of_decks_has_no_interval(capsys: pytest.CaptureFixture[str]) -> None:
+    figures = json.loads(said(capsys, "--policy", "sensible,random,random", "--rotate", "--json", "--deals", "1"))
+    assert figures["margins"] == {"random": None, "sensible": None}

@@ -40,7 +40,9 @@ def of_kubernetes(folder: str, container: str) -> Stop:
         for path in (DEPLOY / folder).glob("*.yaml")
         for document in yaml.safe_load_all(path.read_text(encoding="utf-8"))
     )
-    (pod,) = (each["spec"]["template"]["spec"] for each in documents if each.get("kind") in ("Deployment", "StatefulSet"))
+    (pod,) = (
+        each["spec"]["template"]["spec"] for each in documents if each.get("kind") in ("Deployment", "StatefulSet")
+    )
     (only,) = pod["containers"]
     assert only["name"] == container
     before = int(only["lifecycle"]["preStop"]["exec"]["command"][1])
