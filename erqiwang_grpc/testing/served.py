@@ -6,7 +6,6 @@ import asyncio
 import json
 import signal
 import sys
-import tempfile
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import ExitStack, asynccontextmanager
@@ -38,6 +37,7 @@ from erqiwang_grpc.rpc.server import Server, Settings, Tls
 from erqiwang_grpc.shuffling import Shuffler
 from erqiwang_grpc.store import Store, StoreId, TimeNs
 from erqiwang_grpc.store.memory import MemoryStore
+from erqiwang_grpc.testing.folder import guarded_folder
 from erqiwang_grpc.v1 import gateway_service_pb2_grpc, room_service_pb2_grpc, seat_service_pb2_grpc
 
 ROOMY: Final = Limits(commands_per_second=100_000, platform_calls_per_second=100_000)
@@ -161,7 +161,7 @@ async def served(
     """
     with ExitStack() as stack:
         if folder is None:
-            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="erqiwang-")))
+            folder = stack.enter_context(guarded_folder("erqiwang-"))
         opened = open_key_files(folder, None, None)
         assert isinstance(opened, Opened), opened
         kept = MemoryStore() if store is None else store

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import platform
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from google.protobuf import json_format
 from erqiwang_grpc.client.calls import CallRefused
 from erqiwang_grpc.commands.version import core_build, service_build
 from erqiwang_grpc.rpc.wire import encode
+from erqiwang_grpc.testing.folder import guarded_folder
 from erqiwang_grpc.tools.bench import processes
 from erqiwang_grpc.tools.bench.failure import BenchFailed
 from erqiwang_grpc.tools.bench.figures import Case, Figures, Machine, Result, Served, percentile
@@ -97,8 +97,8 @@ async def measure(plan: Plan, report: Report) -> Result:
     seconds, or if the match cannot be recorded. A room that fails raises nothing here: it is counted in `Figures.failed`.
     """
     before = os.getloadavg()[0]
-    with tempfile.TemporaryDirectory(prefix="erqiwang-bench-") as name:
-        bench = await _Bench.prepared(plan, Path(name))
+    with guarded_folder("erqiwang-bench-") as folder:
+        bench = await _Bench.prepared(plan, folder)
         rounds = [await bench.round(_in_round(report, number, plan.rounds)) for number in range(plan.rounds)]
         machine = Machine(
             core_build(), service_build(), platform.python_version(), os.cpu_count() or 1, before, os.getloadavg()[0]

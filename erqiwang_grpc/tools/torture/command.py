@@ -2,7 +2,6 @@
 
 import asyncio
 import sys
-import tempfile
 from argparse import ArgumentParser, Namespace
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Final, final
 from erqiwang_grpc.auth.files import FIRST_KEY
 from erqiwang_grpc.commands import data_folder, folding, interrupts
 from erqiwang_grpc.commands.stores import POSTGRES_EXTRA
+from erqiwang_grpc.testing.folder import guarded_folder
 from erqiwang_grpc.tools.torture.comparing import Compared, compare
 from erqiwang_grpc.tools.torture.tables import RECONNECTING, Load, keep_playing
 from erqiwang_grpc.tools.torture.transcript import RoomTranscript
@@ -88,8 +88,8 @@ def run(arguments: Namespace) -> int:
 
 
 def _one_server(arguments: Namespace, seed: int) -> tuple[str, Compared]:
-    with tempfile.TemporaryDirectory(prefix="erqiwang-") as temporary:
-        folder = arguments.keep or Path(temporary)
+    with guarded_folder("erqiwang-") as temporary:
+        folder = arguments.keep or temporary
         report = interrupts.run(torture(folder, 60 * arguments.minutes, arguments.tables, seed))
     return str(report), report.compared
 
