@@ -150,8 +150,8 @@ test-languages: setup  ## Check docs/languages.md: make and play its clients, an
 test-load: setup  ## Check docs/load.md and docs/discovery.md: a short load by ghz, and grpcurl; needs Go
 	$(BIN)/python -m pytest -q -m load tests/load
 
-test-packages: setup  ## Build both packages, install them where nothing else is, and run and type-check against them
-	$(BIN)/python -m pytest -q -m packages tests/packages
+test-packages: setup  ## Build both packages and the image, and run and type-check what is installed where nothing else is
+	$(BIN)/python -m pytest -q -m packages tests/packages tests/deploy/image
 
 # The same sources give the same bytes: every time in a package is that of the commit.
 build: setup  ## Build both packages into dist/, as sources and as wheels, and check what they say of themselves

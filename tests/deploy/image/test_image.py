@@ -11,6 +11,8 @@ import pytest
 from tests.deploy.arguments import DEPLOY, listens, parsed
 from tests.deploy.image.dockerfile import Stage, context, inner, instructions
 
+pytestmark = pytest.mark.packages
+
 
 def free_port() -> int:
     with socket.socket() as found:

@@ -14,6 +14,7 @@ from pathlib import Path
 from random import randrange
 from time import monotonic
 
+import pytest
 from aiohttp import ClientSession
 
 from erqiwang_grpc.client import Platform
@@ -25,6 +26,8 @@ from tests.deploy.image.dockerfile import Stage, inner
 from tests.edge.sockets import JSON, PlayerSocket
 from tests.service.tables import seated
 from tests.store.postgres.programs import needed
+
+pytestmark = pytest.mark.packages
 
 NAMES = ["node-1", "node-2", "edge"]
 FASTER = {"node-1": ["--commands-per-second=1000"], "node-2": ["--commands-per-second=1000"]}
