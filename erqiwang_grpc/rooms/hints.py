@@ -64,7 +64,7 @@ class Hints:
         """At most `waiting` hints are worked out or wait; more are refused. `work` makes a hint of a view."""
         self._most = waiting
         self._work = work
-        self._thread = ThreadPoolExecutor(1, "hints")
+        self._worker = ThreadPoolExecutor(1, "hints")
         self._waiting = 0
 
     async def of(
@@ -77,7 +77,7 @@ class Hints:
         if self._waiting >= self._most:
             return TooManyHints()
         self._waiting += 1
-        work = self._thread.submit(self._hint, match, seat)
+        work = self._worker.submit(self._hint, match, seat)
         loop = asyncio.get_running_loop()
         # A caller that gives up does not end the work, so its place is free only when the work is done.
         work.add_done_callback(lambda _: _soon(loop, self._leave))
