@@ -60,4 +60,7 @@ async def proxied(server: int) -> AsyncIterator[Proxy]:
         yield proxy
     finally:
         serving.close()
+        # A connection that was taken a moment ago is passed on only now.
+        await asyncio.sleep(0.01)
         proxy.cut()
+        await asyncio.sleep(0)

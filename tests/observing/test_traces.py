@@ -181,7 +181,8 @@ async def test_a_collector_that_is_away_holds_up_nobody(tmp_path: Path, monkeypa
     monkeypatch.setenv("OTEL_BSP_MAX_QUEUE_SIZE", "20")
     monkeypatch.setenv("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "10")
     # It takes connections, and never answers.
-    silent = await asyncio.start_server(lambda _, __: asyncio.sleep(60), "127.0.0.1", 0)
+    taken: list[asyncio.StreamWriter] = []
+    silent = await asyncio.start_server(lambda _, writer: taken.append(writer), "127.0.0.1", 0)
     endpoint = f"http://127.0.0.1:{silent.sockets[0].getsockname()[1]}"
     async with serving(tmp_path, "--in-memory", "--traces", "otlp", "--traces-endpoint", endpoint) as server:
         tokens = await tokens_of(server)
@@ -194,6 +195,9 @@ async def test_a_collector_that_is_away_holds_up_nobody(tmp_path: Path, monkeypa
         assert monotonic() - began < 8
         assert server.said("stopped") == 1
     silent.close()
+    for writer in taken:
+        writer.transport.abort()
+    await asyncio.sleep(0)
 
 
 _PLAYED: Final = """

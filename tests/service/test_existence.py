@@ -39,11 +39,12 @@ NO_ROOM: Final = "NO_SUCH_ROOM"
 NO_RECORD: Final = "NO_SUCH_RECORD"
 APART: Final = "ROOM_QUARANTINED"
 NO_COMMAND: Final = "NO_COMMAND"
+NOTHING_TO_DECIDE: Final = "NOTHING_TO_DECIDE"
 ROOM: Final = "RoomService."
 SEAT: Final = "SeatService."
 ASKED: Final = (
     # In the order in which the own platform asks: the end of the room comes last.
-    ROOM + "GetRoom", ROOM + "GetMatchRecord", SEAT + "GetView", SEAT + "GetRecord", SEAT + "Act", SEAT + "Play", SEAT + "Watch",
+    ROOM + "GetRoom", ROOM + "GetMatchRecord", SEAT + "GetView", SEAT + "GetHint", SEAT + "GetRecord", SEAT + "Act", SEAT + "Play", SEAT + "Watch",
     ROOM + "CreateWatchToken", ROOM + "RefreshSeatToken", ROOM + "StartMatch", ROOM + "TakeSeat", ROOM + "LeaveSeat", ROOM + "DisbandRoom",
 )  # fmt: skip
 """Every rpc that names a room, itself or by its token."""
@@ -51,16 +52,31 @@ OTHERS: Final = {
     ROOM + name for name in ("GetServerInfo", "CreateRoom", "QuoteRoom", "ListRooms", "ListMatchRecords", "WatchRooms")
 }
 
-NOTHING_THERE: Final = (NO_ROOM, NO_RECORD, *[NO_ROOM] * 11)
-BEYOND_THE_FIRST: Final = (*[APART] * 7, OK, *[APART] * 5)
+NOTHING_THERE: Final = (NO_ROOM, NO_RECORD, *[NO_ROOM] * 12)
+BEYOND_THE_FIRST: Final = (*[APART] * 8, OK, *[APART] * 5)
 """What is damaged behind the first event. A watch token is made from that one alone; who watches with it is told."""
 EXPECTED: Final[Mapping[str, tuple[str, ...]]] = {
     # What the own platform and the own seat are told, in the order of `ASKED`.
     "absent": NOTHING_THERE,
-    "gathering": (OK, NO_RECORD, OK, NO_RECORD, NO_COMMAND, OK, OK, OK, OK, "NOT_IN_THIS_ROOM", OK, OK, OK),
-    "playing": (OK, OK, OK, OK, NO_COMMAND, OK, OK, OK, OK, "WRONG_PHASE", "ROOM_FULL", "WRONG_PHASE", OK),
-    "over": (OK, OK, OK, OK, NO_COMMAND, OK, OK, OK, OK, *["WRONG_PHASE"] * 4),
-    "quarantined": (OK, APART, OK, APART, APART, OK, OK, OK, OK, APART, APART, APART, OK),
+    "gathering": (
+        OK,
+        NO_RECORD,
+        OK,
+        NOTHING_TO_DECIDE,
+        NO_RECORD,
+        NO_COMMAND,
+        OK,
+        OK,
+        OK,
+        OK,
+        "NOT_IN_THIS_ROOM",
+        OK,
+        OK,
+        OK,
+    ),
+    "playing": (OK, OK, OK, OK, OK, NO_COMMAND, OK, OK, OK, OK, "WRONG_PHASE", "ROOM_FULL", "WRONG_PHASE", OK),
+    "over": (OK, OK, OK, NOTHING_TO_DECIDE, OK, NO_COMMAND, OK, OK, OK, OK, *["WRONG_PHASE"] * 4),
+    "quarantined": (OK, APART, OK, APART, APART, APART, OK, OK, OK, OK, APART, APART, APART, OK),
     "damaged head": BEYOND_THE_FIRST,
     "no head": BEYOND_THE_FIRST,
     "damaged event": BEYOND_THE_FIRST,

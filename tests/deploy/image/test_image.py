@@ -42,7 +42,15 @@ def test_nothing_but_the_named_goes_into_the_build(tmp_path: Path) -> None:
     shutil.copytree(DEPLOY.parent / "core", source / "core")
     for name in ("requirements", "erqiwang_grpc", "proto", "docs"):
         (source / name).mkdir()
-    for name in ("LICENSE", "MANIFEST.in", "README.md", "pyproject.toml", "docs/cards.json", "docs/other.md"):
+    for name in (
+        "CHANGELOG.md",
+        "LICENSE",
+        "MANIFEST.in",
+        "README.md",
+        "pyproject.toml",
+        "docs/cards.json",
+        "docs/other.md",
+    ):
         (source / name).touch()
     for name in ("erqiwang-data", "secrets"):
         (source / name).mkdir()
