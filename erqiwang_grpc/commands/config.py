@@ -21,10 +21,11 @@ from erqiwang_grpc.commands.configuration import (
     InVariable,
     Source,
 )
+from erqiwang_grpc.store.address import Address, is_url
 
 _REFUSED: Final = 2
-_PASSWORD: Final = re.compile(r"(?<=://)([^/:]*):[^/]*(?=@)|[?&]password=[^&]*")
-"""The password of a URL. No flag takes one, but it may have been given by mistake."""
+_SECRET: Final = re.compile(r"(?i)password\s*=.*|(?<=://).*(?=@)", re.DOTALL)
+"""What may be a password, or hold one: no flag takes one, but it may have been given by mistake."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -88,7 +89,7 @@ def _entry(held: Held) -> str:
 
 
 def _written(value: object) -> str:
-    """A value as TOML, without the password of a URL."""
+    """A value as TOML, without what may be a password."""
     match value:
         case float() if value.is_integer():
             return str(int(value))
@@ -97,7 +98,12 @@ def _written(value: object) -> str:
         case list():
             return f"[{', '.join(map(_written, value))}]"
         case _:
-            return json.dumps(_PASSWORD.sub(r"\1", str(value)), ensure_ascii=False)
+            return json.dumps(_shown(str(value)), ensure_ascii=False)
+
+
+def _shown(text: str) -> str:
+    is_harmless = is_url(text) and not Address(text).has_password
+    return text if is_harmless else _SECRET.sub("…", text)
 
 
 def _whence(source: Source) -> str:

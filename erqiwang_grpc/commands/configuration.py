@@ -15,7 +15,8 @@ from argparse import (
     BooleanOptionalAction,
     Namespace,
 )
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -220,10 +221,8 @@ class Configuration:
                 continue
             if name not in known:
                 raise ConfigurationRefused(f"{name} is no variable of {self.subcommand}{_nearest(name, known)}")
-            try:
+            with _said_in(name):
                 values[known[name].dest] = known[name].of_variable(text)
-            except ConfigurationRefused as refused:
-                raise ConfigurationRefused(f"{name}: {refused}") from refused
         return values
 
     def _file(self, path: Path) -> dict[str, Value]:
@@ -242,10 +241,8 @@ class Configuration:
         for name, value in _keys(self.subcommand, tables.get(self.subcommand, {}), groups):
             if name not in known:
                 raise ConfigurationRefused(f"{path}: {name} is unknown{_nearest(name, known)}")
-            try:
+            with _said_in(f"{path}: {name}"):
                 values[known[name].dest] = known[name].of_key(value)
-            except ConfigurationRefused as refused:
-                raise ConfigurationRefused(f"{path}: {name}: {refused}") from refused
         return values
 
 
@@ -266,12 +263,20 @@ def _keys(table: str, held: object, groups: set[str]) -> Iterator[tuple[str, obj
             yield name, value
 
 
-def _nearest(name: str, known: Mapping[str, object] | tuple[str, ...]) -> str:
-    """Advice for a name that is not known: the key of that name in another table, or the name that looks most like it."""
-    last = name.rpartition(".")[2]
-    elsewhere = [each for each in known if each.rpartition(".")[2] == last]
-    near = elsewhere or get_close_matches(name, list(known), n=1)
-    return f": is {near[0]} meant?" if near else ""
+def _nearest(name: str, known: Iterable[str]) -> str:
+    """Advice for a name that is not known: the name that looks most like it, in another table too."""
+    by_last = {each.rpartition(".")[2]: each for each in known}
+    near = get_close_matches(name.rpartition(".")[2], by_last, n=1)
+    return f": is {by_last[near[0]]} meant?" if near else ""
+
+
+@contextmanager
+def _said_in(place: str) -> Iterator[None]:
+    """Name the place of what is refused."""
+    try:
+        yield
+    except ConfigurationRefused as refused:
+        raise ConfigurationRefused(f"{place}: {refused}") from refused
 
 
 def make_configurable(parser: ArgumentParser, subcommand: str, run: Run, held_by_variables: Mapping[str, str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 VARIABLE: Final = "ERQIWANG_STORE"
 POSTGRES_EXTRA: Final = "erqiwang-grpc[postgres]"
+_KEYWORDS: Final = re.compile(r"(?i)(^|\s)(host|hostaddr|port|dbname|user|password|passfile|service)\s*=")
+"""How PostgreSQL's own clients name a database otherwise."""
 _FORMS: Final = "name a folder, a postgresql:// URL, or a file that holds such a URL"
 
 
@@ -101,6 +104,9 @@ def named(given: str, option: str) -> Place:
 
 def _named(text: str) -> Place:
     """The folder of this name, or the database whose URL the file of this name holds."""
+    if _KEYWORDS.search(text):
+        # Not shown: it may hold a password.
+        raise NoStore(f"keywords such as dbname= name no store that this program knows: {_FORMS}")
     scheme, separator, _ = text.partition("://")
     if separator:
         raise NoStore(f"{scheme}:// is no store that this program knows: {_FORMS}")

@@ -150,6 +150,14 @@ def test_every_flag_can_be_configured(subcommand: str, shown: Shown) -> None:
         ("[serve]\nport = [1]", "FILE: serve.port: one text or number is wanted"),
         ("[serve]\nport = 2026-01-01", "FILE: serve.port: one text or number is wanted"),
         ('[serve]\nin-memory = "yes"', "FILE: serve.in-memory: true or false is wanted"),
+        (
+            "[serve.limits]\ncommands-per-secnod = 1",
+            "FILE: serve.limits.commands-per-secnod is unknown: is serve.limits.commands-per-second meant?",
+        ),
+        (
+            "[serve.limits]\nmetrics-prot = 1",
+            "FILE: serve.limits.metrics-prot is unknown: is serve.metrics-port meant?",
+        ),
         ("[serve]\nlimits = 1", "FILE: serve.limits is unknown"),
         ("[serve]\nport = ", "FILE is no TOML: Invalid value (at end of document)"),
     ],
@@ -216,15 +224,32 @@ def test_what_only_a_variable_may_hold_is_not_shown(
 
 
 @pytest.mark.parametrize(
-    ("flag", "text", "shown_as"),
+    ("text", "shown_as"),
     [
-        ("--store", "postgresql://me:hunter2@db/rooms", '"postgresql://me@db/rooms"'),
-        ("--store", "postgresql://me:hun@ter2@db/rooms", '"postgresql://me@db/rooms"'),
-        ("--store", "postgresql://me@db/rooms?password=hunter2", '"postgresql://me@db/rooms"'),
+        ("postgresql://me:hunter2@db/rooms", '"postgresql://…@db/rooms"'),
+        ("postgresql://me:hun@ter2@db/rooms", '"postgresql://…@db/rooms"'),
+        ("postgresql://me:hunter2/hunter2@db/rooms", '"postgresql://…@db/rooms"'),
+        ("postgresql://me:hunter2?hunter2#hunter2@db/rooms", '"postgresql://…@db/rooms"'),
+        ("postgresql://me@db/rooms?password=hunter2", '"postgresql://…@db/rooms?…"'),
+        ("postgresql://db/rooms?sslpassword=hunter2&sslmode=require", '"postgresql://db/rooms?ssl…"'),
+        ("host=db password=hunter2 dbname=rooms", '"host=db …"'),
+        ("host=db password = 'hun ter2'", '"host=db …"'),
+        ("postgresql://me@db/rooms?sslmode=require", '"postgresql://me@db/rooms?sslmode=require"'),
     ],
 )
-def test_a_password_is_not_shown(flag: str, text: str, shown_as: str, shown: Shown) -> None:
-    assert shown("serve", flag, text)["store"][0] == shown_as
+def test_a_password_is_not_shown(text: str, shown_as: str, shown: Shown) -> None:
+    assert shown("serve", "--store", text)["store"][0] == shown_as
+
+
+@pytest.mark.parametrize("text", ["host=db password=hunter2 dbname=rooms", "password = 'hun ter2'", "dbname=rooms"])
+def test_a_database_by_keywords_is_refused_and_not_repeated(
+    text: str, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["serve", "--store", text, "--data", str(tmp_path)]) == 2
+    said = capfd.readouterr().err
+    assert "keywords such as dbname=" in said
+    assert "ter2" not in said
 
 
 def test_a_callback_is_shown_without_what_may_be_a_secret(shown: Shown) -> None:
