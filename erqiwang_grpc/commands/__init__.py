@@ -69,7 +69,7 @@ SUBCOMMANDS: Final = (
     Subcommand(
         "move", "move a store to another engine or place, and compare every event", "erqiwang_grpc.commands.move"
     ),
-    Subcommand("keys", "make keys", "erqiwang_grpc.commands.keys"),
+    Subcommand("keys", "add, list, remove or exchange keys", "erqiwang_grpc.commands.keys"),
     Subcommand("rooms", "list, show or disband the rooms of a running server", "erqiwang_grpc.commands.rooms"),
     Subcommand("health", "ask a server whether it serves", "erqiwang_grpc.commands.health"),
     Subcommand("store", "show or renew a store's identity, or rebuild its summaries", "erqiwang_grpc.commands.store"),

@@ -1,7 +1,6 @@
 """The data folder: opens its store, and checks whether it is lost and whether other users can read it."""
 
 from argparse import ArgumentParser
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -77,8 +76,6 @@ def loss(folder: Path) -> str | None:
     )
 
 
-def open_to_others(folder: Path, secrets: Iterable[Path]) -> Iterator[Path]:
-    """The paths that other users may read or write: the folder, its files with secrets, or paths in `secrets`."""
-    for path in dict.fromkeys((folder, *(folder / name for name in SECRETS), *secrets)):
-        if path.exists() and path.stat().st_mode & 0o077:
-            yield path
+def secrets(folder: Path) -> tuple[Path, ...]:
+    """The folder, and its files that hold cards or keys, whether they are there or not."""
+    return folder, *(folder / name for name in SECRETS)

@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import os
 import signal
 import ssl
 import sys
@@ -18,10 +17,10 @@ import uvloop
 from erqiwang_grpc.addresses import joined
 from erqiwang_grpc.client.endings import REFUSED_KEY
 from erqiwang_grpc.collector import calm_the_collector
-from erqiwang_grpc.commands import interrupts, open_files
-from erqiwang_grpc.commands.arguments import PORT, BadArguments, at_least, between, host, not_negative, port
+from erqiwang_grpc.commands import file_modes, interrupts, open_files
+from erqiwang_grpc.commands.arguments import BadArguments, at_least, between, host, not_negative, port
 from erqiwang_grpc.commands.configuration import make_configurable
-from erqiwang_grpc.commands.server_arguments import credentials
+from erqiwang_grpc.commands.server_arguments import add_servers_options, credentials, key
 from erqiwang_grpc.edge.packets.players import Callback, PlayerFile, Players, Unavailable, players_of
 from erqiwang_grpc.edge.serving import CannotListen, Running, running
 from erqiwang_grpc.edge.settings import Limits, Network, Settings
@@ -39,15 +38,7 @@ _MOST_MESSAGE_BYTES: Final = 24 * 1024
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of `edge`."""
-    here = f"127.0.0.1:{PORT}"
-    parser.add_argument(
-        "--server",
-        metavar="HOST:PORT",
-        nargs="+",
-        default=[here],
-        help=f"servers over one store; the next is used if one is gone (default: {here})",
-    )
-    parser.add_argument("--ca", type=Path, help="PEM authority of the servers' certificates: the connection is TLS")
+    add_servers_options(parser)
     parser.add_argument(
         "--key-file", type=Path, help=f"file that holds the gateway key (default: the variable {KEY_VARIABLE})"
     )
@@ -136,13 +127,18 @@ def run(arguments: Namespace) -> int:
     except BadArguments as bad:
         print(f"erqiwang edge: {bad}", file=sys.stderr)
         return CANNOT_START
+    file_modes.warn((arguments.key_file, arguments.tls_key, arguments.client_key))
     return interrupts.run(_serve(settings, arguments), uvloop.new_event_loop)
 
 
 def _settings(arguments: Namespace) -> Settings:
     return Settings(
         servers=arguments.server,
-        gateway_key=_key(arguments),
+        gateway_key=key(
+            arguments.key_file,
+            KEY_VARIABLE,
+            "a gateway key is needed (erqiwang keys add NAME --scope gateway): name its file with --key-file",
+        ),
         credentials=credentials(arguments),
         host=arguments.host,
         port=arguments.port,
@@ -165,23 +161,6 @@ def _players(arguments: Namespace) -> Players | None:
         except Unavailable as why:
             raise BadArguments(f"--packet-players: {why}") from why
     return players
-
-
-def _key(arguments: Namespace) -> str:
-    if arguments.key_file is None:
-        key, source = os.environ.get(KEY_VARIABLE, "").strip(), KEY_VARIABLE
-    else:
-        try:
-            key, source = arguments.key_file.read_text(errors="replace").strip(), str(arguments.key_file)
-        except OSError as error:
-            raise BadArguments(f"{arguments.key_file}: {error.strerror}") from error
-    if not key:
-        raise BadArguments(
-            f"a gateway key is needed (erqiwang keys add NAME --scope gateway): name its file with --key-file, or set {KEY_VARIABLE}"
-        )
-    if not (key.isascii() and key.isprintable()):
-        raise BadArguments(f"{source} holds no key: copy it whole")
-    return key
 
 
 def _tls(arguments: Namespace) -> ssl.SSLContext | None:

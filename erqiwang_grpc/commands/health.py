@@ -53,5 +53,7 @@ async def _ask(arguments: Namespace) -> bool:
             )
             answer = await check(pb.HealthCheckRequest(), wait_for_ready=True)
     except (TimeoutError, grpc.aio.AioRpcError):
-        raise BadArguments(f"no server answers at {arguments.server}: is the address right, and --ca?") from None
+        raise BadArguments(
+            f"no server answers at {arguments.server}: are the address, --ca and --client-cert right?"
+        ) from None
     return answer.status == pb.HealthCheckResponse.SERVING

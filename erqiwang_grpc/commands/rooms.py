@@ -29,7 +29,7 @@ _REASONS: Final = {
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of `rooms`."""
-    parser.epilog = "Only the rooms of the platform whose key is given. Status 1: the server refused."
+    parser.epilog = "Only the rooms of the platform whose key is given. Status 1: the server refused, or does not answer. Status 2: it was not asked."
     actions = parser.add_subparsers(metavar="action", required=True)
     listing = actions.add_parser("list", help="list rooms, newest first")
     listing.add_argument("--state", choices=[state for state in _STATES if state != "unspecified"], help="only these")

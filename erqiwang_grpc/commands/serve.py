@@ -16,7 +16,7 @@ import uvloop
 from erqiwang_grpc.addresses import joined
 from erqiwang_grpc.auth.files import KeyFileRefused, KeyFiles, open_key_files
 from erqiwang_grpc.collector import calm_the_collector
-from erqiwang_grpc.commands import data_folder, interrupts, open_files, stores, tracing
+from erqiwang_grpc.commands import data_folder, file_modes, interrupts, open_files, stores, tracing
 from erqiwang_grpc.commands.arguments import PORT, BadArguments, add_switch, at_least, host, not_negative, port
 from erqiwang_grpc.commands.configuration import make_configurable
 from erqiwang_grpc.commands.data_folder import NoStore
@@ -59,7 +59,10 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--client-ca", type=Path, help="PEM authority that client certificates must come from (mTLS)")
     add_switch(parser, "--reflection", default=True, help="let tools ask for the schemas (default: on)")
     add_switch(
-        parser, "--channelz", default=False, help="tell everybody who asks of connections and calls (default: off)"
+        parser,
+        "--channelz",
+        default=False,
+        help="answer questions about connections and calls, whoever asks (default: off)",
     )
     parser.add_argument(
         "--metrics-port", type=port, help="port to scrape metrics from, 0 for a free one (default: none)"
@@ -133,7 +136,9 @@ def _add_limits(parser: ArgumentParser) -> None:
     limits = parser.add_argument_group("limits")
     for name, text in _LIMIT_FLAGS.items():
         flag = "--" + name.replace("_", "-")
-        limits.add_argument(flag, type=at_least(1), default=defaults[name], help=f"{text} (default: {defaults[name]})")
+        limits.add_argument(
+            flag, type=at_least(1), default=int(defaults[name]), help=f"{text} (default: {int(defaults[name])})"
+        )
     for name, (text, total) in _QUOTA_FLAGS.items():
         flag = "--" + name.replace("_", "-")
         limits.add_argument(flag, type=at_least(1), help=f"{text} (default: half of --{total})")
@@ -239,11 +244,8 @@ def _open_keys(arguments: Namespace, place: Place | None) -> KeyFiles | CannotSt
     for path in opened.made:
         log.info("key file made", extra={"path": str(path)})
     named = place.file if isinstance(place, InDatabase) else None
-    secrets = (arguments.platform_keys, arguments.signing_keys, arguments.tls_key, named)
-    given = [path for path in secrets if path is not None]
-    for path in data_folder.open_to_others(arguments.data, given):
-        mode = path.stat().st_mode & 0o777
-        log.warning("open to others", extra={"path": str(path), "why": f"its mode is {mode:04o}: chmod go= {path}"})
+    given = (arguments.platform_keys, arguments.signing_keys, arguments.tls_key, named)
+    file_modes.warn((*data_folder.secrets(arguments.data), *given))
     return opened.files
 
 

@@ -11,13 +11,31 @@ from erqiwang_grpc.client import CallRefused, Platform
 from erqiwang_grpc.commands.arguments import PORT, BadArguments
 
 KEY_VARIABLE: Final = "ERQIWANG_KEY"
+_HERE: Final = f"127.0.0.1:{PORT}"
 
 
 def add_server_options(parser: ArgumentParser) -> None:
-    """Add `--server` and `--ca`."""
-    here = f"127.0.0.1:{PORT}"
-    parser.add_argument("--server", metavar="HOST:PORT", default=here, help=f"where the server is (default: {here})")
-    parser.add_argument("--ca", type=Path, help="PEM authority of the server's certificate: the connection is TLS")
+    """Add `--server` and the options of TLS."""
+    parser.add_argument("--server", metavar="HOST:PORT", default=_HERE, help=f"where the server is (default: {_HERE})")
+    _add_tls_options(parser)
+
+
+def add_servers_options(parser: ArgumentParser) -> None:
+    """Add `--server` for several servers over one store, and the options of TLS."""
+    parser.add_argument(
+        "--server",
+        metavar="HOST:PORT",
+        nargs="+",
+        default=[_HERE],
+        help=f"servers over one store; the next is used if one is gone (default: {_HERE})",
+    )
+    _add_tls_options(parser)
+
+
+def _add_tls_options(parser: ArgumentParser) -> None:
+    parser.add_argument("--ca", type=Path, help="PEM authority of the servers' certificates: the connection is TLS")
+    parser.add_argument("--client-cert", type=Path, help="PEM certificate to show to servers that need one (mTLS)")
+    parser.add_argument("--client-key", type=Path, help="PEM private key of that certificate")
 
 
 def add_key_option(parser: ArgumentParser) -> None:
@@ -28,27 +46,40 @@ def add_key_option(parser: ArgumentParser) -> None:
 
 
 def credentials(arguments: Namespace) -> grpc.ChannelCredentials | None:
-    """The credentials of a TLS connection; None without `--ca`. Raises `BadArguments` if the file cannot be read."""
-    return None if arguments.ca is None else grpc.ssl_channel_credentials(_read(arguments.ca))
+    """The credentials of a TLS connection; None without `--ca`.
+
+    Raises `BadArguments` if a file cannot be read, or for options that do not go together.
+    """
+    certificate, key = arguments.client_cert, arguments.client_key
+    if (certificate is None) != (key is None):
+        raise BadArguments("--client-cert and --client-key go together")
+    if arguments.ca is None:
+        if certificate is not None:
+            raise BadArguments("--client-cert goes with --ca: without it the connection is no TLS")
+        return None
+    if certificate is None:
+        return grpc.ssl_channel_credentials(_read(arguments.ca))
+    return grpc.ssl_channel_credentials(_read(arguments.ca), _read(key), _read(certificate))
 
 
 def platform(arguments: Namespace) -> Platform:
     """A platform's connection to the server. Raises `BadArguments` without a key, or if a file cannot be read."""
-    return Platform([arguments.server], _key(arguments), credentials=credentials(arguments))
+    given = key(arguments.key_file, KEY_VARIABLE, "a platform's key is needed: name its file with --key-file")
+    return Platform([arguments.server], given, credentials=credentials(arguments))
 
 
-def _key(arguments: Namespace) -> str:
-    if arguments.key_file is not None:
-        key = _read(arguments.key_file).decode(errors="replace").strip()
-        source = str(arguments.key_file)
-    else:
-        key = os.environ.get(KEY_VARIABLE, "").strip()
-        source = KEY_VARIABLE
-    if not key:
-        raise BadArguments(f"a platform's key is needed: name its file with --key-file, or set {KEY_VARIABLE}")
-    if not (key.isascii() and key.isprintable()):
-        raise BadArguments(f"{source} holds no key: copy it whole")
-    return key
+def key(path: Path | None, variable: str, needed: str) -> str:
+    """The key in a file, or in an environment variable if no file is named.
+
+    Raises `BadArguments`: with `needed`, which says what the key is and which flag names its file, if there is none; if the
+    file cannot be read; if it holds no key.
+    """
+    given = os.environ.get(variable, "") if path is None else _read(path).decode(errors="replace")
+    if not given.strip():
+        raise BadArguments(f"{needed}, or set {variable}")
+    if not (given.strip().isascii() and given.strip().isprintable()):
+        raise BadArguments(f"{variable if path is None else path} holds no key: copy it whole")
+    return given.strip()
 
 
 def _read(path: Path) -> bytes:
@@ -62,4 +93,4 @@ def refused(refusal: CallRefused, server: str) -> str:
     """What a person is told of a refused call."""
     if refusal.reason:
         return str(refusal)
-    return f"no server answers at {server}: is the address right, and --ca?"
+    return f"no server answers at {server}: are the address, --ca and --client-cert right?"

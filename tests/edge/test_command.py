@@ -66,6 +66,42 @@ async def test_tls_on_both_sides(tmp_path: Path) -> None:
                 assert await player.closed() == 4005
 
 
+async def test_a_server_that_needs_a_certificate_of_its_clients_gets_one_and_open_files_are_warned_of(
+    tmp_path: Path,
+) -> None:
+    authority, clients = Authority("ours"), Authority("clients")
+    issued, ours = authority.issue("localhost"), clients.issue("edge")
+    files = {
+        "cert": issued.certificate, "key": issued.key, "ca": authority.certificate,
+        "clients": clients.certificate, "edge-cert": ours.certificate, "edge-key": ours.key,
+    }  # fmt: skip
+    for name, text in files.items():
+        (tmp_path / f"{name}.pem").write_bytes(text)
+        (tmp_path / f"{name}.pem").chmod(0o600)
+    at = {name: str(tmp_path / f"{name}.pem") for name in files}
+    tls = ("--tls-cert", at["cert"], "--tls-key", at["key"])
+    (tmp_path / "data").mkdir(mode=0o700)
+    async with serving(tmp_path / "data", "--in-memory", *tls, "--client-ca", at["clients"]) as server:
+        key = gateway_key(server.folder)
+        server.process.send_signal(signal.SIGHUP)
+        await eventually(lambda: server.said("key files reloaded") > 0)
+        (tmp_path / "gateway-key").write_text(key)
+        (tmp_path / "gateway-key").chmod(0o644)
+        (tmp_path / "edge-key.pem").chmod(0o640)
+        shown = ("--ca", at["ca"], "--client-cert", at["edge-cert"], "--client-key", at["edge-key"])
+        flags = (*shown, "--key-file", str(tmp_path / "gateway-key"))
+        async with (
+            edge_apart([f"localhost:{server.port}"], *flags, key="", log=tmp_path / "edge.log") as edge,
+            ClientSession() as session,
+            session.ws_connect(f"ws://127.0.0.1:{edge.port}/v1/play", protocols=(JSON,)) as socket,
+        ):
+            player = PlayerSocket(socket, JSON)
+            await player.say(pb.PlayRequest(attach=pb.Attach(seat_token="nonsense")))
+            assert await player.closed() == 4005, "the server has answered"
+            opened = [line["path"] for line in edge.lines() if line["message"] == "open to others"]
+            assert opened == [str(tmp_path / "gateway-key"), at["edge-key"]]
+
+
 async def test_a_new_certificate_is_taken_without_a_stop_and_a_broken_one_is_not(tmp_path: Path) -> None:
     authority = Authority("ours")
     certificate, key = tmp_path / "cert.pem", tmp_path / "key.pem"

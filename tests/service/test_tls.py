@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -111,3 +112,39 @@ async def test_the_authority_of_clients_is_read_again(tmp_path: Path) -> None:
         assert await plays(server, grpc.ssl_channel_credentials(root, after.key, after.certificate))
         assert not await plays(server, grpc.ssl_channel_credentials(root, before.key, before.certificate))
         assert not await plays(server, grpc.ssl_channel_credentials(root))
+
+
+async def test_commands_show_a_certificate_to_a_server_that_needs_one(tmp_path: Path) -> None:
+    authority, clients = Authority("ours"), Authority("clients")
+    ours = clients.issue("platform")
+    for name, text in {"ca": authority.certificate, "cert": ours.certificate, "key": ours.key}.items():
+        (tmp_path / f"own-{name}.pem").write_bytes(text)
+    known = ("--ca", str(tmp_path / "own-ca.pem"))
+    shown = ("--client-cert", str(tmp_path / "own-cert.pem"), "--client-key", str(tmp_path / "own-key.pem"))
+    async with serving_tls(tmp_path, authority.issue("localhost"), clients.certificate) as server:
+        at = ("--server", f"localhost:{server.port}")
+        status, output, said = await told("health", *at, *known, *shown)
+        assert (status, output) == (0, "serving\n"), said
+        status, _, said = await told("health", *at, *known, "--timeout", "1")
+        assert (status, "--client-cert" in said) == (2, True)
+        listed = await told("rooms", "list", "--key-file", str(tmp_path / "platform-key.txt"), *at, *known, *shown)
+        assert listed == (0, "", "")
+        for wrong in (shown[:2], shown[2:]):
+            assert (await told("health", *at, *known, *wrong))[::2] == (
+                2, "erqiwang health: --client-cert and --client-key go together\n",
+            )  # fmt: skip
+        assert (await told("health", *at, *shown))[0] == 2, "without --ca the connection is no TLS"
+
+
+async def told(*arguments: str) -> tuple[int | None, str, str]:
+    """The exit status of a command, and what it prints on both outputs."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "erqiwang_grpc",
+        *arguments,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    output, errors = await asyncio.wait_for(process.communicate(), PATIENCE)
+    return process.returncode, output.decode(), errors.decode()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import secrets
 import signal
 import sys
@@ -14,8 +13,13 @@ from typing import Final
 
 from erqiwang_grpc.client import Gateway, Platform
 from erqiwang_grpc.commands import interrupts
-from erqiwang_grpc.commands.arguments import PORT, BadArguments, not_negative
-from erqiwang_grpc.commands.server_arguments import KEY_VARIABLE as PLATFORM_VARIABLE, credentials
+from erqiwang_grpc.commands.arguments import BadArguments, not_negative
+from erqiwang_grpc.commands.server_arguments import (
+    KEY_VARIABLE as PLATFORM_VARIABLE,
+    add_servers_options,
+    credentials,
+    key,
+)
 from erqiwang_grpc.tools import wording
 from erqiwang_grpc.tools.bots.crew import Crew
 from erqiwang_grpc.tools.bots.orders import BadOrder, InRoom, Order, Pace, orders
@@ -28,16 +32,8 @@ _REFUSED: Final = 1
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of `bots`."""
-    here = f"127.0.0.1:{PORT}"
     parser.add_argument("seats", type=Path, help="file that says which seats are played, as docs/bots.md shows")
-    parser.add_argument(
-        "--server",
-        metavar="HOST:PORT",
-        nargs="+",
-        default=[here],
-        help=f"servers over one store; the next is used if one is gone (default: {here})",
-    )
-    parser.add_argument("--ca", type=Path, help="PEM authority of the servers' certificates: the connection is TLS")
+    add_servers_options(parser)
     parser.add_argument(
         "--gateway-key-file",
         type=Path,
@@ -72,7 +68,11 @@ def run(arguments: Namespace) -> int:
         begun = _orders(arguments)
         gateway = Gateway(
             arguments.server,
-            _key(arguments.gateway_key_file, GATEWAY_VARIABLE, "a gateway key is needed"),
+            key(
+                arguments.gateway_key_file,
+                GATEWAY_VARIABLE,
+                "a gateway key is needed: name its file with --gateway-key-file",
+            ),
             credentials=credentials(arguments),
         )
         return interrupts.run(_play(arguments, gateway, begun))
@@ -98,27 +98,17 @@ def _orders(arguments: Namespace) -> tuple[Order, ...]:
 
 
 def _platform_key(arguments: Namespace) -> str:
-    return _key(arguments.key_file, PLATFORM_VARIABLE, "seats in rooms need a platform's key")
-
-
-def _key(path: Path | None, variable: str, needed: str) -> str:
-    try:
-        key = os.environ.get(variable, "").strip() if path is None else path.read_text().strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadArguments(f"{path} cannot be read") from error
-    if not key:
-        raise BadArguments(f"{needed}: name its file, or set {variable}")
-    if not (key.isascii() and key.isprintable()):
-        raise BadArguments(f"{variable if path is None else path} holds no key: copy it whole")
-    return key
+    return key(
+        arguments.key_file, PLATFORM_VARIABLE, "seats in rooms need a platform's key: name its file with --key-file"
+    )
 
 
 def _platform(arguments: Namespace) -> Platform | None:
     try:
-        key = _platform_key(arguments)
+        given = _platform_key(arguments)
     except BadArguments:
         return None  # the orders of the first reading need none
-    return Platform(arguments.server, key, credentials=credentials(arguments))
+    return Platform(arguments.server, given, credentials=credentials(arguments))
 
 
 async def _play(arguments: Namespace, gateway: Gateway, begun: tuple[Order, ...]) -> int:

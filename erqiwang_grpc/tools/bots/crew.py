@@ -9,14 +9,13 @@ from random import Random
 from typing import Final, final
 
 from erqiwang_grpc.client import CallRefused, Ended, Gateway, GatewaySeat, Platform, Seated
+from erqiwang_grpc.client.timing import BackOff, Timing
 from erqiwang_grpc.reasons import Reason
 from erqiwang_grpc.tools.bots.bot import Bot
 from erqiwang_grpc.tools.bots.levels import LEVELS
 from erqiwang_grpc.tools.bots.orders import InRoom, Order
 from erqiwang_grpc.v1 import room_pb2
 
-_AGAIN_SECONDS: Final = 5.0
-"""The wait before a seat is asked for again that could not be given because of the server, not of the seat."""
 _LEAVE_SECONDS: Final = 5.0
 
 
@@ -126,6 +125,7 @@ class Crew:
         """The token of the order's seat, and the version that came with it; None if there is none to be had."""
         if not isinstance(order.where, InRoom):
             return order.where.token, order.where.last_version
+        back_off = BackOff(Timing())
         while True:
             given = await self._take(order, order.where)
             if isinstance(given, Seated):
@@ -133,7 +133,7 @@ class Crew:
             if not _passes(given):
                 self._say(f"{order.name}: no seat: {given}")
                 return None
-            await asyncio.sleep(given.retry_delay or _AGAIN_SECONDS)
+            await asyncio.sleep(back_off.wait(given.retry_delay))
 
     async def _take(self, order: Order, where: InRoom) -> Seated | CallRefused:
         if self._platform is None:
