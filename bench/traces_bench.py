@@ -1,7 +1,7 @@
 """What traces cost a server: `python -m bench.traces_bench [MATCHES]`.
 
 Three servers run at once: without traces, with one command in ten traced, and with every command traced and sent to a
-collector. They take turns to serve a whole match, so that whatever else the machine does meets all of them alike. The
+collector. They take turns to serve a whole match, so that other work of the machine slows all of them alike. The
 bench prints the server's own CPU time for each command, with all that gRPC does for it, and what the hooks cost that are
 there also without traces.
 """

@@ -10,7 +10,7 @@ from tests.documents import REPOSITORY, run, sections
 
 TOOLS: Final = {
     "Python": ("python3",),
-    "Go": ("go",),
+    "Go": ("go", "python3"),
     "TypeScript": ("node", "npm", "npx"),
     "Java": ("java", "mvn", "npx"),
 }
