@@ -45,7 +45,11 @@ class Subcommand:
 
 
 SUBCOMMANDS: Final = (
-    Subcommand("simulate", "play whole matches between policies and say what happened", "erqiwang_grpc.tools.simulate"),
+    Subcommand(
+        "simulate",
+        "play many deals between policies, count what happens, and compare them",
+        "erqiwang_grpc.tools.simulate.command",
+    ),
     Subcommand("explain", "say which plays are legal and why", "erqiwang_grpc.tools.explain"),
     Subcommand("serve", "serve rooms on a port", "erqiwang_grpc.commands.serve"),
     Subcommand("edge", "let browsers and old clients in, beside a running server", "erqiwang_grpc.commands.edge"),

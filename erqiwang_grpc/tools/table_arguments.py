@@ -1,6 +1,7 @@
 """Arguments of several tools: the game, its options, and its players."""
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Callable
 from typing import Final
 
 from erqiwang_core.options import Deck, FourPlayer, Game, Length, RoomOptions, ThreePlayer
@@ -10,8 +11,8 @@ from erqiwang_core.seats import BySeat, by_seat
 
 from erqiwang_grpc.commands.arguments import BadArguments
 
-POLICIES: Final[dict[str, Policy]] = {"sensible": Sensible(), "random": RandomLegal()}
-"""The policies by name."""
+POLICIES: Final[dict[str, Callable[[], Policy]]] = {"sensible": Sensible, "random": RandomLegal}
+"""The policies by name. Each seat gets one of its own for each match, so that a policy may remember and have settings."""
 
 GAMES: Final = ("three", "four")
 """The names of the games, the default first."""
@@ -43,6 +44,11 @@ def _game(arguments: Namespace) -> Game:
     return FourPlayer(Deck(arguments.deck or "short"))
 
 
+def seats_of(options: RoomOptions) -> int:
+    """How many seats the room's game has."""
+    return game_rules(options.game, options.review).seats
+
+
 def policy_names(text: str) -> tuple[str, ...]:
     """The names in a comma-separated list of policies. Each must be a known policy."""
     names = tuple(name.strip() for name in text.split(","))
@@ -54,7 +60,7 @@ def policy_names(text: str) -> tuple[str, ...]:
 
 def names_by_seat(names: tuple[str, ...], options: RoomOptions) -> BySeat[str]:
     """The policy of each seat, from one name for all or one for each. Raises `BadArguments` for any other number."""
-    seats = game_rules(options.game, options.review).seats
+    seats = seats_of(options)
     if len(names) not in (1, seats):
         raise BadArguments(f"--policy takes one name, or one for each of {seats} seats: {len(names)} were given")
     return by_seat(seats, lambda seat: names[seat % len(names)])

@@ -32,7 +32,11 @@ SAME: Final[dict[str, list[tuple[str, ...]]]] = {
 }
 """Subcommands that print the same each time: what a narrow terminal shows has the words that a wide one shows."""
 OTHER: Final[dict[str, list[tuple[str, ...]]]] = {
-    "simulate": [("--deals", "6"), ("--deals", "6", "--game", "four", "--policy", "random")],
+    "simulate": [
+        ("--deals", "6"),
+        ("--deals", "6", "--game", "four", "--policy", "random"),
+        ("--deals", "2", "--policy", "sensible,random", "--against", "sensible"),
+    ],
     "bench": [("--rooms", "1", "--seconds", "1", "--deals", "1", "--rate", "0", "--rounds", "1")],
     "torture": [("--minutes", "0.02", "--tables", "1")],
     "backup": [("COPY", "--data", "DATA")],
