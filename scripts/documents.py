@@ -64,6 +64,7 @@ AUDIENCES: Final = {
     "Develop": (
         "docs/architecture",
         "docs/adding",
+        "docs/simulating",
         "docs/decisions/index",
         "CONTRIBUTING",
         "SECURITY",

@@ -82,8 +82,9 @@ def compared(options: RoomOptions, comparison: Comparison, seed: str, deals: int
     """`deals` single deals, each of which all tables of the comparison play.
 
     They are no whole matches. In a match the first bidder of a later deal depends on who won the deal before. Tables
-    would then play the same deck with different first bidders, and their difference would vary more. Here seat 0 always
-    bids first. No seat's cards are better than another's on average, so seats differ only by their turn in the bidding.
+    would then play one deck with different first bidders, and only whole matches would be independent (measured: the
+    same gains, with intervals up to an eighth wider). Here seat 0 always bids first. Every seat gets the same cards on
+    average, so seats differ only by their turn in the bidding.
     """
     return Simulation(options, comparison.tables(), deals, seed, first_deal_only=True)
 
