@@ -4,10 +4,13 @@ import csv
 import json
 from itertools import groupby, pairwise
 from pathlib import Path
+from random import Random
 from typing import TypeAlias
 
 import pytest
-from erqiwang_core.players import Policy, RandomLegal
+from erqiwang_core.match import Command
+from erqiwang_core.players import Policy, RandomLegal, Sensible, Sight
+from erqiwang_core.playing import Signal
 
 from erqiwang_grpc.__main__ import main
 from erqiwang_grpc.tools.table_arguments import POLICIES
@@ -177,6 +180,26 @@ def test_every_seat_of_a_match_has_a_policy_of_its_own(
     monkeypatch.setitem(POLICIES, "random", one_more)
     said(capsys, "--deals", "12", "--policy", "random", "--processes", "1")
     assert len(made) == 2 * 3
+
+
+class Wasteful:
+    """A sensible player that takes random numbers and uses none."""
+
+    def act(self, view: Sight, random: Random) -> Command | None:
+        random.random()
+        return Sensible().act(view, random)
+
+    def signal(self, view: Sight, random: Random) -> Signal | None:
+        return Sensible().signal(view, random)
+
+
+def test_nobody_s_luck_depends_on_how_much_of_it_others_need(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(POLICIES, "wasteful", Wasteful)
+    given = ("--policy", "sensible,wasteful", "--against", "random", "--deals", "3", "--processes", "1", "--json")
+    gains = json.loads(said(capsys, *given))["against"]["gains"]
+    assert gains["sensible"] == gains["wasteful"]
 
 
 def written(capsys: pytest.CaptureFixture[str], file: Path, *arguments: str) -> tuple[dict[str, object], list[Row]]:
