@@ -211,7 +211,7 @@ demo: setup  ## Watch a match over real streams in the terminal
 	$(BIN)/erqiwang demo --seed 13  # five of its six deals are played: some declarers would rather surrender
 
 lock: setup  ## Pin requirements/*.in again; UPGRADE=--upgrade takes the newest versions
-	for set in uv run tools postgres edge traces build dev; do $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header \
+	for set in uv run tools postgres edge traces environment build dev; do $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header \
 		$(UPGRADE) requirements/$$set.in -o requirements/$$set.txt; done
 
 clean:  ## Remove .venv and all caches
