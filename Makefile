@@ -131,18 +131,18 @@ $(COMPILED)/.done: $(COMPILED)/.core $(shell find erqiwang_grpc -name '*.py')
 test-compiled: compiled  ## Run the tests of the core, of what stores and tells it, of the rooms and of streams with both compiled
 	$(COMPILED)/bin/erqiwang --version | grep 'core compiled, service compiled'
 	HYPOTHESIS_PROFILE=share $(IN_COMPILED) -m pytest -q -p no:cacheprovider -o pythonpath= -n $(WORKERS) --dist worksteal \
-		tests/rules tests/wire tests/vectors tests/rooms tests/players tests/properties \
+		tests/rules tests/wire tests/vectors tests/rooms tests/players tests/properties tests/environment \
 		tests/service/test_gateways.py tests/service/test_reconnecting.py tests/service/test_secrecy_on_the_wire.py
 
-test-lowest: setup  ## Run the quick tests with the lowest versions that pyproject.toml allows
+test-lowest: setup  ## Run the quick tests, and those of the environment, with the lowest versions that pyproject.toml allows
 	@mkdir -p .venvs
-	$(UV) pip compile -q --resolution lowest-direct --python-version 3.11 --no-header --no-emit-package erqiwang-core --extra tools --extra postgres --extra edge --extra traces \
-		pyproject.toml -o .venvs/lowest.txt
+	$(UV) pip compile -q --resolution lowest-direct --python-version 3.11 --no-header --no-emit-package erqiwang-core --extra tools --extra postgres --extra edge --extra traces --extra environment \
+		pyproject.toml core/pyproject.toml -o .venvs/lowest.txt
 	$(UV) venv -q --clear --python $(BIN)/python .venvs/lowest
 	$(UV) pip install -q --python .venvs/lowest/bin/python -r requirements/dev.txt
 	$(UV) pip install -q --python .venvs/lowest/bin/python -r .venvs/lowest.txt
 	$(UV) pip install -q --python .venvs/lowest/bin/python --no-deps --no-build-isolation -e core -e .
-	HYPOTHESIS_PROFILE=share .venvs/lowest/bin/python -m pytest -q -p no:cacheprovider -n $(WORKERS) --dist worksteal $(QUICK)
+	HYPOTHESIS_PROFILE=share .venvs/lowest/bin/python -m pytest -q -p no:cacheprovider -n $(WORKERS) --dist worksteal $(QUICK) tests/environment
 
 test-languages: setup  ## Check docs/languages.md: make and play its clients, and check the types of the table page; needs Go, Node and Java with Maven
 	$(BIN)/python -m pytest -q -m languages tests/languages tests/edge/page

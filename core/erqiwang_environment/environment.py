@@ -19,6 +19,8 @@ from erqiwang_core import (
     RoomOptions,
     Seat,
     Shuffled,
+    Start,
+    StartMatch,
     Surrender,
     TakeSeat,
     View,
@@ -38,7 +40,7 @@ from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 
 from erqiwang_environment.actions import ACTIONS, Action, Choose, Done, copy_of
 from erqiwang_environment.masks import Mask, mask
-from erqiwang_environment.observations import SIZE, Row, observation, write_chosen
+from erqiwang_environment.observations import SIZE, Row, observation, with_chosen
 from erqiwang_environment.rendering import rendered
 
 Observation: TypeAlias = dict[str, Any]
@@ -120,15 +122,16 @@ class Erqiwang(AECEnv[str, Observation, Step]):
         self._match = begin(self.options)
         for seat, agent in enumerate(self.agents):
             self._take(administer(self._match, TakeSeat(seat, Player(agent)), self._shuffle))
+        if self.options.start is Start.PLATFORM:
+            self._take(administer(self._match, StartMatch(), self._shuffle))
         self._select()
 
     def observe(self, agent: str) -> Observation:
         """What an agent sees now. Its mask is empty while another is to act, and at the end."""
-        row = self._sight(self._seat(agent))[1].copy()
+        _, row = self._sight(self._seat(agent))
         if agent != self.agent_selection:
-            return {"observation": row, "action_mask": np.zeros(len(ACTIONS), np.int8)}
-        write_chosen(row, self._chosen)
-        return {"observation": row, "action_mask": self._allowed().copy()}
+            return {"observation": row.copy(), "action_mask": np.zeros(len(ACTIONS), np.int8)}
+        return {"observation": with_chosen(row, self._chosen), "action_mask": self._allowed().copy()}
 
     @property
     def match(self) -> Match:

@@ -13,14 +13,15 @@ from itertools import accumulate
 from typing import Final, TypeAlias, final
 
 import numpy as np
-from erqiwang_core import CardSet, FourPlayer, Seat, ThreePlayer, View
+from erqiwang_core import CardSet, Seat, View, game_rules
 from erqiwang_core.calls import BidMade, BidPassed
 from erqiwang_core.kernel.cards import CARDS, KINDS
+from erqiwang_core.kernel.hand import EMPTY, union
 from erqiwang_core.kernel.trick import Trick
 from erqiwang_core.kernel.trump import GROUPS, TRUMPS, Group
-from erqiwang_core.options import Deck
 from erqiwang_core.parts import FollowAdvice
 from erqiwang_core.refusals import Phase
+from erqiwang_core.rules import DeclarerAwards
 from numpy.typing import NDArray
 
 from erqiwang_environment.actions import BIDS
@@ -57,7 +58,7 @@ SECTIONS: Final = (
     Section("captured_cards", KINDS, "the captured point cards, for the defenders; as `hand`"),
     Section("table", SEATS * KINDS, "the trick on the table, seat by seat; as `hand`"),
     Section("past", SEATS * KINDS, "the finished tricks of the deal, seat by seat, in a review room; as `hand`"),
-    Section("game", 6, "four players, full deck, joker bonus, climb, review, seats divided by 4"),
+    Section("room", 5, "seats divided by 4, cards of the deck by 108, base chips of the lowest bid by 15; joker bonus, review"),
     Section("phase", len(_PHASES), "bidding, naming, burying, playing; all 0 once the deal is settled"),
     Section("turn", SEATS, "the seat that is to act"),
     Section("first_bidder", SEATS, "the seat that opened the bidding"),
@@ -95,33 +96,53 @@ LAYOUT: Final = {
 def observation(view: View, chosen: CardSet) -> Row:
     """What the view's seat sees, after it has chosen these cards."""
     row: Row = np.zeros(SIZE, np.float32)
+    row[:_CARDS] = _copies(_cards_seen(view, chosen))
     writer = _Writer(row, view.seat, len(view.chairs.players))
-    _write_own_cards(writer, view)
     _write_room(writer, view)
     _write_contract(writer, view)
     _write_tricks(writer, view)
     _write_knowledge(writer, view)
-    write_chosen(row, chosen)
     return row
 
 
-def write_chosen(row: Row, chosen: CardSet) -> None:
-    """Write the chosen cards into an observation; all else stays."""
-    row[LAYOUT["chosen"]] = _copies(chosen)
+def with_chosen(row: Row, chosen: CardSet) -> Row:
+    """A copy of an observation without chosen cards, in which these are chosen; all else is the same."""
+    copied = row.copy()
+    if chosen:
+        copied[LAYOUT["chosen"]] = _copies([chosen])
+    return copied
 
 
-def _copies(cards: CardSet) -> Row:
-    both = np.unpackbits(np.frombuffer(cards.to_bytes(_BYTES, "little"), np.uint8), bitorder="little", count=CARDS)
-    return (both[:KINDS] + both[KINDS:]) * _HALF
+def _cards_seen(view: View, chosen: CardSet) -> list[CardSet]:
+    """The cards of the parts that hold cards, which stand first, in the order of the layout."""
+    table, past = [EMPTY] * SEATS, [EMPTY] * SEATS
+    seats = len(view.chairs.players)
+    for played in () if view.table.trick is None else view.table.trick.plays:
+        table[(played.seat - view.seat) % seats] = played.cards
+    for trick in view.history.tricks:
+        for played in trick.plays:
+            place = (played.seat - view.seat) % seats
+            past[place] = union(past[place], played.cards)
+    own = (view.hand.cards, chosen, view.kitty.cards, view.buried.cards, view.captured_cards.cards)
+    return [*own, *table, *past]
+
+
+def _copies(sets: list[CardSet]) -> Row:
+    """For each set the copies of each kind, divided by 2. All sets are unpacked at once, which is most of the speed."""
+    packed = np.frombuffer(b"".join(cards.to_bytes(_BYTES, "little") for cards in sets), np.uint8)
+    cards = np.unpackbits(packed.reshape(len(sets), _BYTES), axis=1, bitorder="little", count=CARDS)
+    halves: Row = (cards[:, :KINDS] + cards[:, KINDS:]).ravel() * _HALF
+    return halves
 
 
 _BYTES: Final = (CARDS + 7) // 8
 _HALF: Final = np.float32(0.5)
+_CARDS: Final = LAYOUT["room"].start
 
 
 @final
 class _Writer:
-    """Writes the parts of one observation by their names."""
+    """Writes the other parts of one observation by their names."""
 
     __slots__ = ("_observer", "_row", "_seats")
 
@@ -138,12 +159,6 @@ class _Writer:
         """Write all numbers of a part."""
         self._row[LAYOUT[name]] = tuple(values)
 
-    def cards(self, name: str, cards: CardSet, seat: Seat | None = None) -> None:
-        """Write cards, those of a seat in a part that has them seat by seat."""
-        if cards:
-            start = LAYOUT[name].start + (0 if seat is None else KINDS * self.place(seat))
-            self._row[start : start + KINDS] = _copies(cards)
-
     def set(self, name: str, place: int, value: float = 1) -> None:
         """Write one number of a part."""
         self._row[LAYOUT[name].start + place] = value
@@ -153,20 +168,14 @@ class _Writer:
         self.set(name, self.place(seat), value)
 
 
-def _write_own_cards(writer: _Writer, view: View) -> None:
-    writer.cards("hand", view.hand.cards)
-    writer.cards("kitty", view.kitty.cards)
-    writer.cards("buried", view.buried.cards)
-    writer.cards("captured_cards", view.captured_cards.cards)
-
-
 def _write_room(writer: _Writer, view: View) -> None:
-    seats = len(view.chairs.players) / SEATS
-    match view.options.game:
-        case ThreePlayer(joker_bonus, climb):
-            writer.write("game", (0, 0, joker_bonus, climb, view.options.review, seats))
-        case FourPlayer(deck):
-            writer.write("game", (1, deck is Deck.FULL, 0, 0, view.options.review, seats))
+    # The rules say all that matters of a game and its options. So no game is named here, and a new one needs no change.
+    rules = game_rules(view.options.game, view.options.review)
+    joker_bonus = isinstance(rules.awards, DeclarerAwards) and rules.awards.joker_bonus
+    lowest = rules.rows[-1].base
+    writer.write(
+        "room", (rules.seats / SEATS, len(rules.deck) / CARDS, lowest / _MOST_BASE, joker_bonus, view.options.review)
+    )
     if view.progress.phase in _PHASES:
         writer.set("phase", _PHASES.index(view.progress.phase))
     if view.turn.seat is not None:
@@ -205,26 +214,13 @@ def _write_tricks(writer: _Writer, view: View) -> None:
         writer.set("under_way", 0, view.trick_under_way is not None)
     if isinstance(choice, FollowAdvice):
         writer.set("to_follow", 0, choice.number / _MOST_CARDS)
-    for seat, cards in _played(view.history.tricks).items():
-        writer.cards("past", cards, seat)
 
 
 def _write_table(writer: _Writer, trick: Trick) -> None:
-    for played in trick.plays:
-        writer.cards("table", played.cards, played.seat)
     writer.seat("leader", trick.leader)
     writer.seat("ahead", trick.ahead)
     writer.set("led", trick.lead.group)
     writer.set("failed_throw", 0, trick.failed_throw)
-
-
-def _played(tricks: Iterable[Trick]) -> dict[Seat, CardSet]:
-    """All cards that each seat has played in these tricks."""
-    found: dict[Seat, CardSet] = {}
-    for trick in tricks:
-        for played in trick.plays:
-            found[played.seat] = CardSet(found.get(played.seat, 0) | played.cards)
-    return found
 
 
 def _write_knowledge(writer: _Writer, view: View) -> None:

@@ -9,9 +9,9 @@ from typing import Final, TypeAlias
 
 import numpy as np
 import pytest
-from erqiwang_core import FourPlayer, NameTrump, Pass, RoomOptions, ThreePlayer
+from erqiwang_core import Bid, FourPlayer, NameTrump, Pass, RoomOptions, ThreePlayer
 from erqiwang_core.match import Over, scores
-from erqiwang_core.options import Deck, Length
+from erqiwang_core.options import Deck, Length, Start
 from erqiwang_core.players import RandomLegal, Sensible
 from erqiwang_environment import ACTIONS, DONE, Choose, Erqiwang, Observation, env, number_of, numbers_of, write
 from pettingzoo.test.api_test import api_test
@@ -22,7 +22,7 @@ Chooser: TypeAlias = Callable[[Erqiwang, Observation], int]
 TABLES: Final = {
     "three": RoomOptions(),
     "three, all options": RoomOptions(ThreePlayer(joker_bonus=True, climb=True), Length.TWELVE, review=False),
-    "four": RoomOptions(FourPlayer(Deck.SHORT), review=False),
+    "four": RoomOptions(FourPlayer(Deck.SHORT), review=False, start=Start.PLATFORM),
     "four, full deck": RoomOptions(FourPlayer(Deck.FULL)),
 }
 at_every_table = pytest.mark.parametrize("options", TABLES.values(), ids=TABLES)
@@ -111,6 +111,19 @@ def test_whatever_a_player_of_the_core_does_the_masks_allow(
                 environment.step(action)
 
 
+def test_an_episode_that_stopped_anywhere_is_begun_anew() -> None:
+    environment, choose = Erqiwang(), by_chance(6)
+    for dead in range(4):
+        environment.reset(seed=6)
+        while not any(environment.terminations.values()):
+            environment.step(choose(environment, environment.observe(environment.agent_selection)))
+        for _ in range(dead):
+            environment.step(None)
+        environment.reset()
+        played(environment, choose)
+        assert environment.agents == []
+
+
 def test_a_burial_is_eight_cards_and_done() -> None:
     environment = Erqiwang()
     environment.reset(seed=1)
@@ -119,7 +132,7 @@ def test_a_burial_is_eight_cards_and_done() -> None:
             environment.step(action)
     with pytest.raises(ValueError, match="may not take action 87 now"):
         environment.step(len(ACTIONS))
-    environment.step(environment_bid(70))
+    environment.step(number_of(Bid(70)))
     environment.step(number_of(Pass()))
     environment.step(number_of(Pass()))
     environment.step(number_of(NameTrump(1)))
@@ -131,10 +144,6 @@ def test_a_burial_is_eight_cards_and_done() -> None:
     assert list(np.flatnonzero(environment.observe("player_0")["action_mask"])) == [DONE]
     environment.step(DONE)
     assert environment.view("player_0").buried.cards.bit_count() == 8
-
-
-def environment_bid(points: int) -> int:
-    return next(number for number in range(len(ACTIONS)) if write(number) == f"bid {points}")
 
 
 def test_only_the_agent_that_is_to_act_sees_what_it_has_chosen_and_may_do_anything() -> None:
