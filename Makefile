@@ -113,7 +113,7 @@ IN_COMPILED := PYTHONSAFEPATH=1 $(COMPILED)/bin/python
 
 compiled: $(COMPILED)/.done  ## Make .venv-compiled, with the core and the way of a command compiled by mypyc; needs a C compiler (LEVEL)
 
-$(COMPILED)/.core: .venv/.done $(wildcard core/backend/*.py core/erqiwang_core/*.py core/erqiwang_core/*/*.py)
+$(COMPILED)/.core: .venv/.done $(wildcard core/backend/*.py core/erqiwang_core/*.py core/erqiwang_core/*/*.py core/erqiwang_environment/*.py)
 	@command -v cc gcc clang >/dev/null || { echo "A C compiler is needed: apt-get install gcc python3-dev" >&2; exit 1; }
 	test -x $(COMPILED)/bin/python || $(UV) venv -q --python $(BIN)/python $(COMPILED)
 	$(UV) pip install -q --python $(COMPILED)/bin/python --require-hashes -r requirements/dev.txt
