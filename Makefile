@@ -113,7 +113,7 @@ IN_COMPILED := PYTHONSAFEPATH=1 $(COMPILED)/bin/python
 
 compiled: $(COMPILED)/.done  ## Make .venv-compiled, with the core and the way of a command compiled by mypyc; needs a C compiler (LEVEL)
 
-$(COMPILED)/.core: .venv/.done $(wildcard core/backend/*.py core/erqiwang_core/*.py core/erqiwang_core/*/*.py)
+$(COMPILED)/.core: .venv/.done $(wildcard core/backend/*.py core/erqiwang_core/*.py core/erqiwang_core/*/*.py core/erqiwang_environment/*.py)
 	@command -v cc gcc clang >/dev/null || { echo "A C compiler is needed: apt-get install gcc python3-dev" >&2; exit 1; }
 	test -x $(COMPILED)/bin/python || $(UV) venv -q --python $(BIN)/python $(COMPILED)
 	$(UV) pip install -q --python $(COMPILED)/bin/python --require-hashes -r requirements/dev.txt
@@ -131,18 +131,18 @@ $(COMPILED)/.done: $(COMPILED)/.core $(shell find erqiwang_grpc -name '*.py')
 test-compiled: compiled  ## Run the tests of the core, of what stores and tells it, of the rooms and of streams with both compiled
 	$(COMPILED)/bin/erqiwang --version | grep 'core compiled, service compiled'
 	HYPOTHESIS_PROFILE=share $(IN_COMPILED) -m pytest -q -p no:cacheprovider -o pythonpath= -n $(WORKERS) --dist worksteal \
-		tests/rules tests/wire tests/vectors tests/rooms tests/players tests/properties \
+		tests/rules tests/wire tests/vectors tests/rooms tests/players tests/properties tests/environment \
 		tests/service/test_gateways.py tests/service/test_reconnecting.py tests/service/test_secrecy_on_the_wire.py
 
-test-lowest: setup  ## Run the quick tests with the lowest versions that pyproject.toml allows
+test-lowest: setup  ## Run the quick tests, and those of the environment, with the lowest versions that pyproject.toml allows
 	@mkdir -p .venvs
-	$(UV) pip compile -q --resolution lowest-direct --python-version 3.11 --no-header --no-emit-package erqiwang-core --extra tools --extra postgres --extra edge --extra traces \
-		pyproject.toml -o .venvs/lowest.txt
+	$(UV) pip compile -q --resolution lowest-direct --python-version 3.11 --no-header --no-emit-package erqiwang-core --extra tools --extra postgres --extra edge --extra traces --extra environment \
+		pyproject.toml core/pyproject.toml -o .venvs/lowest.txt
 	$(UV) venv -q --clear --python $(BIN)/python .venvs/lowest
 	$(UV) pip install -q --python .venvs/lowest/bin/python -r requirements/dev.txt
 	$(UV) pip install -q --python .venvs/lowest/bin/python -r .venvs/lowest.txt
 	$(UV) pip install -q --python .venvs/lowest/bin/python --no-deps --no-build-isolation -e core -e .
-	HYPOTHESIS_PROFILE=share .venvs/lowest/bin/python -m pytest -q -p no:cacheprovider -n $(WORKERS) --dist worksteal $(QUICK)
+	HYPOTHESIS_PROFILE=share .venvs/lowest/bin/python -m pytest -q -p no:cacheprovider -n $(WORKERS) --dist worksteal $(QUICK) tests/environment
 
 test-languages: setup  ## Check docs/languages.md: make and play its clients, and check the types of the table page; needs Go, Node and Java with Maven
 	$(BIN)/python -m pytest -q -m languages tests/languages tests/edge/page
@@ -211,7 +211,7 @@ demo: setup  ## Watch a match over real streams in the terminal
 	$(BIN)/erqiwang demo --seed 13  # five of its six deals are played: some declarers would rather surrender
 
 lock: setup  ## Pin requirements/*.in again; UPGRADE=--upgrade takes the newest versions
-	for set in uv run tools postgres edge traces build dev; do $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header \
+	for set in uv run tools postgres edge traces environment build dev; do $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header \
 		$(UPGRADE) requirements/$$set.in -o requirements/$$set.txt; done
 
 clean:  ## Remove .venv and all caches

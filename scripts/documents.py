@@ -45,6 +45,7 @@ AUDIENCES: Final = {
         "docs/testing",
         "api/index",
     ),
+    "Study": ("docs/study",),
     "Operate": (
         "docs/operations",
         "docs/deploying",

@@ -70,6 +70,18 @@ def core_alone(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
+def studying(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The programs of an environment with the core, its extra for studying the game, and their pinned libraries."""
+    folder = tmp_path_factory.mktemp("studying")
+    programs = environment(folder)
+    install = (SCRIPTS / "uv", "pip", "install", "-q", "--python", programs / "python")
+    done(*install, "--require-hashes", "-r", REPOSITORY / "requirements" / "environment.txt", folder=folder)
+    wheel = file_of(built, "erqiwang_core*.whl")
+    done(*install, "--no-index", f"erqiwang-core[environment] @ {wheel.as_uri()}", folder=folder)
+    return programs
+
+
+@pytest.fixture(scope="module")
 def service(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The programs of an environment with the service, its extras for the edge and the tools, and their pinned libraries."""
     folder = tmp_path_factory.mktemp("service")
@@ -165,6 +177,13 @@ def test_demo_runs(service: Path, tmp_path: Path) -> None:
 
 def test_the_core_alone_brings_nothing_and_runs(core_alone: Path, tmp_path: Path) -> None:
     assert done(core_alone / "python", shutil.copy(RULES, tmp_path), folder=tmp_path)
+
+
+def test_the_environment_plays_with_nothing_but_its_extra(studying: Path, tmp_path: Path) -> None:
+    page = (REPOSITORY / "docs" / "study.md").read_text("utf-8")
+    first, *_ = re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    printed = done(studying / "python", "-W", "error", "-c", first, folder=tmp_path)
+    assert printed == "['player_0', 'player_1', 'player_2'] in all 0.0\n"
 
 
 @pytest.mark.parametrize("package", ["core_alone", "service"])
