@@ -8,5 +8,24 @@ from erqiwang_core.players.policy import Policy
 from erqiwang_core.players.random_legal import RandomLegal
 from erqiwang_core.players.sensible import Sensible
 from erqiwang_core.players.sight import Glance, Sight
+from erqiwang_core.players.strong.budget import Budgets, worlds_each
+from erqiwang_core.players.strong.player import Strong
+from erqiwang_core.players.style import BOLD, CAREFUL, STYLES, Style
 
-__all__ = ["Glance", "Policy", "RandomLegal", "Sensible", "Sight", "Step", "contest", "shuffles"]
+__all__ = [
+    "BOLD",
+    "CAREFUL",
+    "STYLES",
+    "Budgets",
+    "Glance",
+    "Policy",
+    "RandomLegal",
+    "Sensible",
+    "Sight",
+    "Step",
+    "Strong",
+    "Style",
+    "contest",
+    "shuffles",
+    "worlds_each",
+]

@@ -115,11 +115,16 @@ def _keep(seen: Outlook, cards: CardSet, weights: Weights) -> float:
 
 def best_lead(seen: Outlook, weights: Weights) -> CardSet:
     """The lead of highest value: any single, pair or tractor of the hand, or a throw that surely stands."""
+    return max(leads(seen, weights), key=lambda lead: lead[1])[0]
+
+
+def leads(seen: Outlook, weights: Weights) -> list[tuple[CardSet, float]]:
+    """The leads that come into question, each with its value in points."""
     candidates = all_components(seen.order, seen.hand)
     throw = sure_throw(seen)
     if throw is not None:
         candidates = (*candidates, throw)
-    return max(candidates, key=lambda cards: _lead_value(seen, cards, weights))
+    return [(cards, _lead_value(seen, cards, weights)) for cards in candidates]
 
 
 def _lead_value(seen: Outlook, cards: CardSet, weights: Weights) -> float:
@@ -143,7 +148,12 @@ def _partner_takes(seen: Outlook, group: Group, weights: Weights) -> float:
 
 def best_follow(seen: Outlook, trick: Trick, weights: Weights) -> CardSet:
     """The play of highest value: the cheapest cards, those with most points, or a legal single, pair or tractor."""
-    return max(_answers(seen, trick, weights), key=lambda cards: _follow_value(seen, trick, cards, weights))
+    return max(follows(seen, trick, weights), key=lambda follow: follow[1])[0]
+
+
+def follows(seen: Outlook, trick: Trick, weights: Weights) -> list[tuple[CardSet, float]]:
+    """The plays that come into question, each with its value in points."""
+    return [(cards, _follow_value(seen, trick, cards, weights)) for cards in _answers(seen, trick, weights)]
 
 
 def _answers(seen: Outlook, trick: Trick, weights: Weights) -> list[CardSet]:

@@ -57,10 +57,11 @@ def best_trump(choices: tuple[Trump, ...], hand: CardSet, size: int) -> tuple[Tr
 
 def best_burial(tables: Order, hand: CardSet, size: int) -> CardSet:
     """The `size` cards whose burial leaves the strongest hand: whole side suits that fit, then the cheapest cards."""
-    return min(_burials(tables, hand, size), key=lambda burial: weakness(tables, without(hand, burial)))
+    return min(burials(tables, hand, size), key=lambda burial: weakness(tables, without(hand, burial)))
 
 
-def _burials(tables: Order, hand: CardSet, size: int) -> list[CardSet]:
+def burials(tables: Order, hand: CardSet, size: int) -> list[CardSet]:
+    """The burials of `size` cards that come into question: whole side suits that fit, and the cheapest cards."""
     emptied = [CardSet(0)]
     for group in Group:
         suit = shared(hand, tables.cards[group])

@@ -10,7 +10,9 @@ from erqiwang_core.match import Match, Running
 from erqiwang_core.options import RoomOptions
 from erqiwang_core.parts import (
     Advice,
+    Auction,
     Buried,
+    Captured,
     CapturedCards,
     Chairs,
     ContractPart,
@@ -19,6 +21,7 @@ from erqiwang_core.parts import (
     Inference,
     Progress,
     Table,
+    TrumpCounts,
     TrumpVoid,
     Turn,
     View,
@@ -89,6 +92,11 @@ class Glance:
         return views.hand(self._match, self.seat)
 
     @property
+    def auction(self) -> Auction:
+        """The calls so far, during the bidding."""
+        return views.auction(self._match)
+
+    @property
     def contract(self) -> ContractPart:
         """Declarer, bid and trump."""
         return views.contract(self._match)
@@ -102,6 +110,11 @@ class Glance:
     def table(self) -> Table:
         """The trick on the table."""
         return views.table(self._match)
+
+    @property
+    def captured(self) -> Captured:
+        """The points that the defenders have captured."""
+        return views.captured(self._match)
 
     @property
     def captured_cards(self) -> CapturedCards:
@@ -122,6 +135,11 @@ class Glance:
     def trump_void(self) -> TrumpVoid:
         """The seats announced void of trump."""
         return views.trump_void(self._match)
+
+    @property
+    def trump_counts(self) -> TrumpCounts:
+        """The numbers of trumps of the other seats, once they are open."""
+        return views.trump_counts(self._match, self.seat)
 
     @property
     def advice(self) -> Advice:
