@@ -208,7 +208,7 @@ table: setup  ## Play in a browser, against players of our own
 	$(BIN)/erqiwang table
 
 demo: setup  ## Watch a match over real streams in the terminal
-	$(BIN)/erqiwang demo --seed 13  # five of its six deals are played: some declarers would rather surrender
+	$(BIN)/erqiwang demo
 
 lock: setup  ## Pin requirements/*.in again; UPGRADE=--upgrade takes the newest versions
 	for set in uv run tools postgres edge traces environment build dev; do $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header \

@@ -1,4 +1,4 @@
-"""`erqiwang demo`: starts a server, lets sensible players play on real streams, and shows the match in the terminal."""
+"""`erqiwang demo`: starts a server, lets bold players play on real streams, and shows the match in the terminal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Final, final
 
 from erqiwang_core.notices import BuriedBy, Cause, DealEnded, Dealt, Led
 from erqiwang_core.parts import View
-from erqiwang_core.players import Sensible
+from erqiwang_core.players import BOLD, Sensible
 from erqiwang_core.playing import Signalled
 from erqiwang_core.refusals import Phase
 from rich.console import Console
@@ -96,7 +96,7 @@ class Table:
 
     def __init__(self, seats: Sequence[Hearing], teller: Teller, fast: bool, random: Random) -> None:
         self._seats = seats
-        self._policy = Sensible()
+        self._policy = Sensible(BOLD)
         self._random = random
         self._signalling = [Signalling(self._policy, random) for _ in seats]
         self._teller = teller

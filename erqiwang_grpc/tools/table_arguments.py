@@ -5,13 +5,20 @@ from collections.abc import Callable
 from typing import Final
 
 from erqiwang_core.options import Deck, FourPlayer, Game, Length, RoomOptions, ThreePlayer
-from erqiwang_core.players import Policy, RandomLegal, Sensible
+from erqiwang_core.players import Budgets, Policy
 from erqiwang_core.rules import game_rules
 from erqiwang_core.seats import BySeat, by_seat
 
 from erqiwang_grpc.commands.arguments import BadArguments
+from erqiwang_grpc.tools.levels import LEVELS, PLAIN
 
-POLICIES: Final[dict[str, Callable[[], Policy]]] = {"sensible": Sensible, "random": RandomLegal}
+POLICIES: Final[dict[str, Callable[[Budgets], Policy]]] = {
+    "sensible": LEVELS["sensible"]["careful"],
+    "sensible:bold": LEVELS["sensible"]["bold"],
+    "strong": LEVELS["strong"]["careful"],
+    "strong:bold": LEVELS["strong"]["bold"],
+    "random": LEVELS["easy"][PLAIN],
+}
 """The policies by name. Each seat gets one of its own for each match, so that a policy may remember and have settings."""
 
 GAMES: Final = ("three", "four")

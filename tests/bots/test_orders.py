@@ -6,15 +6,15 @@ from random import Random
 
 import pytest
 from erqiwang_core.kernel.hand import count
-from erqiwang_core.players import Sensible
+from erqiwang_core.players import Sensible, worlds_each
 
 from erqiwang_grpc.client import Gateway, SeatClient
 from erqiwang_grpc.rpc.wire import decode
 from erqiwang_grpc.shuffling import seeded
 from erqiwang_grpc.testing import seated_table, served
 from erqiwang_grpc.tools.bots.bot import Bot, Memory
-from erqiwang_grpc.tools.bots.levels import LEVELS
 from erqiwang_grpc.tools.bots.orders import BadOrder, InRoom, Order, Pace, WithToken, orders
+from erqiwang_grpc.tools.levels import LEVELS
 from erqiwang_grpc.v1 import room_pb2, view_pb2
 
 PACE = Pace(1.0, 4.0)
@@ -23,7 +23,7 @@ PACE = Pace(1.0, 4.0)
 def test_lines_are_seats_with_defaults() -> None:
     text = '# comment\n\n{"token": "a.b", "last_version": 3}\n{"room": "r", "player": "Bao", "level": "easy", "pace": [0, 2], "seed": 9}'
     assert orders(text, PACE, 7) == (
-        Order(3, WithToken("a.b", 3), "sensible", "plain", PACE, "7/3"),
+        Order(3, WithToken("a.b", 3), "sensible", "careful", PACE, "7/3"),
         Order(4, InRoom("r", "Bao"), "easy", "plain", Pace(0.0, 2.0), "9"),
     )
 
@@ -37,8 +37,8 @@ def test_lines_are_seats_with_defaults() -> None:
         ('{"token": "secret", "room": "r", "player": "p"}', "line 1 needs `token`"),
         ('{"room": "r"}', "line 1 needs `token`"),
         ('{"token": "secret", "tempo": 1}', "line 1 has a field that is not known"),
-        ('{"token": "secret", "level": "genius"}', "`level` is one of easy, sensible"),
-        ('{"token": "secret", "style": "wild"}', "`style` is one of plain"),
+        ('{"token": "secret", "level": "genius"}', "`level` is one of easy, sensible, strong"),
+        ('{"token": "secret", "style": "wild"}', "`style` is one of careful, bold"),
         ('{"token": "secret", "level": ["easy"]}', "`level` is one of"),
         ('{"token": "secret", "pace": [4, 1]}', "`pace` is two numbers"),
         ('{"token": "secret", "pace": 3}', "`pace` is two numbers"),
@@ -52,7 +52,9 @@ def test_a_line_that_is_no_order_is_named_without_its_token(line: str, said: str
 
 
 def test_every_level_has_a_player_in_every_style() -> None:
-    assert all(make() is not make() for styles in LEVELS.values() for make in styles.values()), "each bot has its own"
+    assert all(
+        make(worlds_each(1)) is not make(worlds_each(1)) for styles in LEVELS.values() for make in styles.values()
+    ), "each bot has its own"
 
 
 async def test_the_same_seed_draws_the_same_pauses_within_the_pace() -> None:

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import pytest
 from erqiwang_core.match import Command
-from erqiwang_core.players import Policy, RandomLegal, Sensible, Sight
+from erqiwang_core.players import Budgets, Heard, Policy, RandomLegal, Sensible, Sight, nothing_heard
 from erqiwang_core.playing import Signal
 
 from erqiwang_grpc.__main__ import main
@@ -134,7 +134,9 @@ def test_one_set_of_decks_has_no_interval(capsys: pytest.CaptureFixture[str]) ->
 
 def test_a_policy_against_itself_gains_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     for name in POLICIES:
-        figures = json.loads(said(capsys, "--policy", name, "--against", name, "--json", "--deals", "4"))
+        figures = json.loads(
+            said(capsys, "--policy", name, "--against", name, "--json", "--deals", "4", "--worlds", "2")
+        )
         gains = figures["against"]["gains"][name]
         assert [(each["gain"], each["margin"]) for each in (gains, *gains["seats"])] == [(0, 0)] * 4
 
@@ -173,7 +175,7 @@ def test_every_seat_of_a_match_has_a_policy_of_its_own(
 ) -> None:
     made: list[Policy] = []
 
-    def one_more() -> Policy:
+    def one_more(_: Budgets) -> Policy:
         made.append(RandomLegal())
         return made[-1]
 
@@ -185,9 +187,9 @@ def test_every_seat_of_a_match_has_a_policy_of_its_own(
 class Wasteful:
     """A sensible player that takes random numbers and uses none."""
 
-    def act(self, view: Sight, random: Random) -> Command | None:
+    def act(self, view: Sight, random: Random, heard: Heard = nothing_heard) -> Command | None:
         random.random()
-        return Sensible().act(view, random)
+        return Sensible().act(view, random, heard)
 
     def signal(self, view: Sight, random: Random) -> Signal | None:
         return Sensible().signal(view, random)
@@ -196,7 +198,7 @@ class Wasteful:
 def test_nobody_s_luck_depends_on_how_much_of_it_others_need(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(POLICIES, "wasteful", Wasteful)
+    monkeypatch.setitem(POLICIES, "wasteful", lambda _: Wasteful())
     given = ("--policy", "sensible,wasteful", "--against", "random", "--deals", "3", "--processes", "1", "--json")
     gains = json.loads(said(capsys, *given))["against"]["gains"]
     assert gains["sensible"] == gains["wasteful"]

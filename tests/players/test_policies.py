@@ -1,6 +1,7 @@
 """Policies: whatever they do is legal, comes from a view alone, and the sensible one is the better."""
 
 from collections.abc import Iterator
+from functools import partial
 from random import Random
 
 import pytest
@@ -11,14 +12,30 @@ from erqiwang_core.kernel.shapes import Pair, Single, Throw, Tractor
 from erqiwang_core.match import Match, Over, Ready
 from erqiwang_core.naming import NameTrump, Surrender
 from erqiwang_core.options import Deck, FourPlayer, RoomOptions, ThreePlayer
-from erqiwang_core.players import Policy, RandomLegal, Sensible, Step, contest, shuffles
+from erqiwang_core.players import (
+    BOLD,
+    Policy,
+    RandomLegal,
+    Sensible,
+    Step,
+    Strong,
+    contest,
+    shuffles,
+    signals_to,
+    worlds_each,
+)
 from erqiwang_core.playing import CardsLed, Play, SignalKind, Signalled
 from erqiwang_core.rules import game_rules
 from erqiwang_core.seats import by_seat
 from erqiwang_core.units import Seat
 from erqiwang_core.view import turn, view
 
-POLICIES: dict[str, Policy] = {"random": RandomLegal(), "sensible": Sensible()}
+POLICIES: dict[str, Policy] = {
+    "random": RandomLegal(),
+    "sensible": Sensible(),
+    "bold": Sensible(BOLD),
+    "strong": Strong(worlds_each(2)),
+}
 GAMES = (ThreePlayer(), ThreePlayer(joker_bonus=True, climb=True), FourPlayer(Deck.SHORT), FourPlayer(Deck.FULL))
 ROOMS = [RoomOptions(game, review=review) for game in GAMES for review in (True, False)]
 
@@ -85,8 +102,10 @@ def test_a_sensible_signal_says_what_the_hand_can_do() -> None:
 
 
 def test_sense_leaves_nothing_to_chance() -> None:
-    for step in match_of(POLICIES["sensible"], RoomOptions()):
-        assert POLICIES["sensible"].act(view(step.before, step.seat), Random("another")) == step.command
+    sensible = POLICIES["sensible"]
+    for step in match_of(sensible, RoomOptions()):
+        heard = partial(signals_to, step.before, step.seat, by_seat(3, lambda _: sensible), Random(1))
+        assert sensible.act(view(step.before, step.seat), Random("another"), heard) == step.command
 
 
 def test_a_sensible_throw_never_fails() -> None:

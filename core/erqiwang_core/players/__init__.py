@@ -3,8 +3,8 @@
 A policy knows only the view it is given. Its random source is given to it too: the core never makes one.
 """
 
-from erqiwang_core.players.contest import Step, contest, shuffles
-from erqiwang_core.players.policy import Policy
+from erqiwang_core.players.contest import Step, contest, shuffles, signals_to
+from erqiwang_core.players.policy import Heard, Policy, nothing_heard
 from erqiwang_core.players.random_legal import RandomLegal
 from erqiwang_core.players.sensible import Sensible
 from erqiwang_core.players.sight import Glance, Sight
@@ -18,6 +18,7 @@ __all__ = [
     "STYLES",
     "Budgets",
     "Glance",
+    "Heard",
     "Policy",
     "RandomLegal",
     "Sensible",
@@ -26,6 +27,8 @@ __all__ = [
     "Strong",
     "Style",
     "contest",
+    "nothing_heard",
     "shuffles",
+    "signals_to",
     "worlds_each",
 ]

@@ -41,6 +41,12 @@ class Weights:
     """The value of each further card of a lead that wins."""
     trump_lead: float
     """The value of leading trumps, whoever wins the trick."""
+    long_trumps: float
+    """The same, in addition, if the seat holds more than its share of the trumps that are left."""
+    partner_suit: float
+    """The value of leading a side suit that a partner has led."""
+    score: float
+    """How far the score decides what a point is worth, 0 to 1: with 0 all points are worth the same."""
     tempo: float
     """The value of leading to the next trick."""
     partner_wins: float
@@ -61,6 +67,9 @@ DECLARING: Final = Weights(
     lead_loss=12.0,
     throw_gain=4.0,
     trump_lead=3.4,
+    long_trumps=0.0,
+    partner_suit=0.0,
+    score=0.25,
     tempo=2.0,
     partner_wins=0.35,
     partner_ruffs=0.6,
@@ -76,10 +85,17 @@ DEFENDING: Final = Weights(
     lead_loss=11.5,
     throw_gain=5.0,
     trump_lead=0.0,
+    long_trumps=3.0,
+    partner_suit=5.0,
+    score=0.5,
     tempo=2.0,
     partner_wins=0.35,
     partner_ruffs=0.6,
 )
+
+
+_BELIEVED: Final = 0.95
+"""The chance that a partner who signals that it can beat the trick wins it."""
 
 
 @cache
@@ -131,15 +147,30 @@ def _lead_value(seen: Outlook, cards: CardSet, weights: Weights) -> float:
     group = groups_of(seen.order, cards)[0]
     chance = stays_ahead(seen, group, cards)
     chance += (1.0 - chance) * _partner_takes(seen, group, weights)
-    won = points(cards) + weights.lead_gain + weights.throw_gain * (count(cards) - 1)
-    lost = points(cards) + weights.lead_loss
-    in_itself = weights.trump_lead if group is Group.TRUMPS else 0.0
-    return chance * won - (1.0 - chance) * lost + in_itself - _keep(seen, cards, weights)
+    worth = points(cards) * _point_worth(seen, weights)
+    won = worth + weights.lead_gain + weights.throw_gain * (count(cards) - 1)
+    lost = worth + weights.lead_loss
+    return chance * won - (1.0 - chance) * lost + _in_itself(seen, group, weights) - _keep(seen, cards, weights)
+
+
+def _in_itself(seen: Outlook, group: Group, weights: Weights) -> float:
+    """The value of leading that group, whoever wins the trick."""
+    if group is not Group.TRUMPS:
+        return weights.partner_suit if group in seen.partners_led else 0.0
+    own, out = count(seen.order.trumps(seen.hand)), count(seen.order.trumps(seen.unseen))
+    return weights.trump_lead + (weights.long_trumps if own * seen.hidden_hands > out else 0.0)
+
+
+def _point_worth(seen: Outlook, weights: Weights) -> float:
+    """What a point is worth by the score: much if the bid or another step is near, little if nothing depends on it."""
+    return 1.0 + weights.score * (seen.urgency - 1.0)
 
 
 def _partner_takes(seen: Outlook, group: Group, weights: Weights) -> float:
     if not seen.partners:
         return 0.0
+    if seen.partner_can_beat is not None:
+        return _BELIEVED if seen.partner_can_beat else 1.0 - _BELIEVED
     ruffs = any(
         is_void(seen.view, seat, group) and not is_void(seen.view, seat, Group.TRUMPS) for seat in seen.partners
     )
@@ -173,7 +204,7 @@ def _follow_value(seen: Outlook, trick: Trick, cards: CardSet, weights: Weights)
     chance = stays_ahead(seen, trick.lead.group, cards if own else trick.ahead_cards())
     if not is_partner(seen.view, ahead):
         chance = _partner_takes(seen, trick.lead.group, weights)
-    at_stake = points(trick.cards()) + points(cards)
+    at_stake = (points(trick.cards()) + points(cards)) * _point_worth(seen, weights)
     tempo = weights.tempo * chance if own else 0.0
     return (2.0 * chance - 1.0) * at_stake + tempo - _keep(seen, cards, weights)
 

@@ -2,15 +2,17 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from random import Random
 from typing import final
 
-from erqiwang_core import match as matches
+from erqiwang_core import match as matches, playing
 from erqiwang_core.dealing import Shuffled
-from erqiwang_core.match import Command, Event, Match, Over, Player, Shuffle, TakeSeat
+from erqiwang_core.match import Command, Event, Match, Over, Player, Running, Shuffle, TakeSeat
 from erqiwang_core.options import RoomOptions
 from erqiwang_core.players.policy import Policy
 from erqiwang_core.players.sight import Glance
+from erqiwang_core.playing import Playing, Signalled
 from erqiwang_core.rules import game_rules
 from erqiwang_core.seats import BySeat
 from erqiwang_core.units import Seat
@@ -59,10 +61,27 @@ def contest(options: RoomOptions, policies: BySeat[Policy], random: Random, shuf
     match = begun(options, shuffle)
     while not isinstance(match, Over):
         for seat in matches.to_act(match):
-            command = policies[seat].act(Glance(match, seat), random)
+            command = policies[seat].act(
+                Glance(match, seat), random, partial(signals_to, match, seat, policies, random)
+            )
             assert command is not None, f"seat {seat} has something to do"
             events = matches.decide(match, seat, command, shuffle)
             assert isinstance(events, tuple), f"{command} of seat {seat} was refused: {events}"
             after = evolved(match, events)
             yield Step(match, seat, command, events, after)
             match = after
+
+
+def signals_to(match: Match, seat: Seat, policies: BySeat[Policy], random: Random) -> tuple[Signalled, ...]:
+    """What the other defenders signal to the seat whose turn it is; nothing if it is no defender in play."""
+    if not isinstance(match, Running) or not isinstance(match.deal, Playing):
+        return ()
+    deal, found = match.deal, list[Signalled]()
+    if seat == deal.contract.declarer:
+        return ()
+    for other in match.chairs.seats():
+        signal = None if other == seat else policies[other].signal(Glance(match, other), random)
+        reply = None if signal is None else playing.answer(deal, other, signal)
+        if isinstance(reply, Signalled):
+            found.append(reply)
+    return tuple(found)

@@ -10,7 +10,8 @@ from erqiwang_core.naming import NameTrump, Surrender, number
 from erqiwang_core.parts import CallAdvice, NameAdvice
 from erqiwang_core.players.reading import agreed, rules_of
 from erqiwang_core.players.sight import Sight
-from erqiwang_core.players.strength import AFTER_BURYING, BEFORE_KITTY, forecast, surrendered, weakness, worth
+from erqiwang_core.players.strength import AFTER_BURYING, BEFORE_KITTY, forecast, surrendered, valued, weakness, worth
+from erqiwang_core.players.style import Style
 from erqiwang_core.rules import BidRow
 from erqiwang_core.units import CardId, CardSet, Points
 
@@ -20,14 +21,14 @@ _TRUMP: Final = 100
 """The extra cost of burying a card of a pair, an A, or a trump, beside its level and its points."""
 
 
-def best_call(view: Sight, advice: CallAdvice) -> Bid | Pass:
-    """The bid of highest expected value, or a pass if none is worth more than 0."""
+def best_call(view: Sight, advice: CallAdvice, style: Style) -> Bid | Pass:
+    """The bid of highest expected value, or a pass if none is worth more than the style asks for."""
     rules = rules_of(view)
     weak = min(weakness(order(trump), view.hand.cards) for trump in rules.trumps)
     captured = forecast(BEFORE_KITTY, rules.hand_size).points(weak)
     worths = {bid: _with_surrender(rules.row(bid), captured) for bid in advice.bids}
     best = max(advice.bids, key=lambda bid: worths[bid])
-    return Pass() if advice.may_pass and worths[best] <= 0 else Bid(best)
+    return Pass() if advice.may_pass and worths[best] <= valued(style.contest, rules.seats) else Bid(best)
 
 
 def _with_surrender(row: BidRow, captured: tuple[Points, ...]) -> int:
@@ -36,14 +37,14 @@ def _with_surrender(row: BidRow, captured: tuple[Points, ...]) -> int:
     return playing if row.surrender is None else max(playing, surrendered(row.surrender))
 
 
-def best_name(view: Sight, advice: NameAdvice) -> NameTrump | Surrender:
+def best_name(view: Sight, advice: NameAdvice, style: Style) -> NameTrump | Surrender:
     """The trump that leaves the strongest hand, or surrender if playing is expected to cost more."""
     rules, bid = rules_of(view), agreed(view).bid
     row = rules.row(bid)
     trump, weak = best_trump(rules.trumps, view.hand.cards, rules.kitty_size)
     if advice.may_surrender and row.surrender is not None:
         captured = forecast(AFTER_BURYING, rules.hand_size).points(weak)
-        if worth(row, captured) < surrendered(row.surrender):
+        if worth(row, captured) + valued(style.patience, rules.seats) < surrendered(row.surrender):
             return Surrender()
     return NameTrump(number(trump))
 

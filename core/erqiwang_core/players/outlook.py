@@ -3,11 +3,13 @@
 from dataclasses import dataclass
 from typing import Final, final
 
-from erqiwang_core.kernel.hand import copies, count
+from erqiwang_core.kernel.hand import copies, count, points
 from erqiwang_core.kernel.shapes import Component, Pair, Single, Tractor, all_components, component, components, starts
 from erqiwang_core.kernel.trick import Trick
 from erqiwang_core.kernel.trump import BOTTOM_PLANE, Group, Order, groups_of
 from erqiwang_core.players.reading import (
+    agreed,
+    is_partner,
     is_void,
     opponents,
     partners,
@@ -16,8 +18,17 @@ from erqiwang_core.players.reading import (
     unseen,
 )
 from erqiwang_core.players.sight import Sight
-from erqiwang_core.units import CardSet, KindSet, Seat
+from erqiwang_core.playing import SignalKind, Signalled
+from erqiwang_core.rules import BidRow
+from erqiwang_core.scoring import declarer_won, multiplier, outcome
+from erqiwang_core.units import CardSet, KindSet, Points, Seat
 
+_NEAR: Final = 15
+"""The points around the expected ones that are looked at in any case."""
+_MEAN_RISE: Final = 1.5
+"""How many base chips the defenders win by a step Q of points, on the mean of all scores."""
+_LEAST_URGENT: Final = 0.4
+_MOST_URGENT: Final = 2.5
 _SINGLE_RUFF: Final = 0.9
 _PAIR_RUFF: Final = 0.4
 _TRACTOR_RUFF: Final = 0.1
@@ -42,21 +53,65 @@ class Outlook:
     """The opponents that play after this seat."""
     hidden_hands: int
     """The number of other hands that share the unseen cards."""
+    partners_led: tuple[Group, ...]
+    """The side suits that a partner of this defender has led, as far as it may look back."""
+    partner_can_beat: bool | None
+    """Whether a partner that is still to play has signalled that it can beat the trick; None if none has signalled."""
+    urgency: float
+    """What a point is worth by the score: 1 on the mean of all scores, more near the bid or another step."""
 
 
-def outlook(view: Sight) -> Outlook:
-    """The position of the view's seat, during play."""
+def outlook(view: Sight, signals: tuple[Signalled, ...] = ()) -> Outlook:
+    """The position of the view's seat, during play, with the signals that it was told in this trick."""
     later = still_to_play(view)
+    out = unseen(view)
     return Outlook(
         view=view,
         order=view.order,
         hand=view.hand.cards,
-        unseen=unseen(view),
+        unseen=out,
         trick=view.trick_under_way,
         partners=partners(view, later),
         foes=opponents(view, later),
         hidden_hands=rules_of(view).seats - 1,
+        partners_led=_partners_led(view),
+        partner_can_beat=_partner_can_beat(signals, later),
+        urgency=_urgency(view, out),
     )
+
+
+def _partners_led(view: Sight) -> tuple[Group, ...]:
+    if agreed(view).declarer == view.seat:
+        return ()
+    return tuple(
+        {
+            trick.lead.group
+            for trick in view.history.tricks
+            if trick.lead.group and trick.leader != view.seat and is_partner(view, trick.leader)
+        }
+    )
+
+
+def _partner_can_beat(signals: tuple[Signalled, ...], later: tuple[Seat, ...]) -> bool | None:
+    said = [signalled.signal for signalled in signals if signalled.sender in later]
+    return any(signal is SignalKind.CAN_BEAT for signal in said) if said else None
+
+
+def _urgency(view: Sight, out: CardSet) -> float:
+    """How steeply the chips rise around the points that the defenders will have, beside the mean of all scores."""
+    row = rules_of(view).row(agreed(view).bid)
+    left = points(out) + points(view.hand.cards)
+    expected = view.captured.points + left // 2
+    # Half of what is left may be off by as much.
+    near = left // 4 + _NEAR
+    low, high = Points(max(0, expected - near)), Points(expected + near)
+    steep = (_paid(row, high) - _paid(row, low)) / (high - low)
+    return min(_MOST_URGENT, max(_LEAST_URGENT, steep * row.step / (_MEAN_RISE * row.base)))
+
+
+def _paid(row: BidRow, captured: Points) -> int:
+    result = outcome(row, captured)
+    return -row.base * multiplier(result) if declarer_won(result) else row.base * multiplier(result)
 
 
 def threats(order: Order, group: Group, cards: CardSet, part: Component) -> int:

@@ -13,6 +13,7 @@ from erqiwang_core.kernel.trump import Order
 from erqiwang_core.match import Command, Ready
 from erqiwang_core.naming import NameTrump, Surrender, number
 from erqiwang_core.parts import BuryAdvice, CallAdvice, Choice, FollowAdvice, LeadAdvice, NameAdvice, ReadyAdvice
+from erqiwang_core.players.policy import Heard, nothing_heard
 from erqiwang_core.players.reading import may_signal
 from erqiwang_core.players.sight import Sight
 from erqiwang_core.playing import Play, Signal, SignalKind
@@ -31,7 +32,7 @@ _SIGNAL: Final = 10
 class RandomLegal:
     """Chooses legal actions at random, so that each kind of action happens often enough for tests."""
 
-    def act(self, view: Sight, random: Random) -> Command | None:
+    def act(self, view: Sight, random: Random, heard: Heard = nothing_heard) -> Command | None:  # noqa: ARG002 (it listens to nobody)
         """A random legal command; None if the seat has nothing to do."""
         # The advice to a seat that must play holds a suggestion, which takes longer to find than this player's choice.
         if view.is_to_play:

@@ -88,3 +88,8 @@ def _stake(row: BidRow, captured: Points) -> int:
 def surrendered(chips: int) -> int:
     """The value of a surrender that costs `chips` to each defender, on the scale of `worth`."""
     return -len(_KEPT) * chips
+
+
+def valued(chips: float, seats: int) -> float:
+    """A number of chips of the declarer at a table with `seats` seats, on the scale of `worth`."""
+    return len(_KEPT) * chips / (seats - 1)

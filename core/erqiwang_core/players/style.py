@@ -19,7 +19,7 @@ class Style:
     """The same chance, if awards pay for a deal that is lost."""
 
 
-CAREFUL: Final = Style(contest=0.0, patience=0.0, success=0.6, success_with_awards=0.35)
-BOLD: Final = Style(contest=-8.0, patience=8.0, success=0.4, success_with_awards=0.25)
+CAREFUL: Final = Style(contest=0.0, patience=0.0, success=0.5, success_with_awards=0.36)
+BOLD: Final = Style(contest=-8.0, patience=8.0, success=0.35, success_with_awards=0.2)
 STYLES: Final = {"careful": CAREFUL, "bold": BOLD}
 """The styles by name."""

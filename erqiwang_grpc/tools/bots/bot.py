@@ -11,7 +11,8 @@ from typing import Final, final
 from erqiwang_core.match import Command, Ready
 from erqiwang_core.parts import History, View
 from erqiwang_core.players import Policy
-from erqiwang_core.playing import Signal
+from erqiwang_core.playing import Signal, SignalKind, Signalled
+from erqiwang_core.units import Seat
 
 from erqiwang_grpc.client import Ended, GatewaySeat
 from erqiwang_grpc.rpc.wire import decode
@@ -70,10 +71,13 @@ class Bot:
         said = self._signalling.signal(seen)
         if said is not None:
             self._signal(said)
-        chosen = self._policy.act(seen, self._random)
-        if chosen is None:
+        if seen.advice.choice is None:
             return
+        # What a partner signals comes during the pause, so the bot decides after it.
         await self._sleep(self._random.uniform(self._pace.least, self._pace.most))
+        # A strong player thinks for a while, and the other bots of the process go on meanwhile.
+        chosen = await asyncio.to_thread(self._policy.act, seen, self._random, self._memory.signals)
+        assert chosen is not None, "the seat has something to do"
         if seat.ended is None and not isinstance(await seat.act(*self._asked(chosen)), pb.Accepted | Ended):
             self._looked = 0  # the table has moved on, or the seat was too fast: look again
             await self._sleep(_REFUSED_SECONDS)
@@ -94,15 +98,27 @@ class Memory:
         self._deal = 0
         self._tricks: dict[int, playing_pb2.Trick] = {}
         """What lay on the table last, by the number of the trick."""
+        self._signals: list[Signalled] = []
+        """The signals of the trick under way."""
 
     def hear(self, message: pb.SeatMessage) -> None:
         """Take in a message of the seat."""
+        if message.HasField("signal_received"):
+            heard = message.signal_received
+            self._signals.append(Signalled(Seat(heard.seat), SignalKind(heard.signal), ()))
+            return
         parts = message.snapshot.view.parts if message.HasField("snapshot") else message.notice.changed
         if parts.HasField("progress") and parts.progress.deal != self._deal:
             self._deal = parts.progress.deal
             self._tricks.clear()
         if parts.table.HasField("trick"):
+            if parts.table.number not in self._tricks:
+                self._signals.clear()
             self._tricks[parts.table.number] = parts.table.trick
+
+    def signals(self) -> tuple[Signalled, ...]:
+        """The signals that the seat was told in the trick under way."""
+        return tuple(self._signals)
 
     def added_to(self, seen: View) -> View:
         """The view with what the seat remembers: the tricks that are over, as far as it was told them."""

@@ -23,6 +23,7 @@ from erqiwang_grpc.commands.server_arguments import (
 from erqiwang_grpc.tools import wording
 from erqiwang_grpc.tools.bots.crew import Crew
 from erqiwang_grpc.tools.bots.orders import BadOrder, InRoom, Order, Pace, orders
+from erqiwang_grpc.tools.thinking import add_thinking_options, budgets, thinking
 
 GATEWAY_VARIABLE: Final = "ERQIWANG_GATEWAY_KEY"
 _CANNOT_START: Final = 2
@@ -52,6 +53,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="SECONDS",
         help="least and most seconds to think before an action (default: 1 4)",
     )
+    add_thinking_options(parser)
     parser.add_argument("--seed", type=int, help="the same seed draws the same pauses (default: a fresh one)")
     parser.add_argument("--once", action="store_true", help="end when no seat is left to play")
     parser.set_defaults(run=run)
@@ -121,7 +123,7 @@ async def _play(arguments: Namespace, gateway: Gateway, begun: tuple[Order, ...]
         if platform is not None:
             await stack.enter_async_context(platform)
         await stack.enter_async_context(gateway)
-        crew = Crew(gateway, platform, _say)
+        crew = Crew(gateway, platform, budgets(thinking(arguments)), _say)
         listening = asyncio.create_task(crew.listen())
         try:
             _say(f"plays {wording.number_of(len(begun), 'seat')}; Ctrl-C ends it")

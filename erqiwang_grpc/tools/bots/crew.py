@@ -8,12 +8,14 @@ from collections.abc import Callable, Collection
 from random import Random
 from typing import Final, final
 
+from erqiwang_core.players import Budgets
+
 from erqiwang_grpc.client import CallRefused, Ended, Gateway, GatewaySeat, Platform, Seated
 from erqiwang_grpc.client.timing import BackOff, Timing
 from erqiwang_grpc.reasons import Reason
 from erqiwang_grpc.tools.bots.bot import Bot
-from erqiwang_grpc.tools.bots.levels import LEVELS
 from erqiwang_grpc.tools.bots.orders import InRoom, Order
+from erqiwang_grpc.tools.levels import LEVELS
 from erqiwang_grpc.v1 import room_pb2
 
 _LEAVE_SECONDS: Final = 5.0
@@ -23,8 +25,14 @@ _LEAVE_SECONDS: Final = 5.0
 class Crew:
     """The bots. Each is a task of its own: what ends one stops no other."""
 
-    def __init__(self, gateway: Gateway, platform: Platform | None, say: Callable[[str], None]) -> None:
-        """`platform` seats the players of rooms; without one there are only tokens. `say` prints what happens."""
+    def __init__(
+        self, gateway: Gateway, platform: Platform | None, budgets: Budgets, say: Callable[[str], None]
+    ) -> None:
+        """`platform` seats the players of rooms; without one there are only tokens. `say` prints what happens.
+
+        `budgets` are those of strong players.
+        """
+        self._budgets = budgets
         self._gateway = gateway
         self._platform = platform
         self._say = say
@@ -110,7 +118,7 @@ class Crew:
     async def _sit(self, order: Order, token: str, last_version: int | None) -> Ended | None:
         """Play the seat of a token. However that ends, the seat is left."""
         seat = self._gateway.open(token, last_version)
-        bot = Bot(seat, LEVELS[order.level][order.style](), order.pace, Random(order.seed))
+        bot = Bot(seat, LEVELS[order.level][order.style](self._budgets), order.pace, Random(order.seed))
         self._bots[seat.number] = bot
         try:
             await seat.until(lambda: seat.version > 0)

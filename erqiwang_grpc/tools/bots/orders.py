@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Final, final
 
-from erqiwang_grpc.tools.bots.levels import DEFAULT_LEVEL, LEVELS, PLAIN
+from erqiwang_grpc.tools.levels import DEFAULT_LEVEL, LEVELS, default_style
 
 _FIELDS: Final = ("token", "last_version", "room", "player", "level", "style", "pace", "seed")
 
@@ -84,9 +84,10 @@ def _order(number: int, line: str, pace: Pace, seed: int) -> Order:
     unknown = sorted(set(said) - set(_FIELDS))
     if unknown:
         raise BadOrder(f"line {number} has a field that is not known; fields are {', '.join(_FIELDS)}")
-    level, style = said.get("level", DEFAULT_LEVEL), said.get("style", PLAIN)
+    level = said.get("level", DEFAULT_LEVEL)
     if not isinstance(level, str) or level not in LEVELS:
         raise BadOrder(f"line {number}: `level` is one of {', '.join(LEVELS)}")
+    style = said.get("style", default_style(level))
     if not isinstance(style, str) or style not in LEVELS[level]:
         raise BadOrder(f"line {number}: at this level `style` is one of {', '.join(LEVELS[level])}")
     drawn_from = str(said.get("seed", f"{seed}/{number}"))

@@ -26,6 +26,7 @@ from erqiwang_grpc.tools.table_arguments import (
     room_options,
     seats_of,
 )
+from erqiwang_grpc.tools.thinking import add_thinking_options, thinking
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -68,6 +69,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--csv", type=Path, metavar="FILE", help="write one row a deal to this file, which is replaced if it exists"
     )
+    add_thinking_options(parser)
     add_room_options(parser)
     parser.set_defaults(run=run)
 
@@ -104,9 +106,9 @@ def _comparison(arguments: Namespace, options: RoomOptions) -> Comparison | None
 
 def _simulation(arguments: Namespace, options: RoomOptions, comparison: Comparison | None) -> Simulation:
     if comparison is not None:
-        return compared(options, comparison, arguments.seed, arguments.deals)
+        return compared(options, comparison, arguments.seed, arguments.deals, thinking(arguments))
     names = names_by_seat(arguments.policy, options)
-    return whole_matches(options, names, arguments.seed, arguments.deals, rotate=arguments.rotate)
+    return whole_matches(options, names, arguments.seed, arguments.deals, thinking(arguments), rotate=arguments.rotate)
 
 
 def _watched(simulation: Simulation, arguments: Namespace) -> Iterator[Share]:

@@ -16,7 +16,7 @@ from typing import Final, final
 
 from erqiwang_core.match import Command
 from erqiwang_core.options import RoomOptions
-from erqiwang_core.players import Policy, Sight, contest, shuffles
+from erqiwang_core.players import Heard, Policy, Sight, contest, nothing_heard, shuffles
 from erqiwang_core.playing import Signal
 from erqiwang_core.seats import BySeat, by_seat
 
@@ -24,6 +24,7 @@ from erqiwang_grpc.tools.simulate.gains import Comparison
 from erqiwang_grpc.tools.simulate.record import DealRecord, Place, recorded
 from erqiwang_grpc.tools.simulate.tally import Tally
 from erqiwang_grpc.tools.table_arguments import POLICIES
+from erqiwang_grpc.tools.thinking import DEFAULT, Thinking, budgets
 
 _SHARE: Final = 8
 """Matches in a share, the work that a process takes at a time. One share takes as long as starting a process."""
@@ -39,6 +40,8 @@ class Simulation:
     """The policies by seat in each match of a block."""
     blocks: int
     seed: str
+    thinking: Thinking = DEFAULT
+    """How long strong players think."""
     first_deal_only: bool = False
     """Whether each match ends with its first deal, which seat 0 bids first in."""
 
@@ -61,16 +64,20 @@ class Simulation:
 
         Its luck is the same at every table of the block, so that tables differ by their policies alone.
         """
-        return Player(POLICIES[place.policies[seat]](), Random(f"{self.seed}/{place.block}/{seat}/players"))
+        return Player(
+            POLICIES[place.policies[seat]](budgets(self.thinking)), Random(f"{self.seed}/{place.block}/{seat}/players")
+        )
 
 
-def whole_matches(options: RoomOptions, names: BySeat[str], seed: str, deals: int, *, rotate: bool) -> Simulation:
+def whole_matches(
+    options: RoomOptions, names: BySeat[str], seed: str, deals: int, thinking: Thinking = DEFAULT, *, rotate: bool
+) -> Simulation:
     """Whole matches between the policies `names`, with `deals` deals at least.
 
     With `rotate`, each block has as many matches as there are seats, and every policy has every seat once.
     """
     tables = tuple(_turned(names, by) for by in range(len(names))) if rotate else (names,)
-    return Simulation(options, tables, -(-deals // (options.deals * len(tables))), seed)
+    return Simulation(options, tables, -(-deals // (options.deals * len(tables))), seed, thinking)
 
 
 def _turned(names: BySeat[str], by: int) -> BySeat[str]:
@@ -78,7 +85,9 @@ def _turned(names: BySeat[str], by: int) -> BySeat[str]:
     return by_seat(len(names), lambda seat: names.values[(seat + by) % len(names)])
 
 
-def compared(options: RoomOptions, comparison: Comparison, seed: str, deals: int) -> Simulation:
+def compared(
+    options: RoomOptions, comparison: Comparison, seed: str, deals: int, thinking: Thinking = DEFAULT
+) -> Simulation:
     """`deals` single deals, each of which all tables of the comparison play.
 
     They are no whole matches. In a match the first bidder of a later deal depends on who won the deal before. Tables
@@ -86,7 +95,7 @@ def compared(options: RoomOptions, comparison: Comparison, seed: str, deals: int
     same gains, with intervals up to an eighth wider). Here seat 0 always bids first. Every seat gets the same cards on
     average, so seats differ only by their turn in the bidding.
     """
-    return Simulation(options, comparison.tables(), deals, seed, first_deal_only=True)
+    return Simulation(options, comparison.tables(), deals, seed, thinking, first_deal_only=True)
 
 
 @final
@@ -99,10 +108,10 @@ class Player:
     decisions: int = 0
     seconds: float = 0.0
 
-    def act(self, view: Sight, random: Random) -> Command | None:
+    def act(self, view: Sight, random: Random, heard: Heard = nothing_heard) -> Command | None:
         """What the policy decides. `random` is not used: nobody's luck depends on how much of it others need."""
         start = perf_counter()
-        command = self.policy.act(view, self.luck)
+        command = self.policy.act(view, self.luck, heard)
         self.seconds += perf_counter() - start
         self.decisions += 1
         return command

@@ -17,7 +17,8 @@ from erqiwang_core.players.strong.choosing import compared
 from erqiwang_core.players.strong.known_deal import KnownDeal
 from erqiwang_core.players.strong.playout import play_out
 from erqiwang_core.players.strong.stakes import Stakes, chips, stakes_of
-from erqiwang_core.players.strong.worlds import Worlds
+from erqiwang_core.players.strong.worlds import World, Worlds
+from erqiwang_core.playing import SignalKind, Signalled
 from erqiwang_core.units import CardSet
 
 _MOST: Final = 8
@@ -26,6 +27,11 @@ _SPREAD: Final = 10
 """How far the points of a playout are from those of a play, in points."""
 _POINT: Final = 0.015
 """What a point that a sensible player expects of a play counts for, in base chips, beside the playouts."""
+
+_REDRAWN: Final = 4
+"""How often a world is drawn again that does not agree with a signal."""
+_AWARDS: Final = 1
+"""The number of awards that the card play reckons with, at the most."""
 
 
 @final
@@ -40,16 +46,18 @@ class Considered:
     """The number of worlds that it was played out in; 0 if it was the only one."""
 
 
-def considered(view: Sight, budget: Budget, random: Random) -> tuple[Considered, ...]:
+def considered(
+    view: Sight, budget: Budget, random: Random, signals: tuple[Signalled, ...] = ()
+) -> tuple[Considered, ...]:
     """The plays that the seat may choose from, best first; those that were given up early come last.
 
-    `view` is that of a seat that must play.
+    `view` is that of a seat that must play, `signals` are those that it was told in this trick.
     """
-    seen = outlook(view)
+    seen = outlook(view, signals)
     plays = _plays(seen)
     if len(plays) == 1:
         return (Considered(plays[0][0], 0.0, 0),)
-    position = _Position(view, seen, [cards for cards, _ in plays], random)
+    position = _Position(view, seen, [cards for cards, _ in plays], signals, random)
     point = _POINT * agreed(view).base
     estimates = compared([point * value for _, value in plays], position.play_out, budget)
     return tuple(Considered(plays[found.choice][0], found.chips, found.worlds) for found in estimates)
@@ -67,10 +75,13 @@ def _plays(seen: Outlook) -> list[tuple[CardSet, float]]:
 class _Position:
     """The position that the plays are played out from, in one world after another."""
 
-    def __init__(self, view: Sight, seen: Outlook, plays: list[CardSet], random: Random) -> None:
+    def __init__(
+        self, view: Sight, seen: Outlook, plays: list[CardSet], signals: tuple[Signalled, ...], random: Random
+    ) -> None:
         self._worlds: Final = Worlds(view)
         self._random: Final = random
-        self._seat: Final = view.seat
+        still_to_play = (*seen.partners, *seen.foes) if seen.trick is not None else ()
+        self._signals: Final = [signalled for signalled in signals if signalled.sender in still_to_play]
         self._captured: Final[int] = view.captured.points
         self._stakes: Final = _stakes(view)
         places = self._worlds.places
@@ -82,26 +93,42 @@ class _Position:
 
     def play_out(self, choices: list[int]) -> list[float]:
         """Play these choices out in a new world; gives the chips of the seat for each."""
-        world = self._worlds.draw(self._random)
+        world = self._drawn()
         found = []
         for choice in choices:
-            deal = KnownDeal(
-                self._worlds.places, list(world.hands), self._worlds.declarer, self._leader, self._captured
-            )
-            self._play(deal, self._rows[choice], self._thrown[choice])
+            deal = self._deal(world)
+            if self._trick:
+                deal.follow(self._rows[choice])
+            else:
+                deal.lead(self._rows[choice], thrown=self._thrown[choice])
             found.append(chips(self._stakes, play_out(deal, world.buried)))
         return found
 
-    def _play(self, deal: KnownDeal, row: int, thrown: bool) -> None:
+    def _drawn(self) -> World:
+        """A new world, if possible one that agrees with what partners have signalled."""
+        world = self._worlds.draw(self._random)
+        for _ in range(_REDRAWN if self._signals else 0):
+            if self._agrees(world):
+                break
+            world = self._worlds.draw(self._random)
+        return world
+
+    def _agrees(self, world: World) -> bool:
+        deal = self._deal(world)
+        return all(
+            deal.may_take(signalled.sender) == (signalled.signal is SignalKind.CAN_BEAT) for signalled in self._signals
+        )
+
+    def _deal(self, world: World) -> KnownDeal:
+        """The position in that world: the hands, and what lies on the table."""
+        # A hand of a world lacks the cards on the table, which `lead` and `follow` take out of it.
+        deal = KnownDeal(self._worlds.places, list(world.hands), self._worlds.declarer, self._leader, self._captured)
         for place, played in enumerate(self._trick):
             if place:
                 deal.follow(played)
             else:
                 deal.lead(played, thrown=self._on_throw)
-        if self._trick:
-            deal.follow(row)
-        else:
-            deal.lead(row, thrown=thrown)
+        return deal
 
 
 def _is_throw(seen: Outlook, cards: CardSet) -> bool:
@@ -118,4 +145,6 @@ def _stakes(view: Sight) -> Stakes:
 def _own_awards(view: Sight) -> int:
     """The declarer's number of awards. In a no-review room only those that its cards in hand still show."""
     played = sum(play.cards for trick in view.history.tricks for play in trick.plays if play.seat == view.seat)
-    return seat_awards(rules_of(view).awards, view.order, CardSet(view.hand.cards | played), declarer=True).total
+    awards = seat_awards(rules_of(view).awards, view.order, CardSet(view.hand.cards | played), declarer=True).total
+    # With two awards a deal that is lost by much pays as well. To play for that costs more than it brings.
+    return min(awards, _AWARDS)

@@ -1,6 +1,7 @@
 """The calls, trump choice and burial of a strong player, by the chips that a declarer is expected to win."""
 
 from dataclasses import dataclass
+from math import erfc, sqrt
 from random import Random
 from typing import Final, final
 
@@ -100,9 +101,9 @@ def _worth(rules: Rules, row: BidRow, seen: list[_Outlook]) -> float:
     return mean if row.surrender is None else max(mean, surrendered(rules, row, 0))
 
 
-def _made(row: BidRow, seen: list[_Outlook]) -> int:
-    """In how many worlds the bid is made."""
-    return sum(world.points + _HOPE < row.target for world in seen)
+def _made(row: BidRow, seen: list[_Outlook]) -> float:
+    """In how many worlds the bid is made. One that is nearly made, or nearly missed, counts in part."""
+    return sum(0.5 * erfc((world.points + _HOPE - row.target) / (_SPREAD * sqrt(2.0))) for world in seen)
 
 
 def strong_name(view: Sight, advice: NameAdvice, style: Style, budget: Budget, random: Random) -> NameTrump | Surrender:

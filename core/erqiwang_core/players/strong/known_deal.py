@@ -96,6 +96,23 @@ class KnownDeal:
         """The next seat."""
         return seat + 1 if seat + 1 < self.seats else 0
 
+    def may_take(self, seat: int) -> bool:
+        """Whether the seat, which is still to play, holds what beats the trick. Of tractors it is not said: True."""
+        if self.thrown or self.pairs > 1:
+            return not self.thrown
+        held = self.hands[seat] & self.group
+        ruffs = held.bit_count() < self.count
+        if ruffs:
+            if held or self.group == self.trumps:
+                return False
+            held = self.hands[seat] & self.trumps
+        if self.pairs:
+            held = held & held >> 1 & FIRST_COPIES
+        level = self.places.level
+        if ruffs and not self.ruffed:
+            return held > 0
+        return (ruffs or not self.ruffed) and level[held.bit_length()] > level[self.best.bit_length()]
+
     def grade(self, buried: int) -> int:
         """The captured points once all cards are played, if `buried` points lie in the kitty (rules §9)."""
         if self.ahead == self.declarer or self.best & ~self.trumps:

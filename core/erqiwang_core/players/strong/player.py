@@ -7,6 +7,7 @@ from erqiwang_core.burying import Bury
 from erqiwang_core.kernel.hand import ids
 from erqiwang_core.match import Command, Ready
 from erqiwang_core.parts import BuryAdvice, CallAdvice, FollowAdvice, LeadAdvice, NameAdvice, ReadyAdvice
+from erqiwang_core.players.policy import Heard, nothing_heard
 from erqiwang_core.players.sensible import Sensible
 from erqiwang_core.players.sight import Sight
 from erqiwang_core.players.strong.budget import Budgets
@@ -26,11 +27,11 @@ class Strong:
         self._style: Final = style
         self._signals: Final = Sensible()
 
-    def act(self, view: Sight, random: Random) -> Command | None:
+    def act(self, view: Sight, random: Random, heard: Heard = nothing_heard) -> Command | None:
         """The command of most chips; None if the seat has nothing to do."""
         # The advice to a seat that must play holds a suggestion, for which this player has no use.
         if view.is_to_play:
-            return self._play(view, random)
+            return self._play(view, random, heard)
         choice = view.advice.choice
         match choice:
             case CallAdvice():
@@ -40,7 +41,7 @@ class Strong:
             case BuryAdvice(size):
                 return Bury(ids(strong_burial(view, size, self._budgets(), random)))
             case LeadAdvice() | FollowAdvice():
-                return self._play(view, random)
+                return self._play(view, random, heard)
             case ReadyAdvice():
                 return Ready()
             case None:
@@ -50,5 +51,5 @@ class Strong:
         """The signal of a sensible player."""
         return self._signals.signal(view, random)
 
-    def _play(self, view: Sight, random: Random) -> Play:
-        return Play(ids(considered(view, self._budgets(), random)[0].cards))
+    def _play(self, view: Sight, random: Random, heard: Heard) -> Play:
+        return Play(ids(considered(view, self._budgets(), random, heard())[0].cards))
