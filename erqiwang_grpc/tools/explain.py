@@ -1,4 +1,4 @@
-"""`erqiwang explain`: tells which plays are legal for a hand, a trump and a lead, and why."""
+"""`erqiwang explain`: tells which plays are legal and why, or what a strong player makes of a play of a stored match."""
 
 import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
@@ -26,8 +26,13 @@ from erqiwang_core.notation import (
 from erqiwang_core.units import CardSet, KindSet
 from erqiwang_core.valuation import cheapness
 
-from erqiwang_grpc.commands import folding
+from erqiwang_grpc.commands import data_folder, folding, stores
+from erqiwang_grpc.commands.data_folder import NoStore
+from erqiwang_grpc.names import printable
 from erqiwang_grpc.tools import wording
+from erqiwang_grpc.tools.considered_play import asked
+from erqiwang_grpc.tools.stored_room import NothingToTell
+from erqiwang_grpc.tools.thinking import add_thinking_options
 
 LEGAL: Final = 0
 ILLEGAL: Final = 1
@@ -46,7 +51,14 @@ twice is a pair. For example:
 
   erqiwang explain --hand 'hA hA hK hK s5 BJ' --trump s --lead 'h9 h9'
 
-Exit status: 0, 1 where --play is illegal, 2 where a text is not understood."""
+With --room a strong player says what it would have played, and what it expects
+of the other plays: the chips of the seat in this deal, on the mean of many ways
+in which the hidden cards may lie. It knows what the seat saw, and no more.
+
+  erqiwang explain --room 7jd2yptbkrbe7tknxbeiao4j --deal 2 --trick 5 --seat 1
+
+Exit status: 0, 1 where --play is illegal, 2 where a text is not understood or
+there is no such play."""
 
 
 class BadText(Exception):
@@ -89,25 +101,39 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of `explain`."""
     parser.formatter_class = RawDescriptionHelpFormatter
     parser.epilog = _EPILOG
-    parser.add_argument("--hand", required=True, metavar="CARDS", help="the cards held")
-    parser.add_argument("--trump", required=True, help="♠ or s, h, c, d, or 'no trump'")
+    parser.add_argument("--hand", metavar="CARDS", help="the cards held")
+    parser.add_argument("--trump", help="♠ or s, h, c, d, or 'no trump'")
     parser.add_argument("--lead", metavar="CARDS", help="the cards led; without them, what the hand may lead")
     parser.add_argument("--play", metavar="CARDS", help="a play to judge")
+    stored = parser.add_argument_group("a play of a stored match")
+    stored.add_argument("--room", help="the room's id")
+    stored.add_argument("--deal", type=int, help="the deal of the match, from 1")
+    stored.add_argument("--trick", type=int, help="the trick of the deal, from 1")
+    stored.add_argument("--seat", type=int, help="the seat that played")
+    stored.add_argument("--show-hidden", action="store_true", help="tell of a deal in progress, too")
+    add_thinking_options(parser)
+    data_folder.add_data_option(parser)
+    stores.add_store_option(parser)
     parser.set_defaults(run=run)
 
 
 def run(arguments: Namespace) -> int:
     """Print the explanation. Gives 1 if the given play is illegal, 2 if the text cannot be understood."""
     try:
+        if arguments.room is not None:
+            folding.say([line for title, text in asked(arguments) for line in _row(title, text)], _TITLE + 1)
+            return LEGAL
         explained = _explained(arguments)
-    except BadText as bad:
-        print(f"erqiwang explain: {bad}", file=sys.stderr)
+    except (BadText, NoStore, NothingToTell) as bad:
+        print(f"erqiwang explain: {printable(str(bad))}", file=sys.stderr)
         return NOT_UNDERSTOOD
     folding.say(explained.lines, _TITLE + 1)
     return LEGAL if explained.verdict is None or explained.verdict.is_legal else ILLEGAL
 
 
 def _explained(arguments: Namespace) -> Explanation:
+    if arguments.hand is None or arguments.trump is None:
+        raise BadText("name --hand and --trump, or a play of a stored match with --room, --deal, --trick and --seat")
     tables, hand = _trump(arguments.trump), _cards("--hand", arguments.hand)
     play = None if arguments.play is None else _cards("--play", arguments.play)
     if arguments.lead is None:

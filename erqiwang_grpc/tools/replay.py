@@ -2,27 +2,26 @@
 
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, final
 
 from erqiwang_core import match as matches, notices, view as views
 from erqiwang_core.kernel.hand import EMPTY
-from erqiwang_core.match import DealStarted, Event, Match, MatchEnded, Over
+from erqiwang_core.match import Event, Match, Over
 from erqiwang_core.notices import Cause
 from erqiwang_core.parts import Seen, View
 from erqiwang_core.playing import CardsLed
-from erqiwang_core.settlement import DealSettled
 from erqiwang_core.units import Seat
 from erqiwang_core.viewer import PUBLIC
 from rich.text import Text
 
 from erqiwang_grpc.commands import data_folder, interrupts, stores
 from erqiwang_grpc.commands.data_folder import NoStore
-from erqiwang_grpc.events.history import RoomHistory, UnreadableEntry, read
+from erqiwang_grpc.events.history import RoomHistory, UnreadableEntry
 from erqiwang_grpc.events.standing import steps
 from erqiwang_grpc.names import printable
-from erqiwang_grpc.store import Damaged, RoomId, Unavailable
+from erqiwang_grpc.tools.stored_room import NothingToTell, deals_of, stored_room
 from erqiwang_grpc.tools.terminal.card_text import cards
 from erqiwang_grpc.tools.terminal.console import console
 from erqiwang_grpc.tools.terminal.seat_names import name
@@ -31,10 +30,6 @@ from erqiwang_grpc.tools.terminal.telling import Teller
 DONE: Final = 0
 CUT_OFF: Final = 1
 NOT_FOUND: Final = 2
-
-
-class NothingToTell(Exception):
-    """There is no such room, deal or seat. The text is for the user."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -53,7 +48,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     """Tell the match. Gives 1 if its events are damaged or cannot all be followed, 2 if there is nothing to tell."""
     try:
-        history = interrupts.run(_history(arguments))
+        history = interrupts.run(stored_room(arguments))
         if isinstance(history, UnreadableEntry):
             print(_cut_off(arguments.room, history), file=sys.stderr)
             return CUT_OFF
@@ -69,22 +64,6 @@ def run(arguments: Namespace) -> int:
 
 def _cut_off(room: str, fault: UnreadableEntry) -> str:
     return f"erqiwang replay: room {printable(room)} cannot be followed from event {fault.version} on: {fault.why}"
-
-
-async def _history(arguments: Namespace) -> RoomHistory | UnreadableEntry:
-    place = stores.place(arguments.store, arguments.data)
-    reader = await stores.reader(place)
-    try:
-        entries = await reader.read(RoomId(arguments.room))
-    finally:
-        await reader.close()
-    if isinstance(entries, Damaged):
-        return UnreadableEntry(entries.version, entries.why)
-    if isinstance(entries, Unavailable):
-        raise NoStore(entries.why)
-    if not entries:
-        raise NothingToTell(f"there is no room {arguments.room} in {place}")
-    return read(entries)
 
 
 @final
@@ -146,23 +125,11 @@ def _onlookers(arguments: Namespace, history: RoomHistory, match: Match) -> Onlo
     seats = len(match.chairs)
     if arguments.seat is not None and not 0 <= arguments.seat < seats:
         raise NothingToTell(f"there is no seat {arguments.seat}: the room has seats 0 to {seats - 1}")
-    started, ended = _deals(each.event for each in history.later)
+    started, ended = deals_of(each.event for each in history.later)
     if arguments.deal is not None and arguments.deal not in started:
         raise NothingToTell(f"there is no deal {arguments.deal}: {len(started)} were dealt")
     seat = None if arguments.seat is None else Seat(arguments.seat)
     return Onlookers(seat, frozenset(ended), arguments.show_hidden)
-
-
-def _deals(events: Iterable[Event]) -> tuple[list[int], list[int]]:
-    """The numbers of the deals that were dealt, and of those that have ended."""
-    started: list[int] = []
-    ended: list[int] = []
-    for event in events:
-        if isinstance(event, DealStarted):
-            started.append(event.number)
-        elif isinstance(event, DealSettled) or (isinstance(event, MatchEnded) and event.cut_short is not None):
-            ended.append(started[-1])
-    return started, ended
 
 
 def _pause(teller: Teller, seen: Sequence[Seen]) -> None:

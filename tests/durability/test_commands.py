@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import io
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -99,6 +100,48 @@ def said(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -
     capsys.readouterr()
     assert main(arguments) == status
     return capsys.readouterr().out
+
+
+# explain
+
+
+def test_a_strong_player_says_what_it_makes_of_a_stored_play(
+    folder: Folder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    play = ("--deal", "1", "--trick", "3", "--seat", "1", "--worlds", "5", "--data", str(folder.path))
+    told = said(capsys, "explain", "--room", folder.over, *play)
+    rows = [line.split()[0] for line in told.splitlines() if not line.startswith(" ")]
+    assert rows in (["hand", "trick", "played", "strong"], ["hand", "played", "strong"])
+    found = re.findall(r"([+-][\d.]+) chips in +(\d+) worlds: ", told)
+    assert found
+    assert int(found[0][1]) == 5
+    assert said(capsys, "explain", "--room", folder.over, *play) == told, "the same worlds give the same answer"
+
+
+@pytest.mark.parametrize(
+    ("play", "why"),
+    [
+        (("--deal", "2", "--trick", "1", "--seat", "0"), "deal 2 has not ended"),
+        (("--deal", "1", "--trick", "99", "--seat", "0"), "did not play to trick 99"),
+        (("--deal", "1", "--seat", "0"), "name the play with --deal, --trick and --seat"),
+    ],
+)
+def test_a_play_that_may_not_be_told_is_named(
+    folder: Folder, capsys: pytest.CaptureFixture[str], play: tuple[str, ...], why: str
+) -> None:
+    assert main(("explain", "--room", folder.going_on, *play, "--worlds", "2", "--data", str(folder.path))) == 2
+    printed = capsys.readouterr()
+    assert why in printed.err
+    assert not printed.out
+
+
+def test_a_play_of_a_deal_in_progress_is_told_if_hidden_cards_may_be_shown(
+    folder: Folder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    play = ("--deal", "2", "--trick", "1", "--worlds", "2", "--show-hidden", "--data", str(folder.path))
+    assert any(main(("explain", "--room", folder.going_on, *play, "--seat", str(seat))) == 0 for seat in range(3)), (
+        capsys.readouterr()
+    )
 
 
 # replay

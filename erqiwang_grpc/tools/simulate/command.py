@@ -55,6 +55,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     comparing.add_argument(
         "--against",
         choices=tuple(POLICIES),
+        metavar="NAME",
         help="compare each policy with this one on the same decks: it has all seats, then each policy has one seat "
         "after the other and it has the rest. Single deals are played, not matches, and seat 0 bids first in each. "
         "The interval takes each deck for one independent difference",
