@@ -26,7 +26,7 @@ _JOIN_SECONDS: Final = 2.0
 _LEVELS: Final = {"I": logging.INFO, "W": logging.WARNING, "E": logging.ERROR, "F": logging.CRITICAL}
 _PREFIX: Final = re.compile(r"([IWEF])\d{4} ")
 """How the library that gRPC logs with (Abseil) begins a line."""
-_CREDENTIAL: Final = re.compile(r"(?i)(bearer\s+|erq[kg]_)[^\s'\",;\]]+")
+_CREDENTIAL: Final = re.compile(r"(?i)(authorization\W{1,4}(?:bearer\s+)?|bearer\s+|erq[kg]_)[^\s'\",;\]]+")
 """With GRPC_TRACE the core of gRPC writes the metadata of calls."""
 
 
@@ -39,6 +39,9 @@ class NativeLines:
         self._tell = tell
         self._kept = os.dup(descriptor)
         self._reads, writes = os.pipe()
+        # Whoever writes may hold the lock that the reading thread needs, so nobody ever waits for room: lines that find
+        # the pipe full are lost.
+        os.set_blocking(writes, False)
         os.dup2(writes, descriptor)
         os.close(writes)
         self._bound = Bounded(_MOST, _SECONDS)

@@ -98,7 +98,7 @@ async def garbage(port: int) -> None:
 
 async def test_the_core_of_grpc_writes_json_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRPC_VERBOSITY", "debug")
-    monkeypatch.setenv("GRPC_TRACE", "http,server_channel,secure_endpoint")
+    monkeypatch.setenv("GRPC_TRACE", "http,server_channel,secure_endpoint,chttp2_hpack_parser,call,channel")
     async with serving(tmp_path, "--in-memory") as server:
         await garbage(server.port)
         async with grpc.aio.insecure_channel(server.address) as channel:
@@ -182,6 +182,30 @@ async def test_what_nobody_catches_and_warnings_and_native_text_are_json() -> No
     assert any("a warning" in line["message"] for line in lines)
     assert b"\x1b" not in errors
     assert "a hand of" not in errors.decode()
+
+
+FULL_PIPE = """
+import ctypes
+from erqiwang_grpc.logs import write_to_standard_error
+
+write_to_standard_error("info")
+text = b"authorization: PLAIN-SECRET\\n" + b"many words\\n" * 100_000
+# A library that writes while it holds the lock of the interpreter, as the core of gRPC does inside a call from Python.
+ctypes.PyDLL(None).write(2, text, len(text))
+print("went on")
+"""
+
+
+async def test_a_library_that_writes_more_than_anybody_reads_holds_nothing_up() -> None:
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", FULL_PIPE, stdout=PIPE, stderr=PIPE)
+    try:
+        said, errors = await asyncio.wait_for(process.communicate(), 20)
+    finally:
+        with suppress(ProcessLookupError):
+            process.kill()
+    assert said == b"went on\n"
+    assert b"native line" in errors
+    assert b"SECRET" not in errors
 
 
 async def test_a_crash_of_the_interpreter_leaves_its_traceback() -> None:
