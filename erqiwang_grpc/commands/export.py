@@ -74,6 +74,8 @@ def run(arguments: Namespace) -> int:
         testimony = None if arguments.against is None else against.read(arguments.against)
         with _output(arguments.to) as out:
             interrupts.run(_export(arguments, testimony, tally, out))
+    except BrokenPipeError:
+        raise  # nobody reads the records any more
     except (NoStore, OSError) as error:
         print(f"erqiwang export: {error}", file=sys.stderr)
         return CANNOT_READ

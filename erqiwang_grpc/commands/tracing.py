@@ -75,6 +75,9 @@ def prepared(arguments: Namespace) -> Tracing:
 def _endpoint(text: str) -> str:
     if not text.startswith(("http://", "https://")):
         raise ArgumentTypeError(f"{text!r} is no URL such as http://127.0.0.1:4317")
+    if "@" in text:
+        # The library writes the address into its log. What is given is not repeated, because it may hold a password.
+        raise ArgumentTypeError("a collector's URL has no user and no password: OTEL_EXPORTER_OTLP_HEADERS is for them")
     return text
 
 

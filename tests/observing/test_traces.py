@@ -232,6 +232,7 @@ def test_a_server_without_traces_loads_no_opentelemetry() -> None:
     [
         (["--traces-endpoint", "http://127.0.0.1:1"], "--traces-endpoint is for --traces otlp"),
         (["--traces", "otlp", "--traces-endpoint", "127.0.0.1:1"], "is no URL"),
+        (["--traces", "otlp", "--traces-endpoint", "http://u:hidden@127.0.0.1:1"], "no user and no password"),
         (["--traces", "otlp", "--traces-ratio", "2"], "is no number from 0 to 1"),
     ],
 )
@@ -240,6 +241,7 @@ def test_flags_that_cannot_be_followed(tmp_path: Path, arguments: list[str], sai
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 2
     assert said in done.stderr
+    assert "hidden" not in done.stderr
 
 
 def test_without_the_library_a_sentence_says_what_to_install(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from erqiwang_grpc.tools.bench.measuring import Plan, Report, measure
 from erqiwang_grpc.tools.bench.orders import Way
 from erqiwang_grpc.tools.bench.shown import shown
 from erqiwang_grpc.tools.table_arguments import add_room_options, room_options
+from erqiwang_grpc.tools.terminal.console import Console as Figures
 
 _MOST_SECONDS: Final = 600
 _WAYS: Final[tuple[Way, ...]] = ("streams", "gateway")
@@ -107,7 +108,7 @@ def run(arguments: Namespace) -> int:
     if isinstance(found, str):
         print(found)
     else:
-        Console().print(found)
+        Figures().print(found)
     return 1 if result.failed else 0
 
 

@@ -88,6 +88,8 @@ def run(arguments: Namespace) -> int:
                 write(share.records)
                 if comparison is not None:
                     comparison.add_all(share.records)
+    except BrokenPipeError:
+        raise  # nobody reads the rows any more
     except (BadArguments, OSError) as error:
         print(f"erqiwang simulate: {error}", file=sys.stderr)
         return 2

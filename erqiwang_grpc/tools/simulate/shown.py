@@ -3,11 +3,11 @@
 from typing import Final
 
 from erqiwang_core.seats import seats
-from rich.console import Console
 from rich.table import Column, Table
 
 from erqiwang_grpc.tools.simulate.gains import Comparison, Gain
 from erqiwang_grpc.tools.simulate.tally import OUTCOMES, Tally
+from erqiwang_grpc.tools.terminal.console import Console
 
 # Broken by hand: where a table is too wide, headings are cut apart before they are broken.
 _DECLARED: Final = ("declared", "contested", "surrenders", "won of\nplayed", "captured\na deal", "ms to\ndecide")
