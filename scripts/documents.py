@@ -65,6 +65,7 @@ AUDIENCES: Final = {
     "Develop": (
         "docs/architecture",
         "docs/adding",
+        "docs/players",
         "docs/simulating",
         "docs/decisions/index",
         "CONTRIBUTING",

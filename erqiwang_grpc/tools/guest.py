@@ -11,7 +11,7 @@ from random import Random
 from typing import Final
 
 from erqiwang_core.options import RoomOptions
-from erqiwang_core.players import Sensible
+from erqiwang_core.players import BOLD, Sensible
 from erqiwang_core.rules import game_rules
 
 from erqiwang_grpc.commands.arguments import BadArguments, between
@@ -78,7 +78,7 @@ async def guest_table(arguments: Namespace, options: RoomOptions) -> AsyncIterat
             if seat != own:
                 client = await stack.enter_async_context(room.client(seat))
                 pause = 0.0 if arguments.fast else _PAUSE
-                alongs.append(play_along(Hearing(client), Sensible(), Random(f"{seed}/{seat}"), pause))
+                alongs.append(play_along(Hearing(client), Sensible(BOLD), Random(f"{seed}/{seat}"), pause))
         async with _beside(alongs):
             yield room
 

@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 from aiohttp import ClientSession
 from erqiwang_core.match import Command
-from erqiwang_core.players import Sight
+from erqiwang_core.players import Heard, Sight, Style, nothing_heard
 from erqiwang_core.playing import Signal
 
 from erqiwang_grpc.__main__ import main
@@ -63,7 +63,10 @@ def test_a_player_that_fails_ends_the_table_with_its_error(monkeypatch: pytest.M
     """Nobody would play its seat, and the person would wait for ever."""
 
     class Failing:
-        def act(self, _view: Sight, _random: Random) -> Command | None:
+        def __init__(self, _style: Style) -> None:
+            pass
+
+        def act(self, _view: Sight, _random: Random, _heard: Heard = nothing_heard) -> Command | None:
             raise LookupError("it knows no answer")
 
         def signal(self, _view: Sight, _random: Random) -> Signal | None:

@@ -20,6 +20,6 @@ class Style:
 
 
 CAREFUL: Final = Style(contest=0.0, patience=0.0, success=0.5, success_with_awards=0.36)
-BOLD: Final = Style(contest=-8.0, patience=8.0, success=0.35, success_with_awards=0.2)
+BOLD: Final = Style(contest=-3.0, patience=8.0, success=0.35, success_with_awards=0.2)
 STYLES: Final = {"careful": CAREFUL, "bold": BOLD}
 """The styles by name."""
