@@ -108,6 +108,22 @@ def test_sense_leaves_nothing_to_chance() -> None:
         assert sensible.act(view(step.before, step.seat), Random("another"), heard) == step.command
 
 
+def test_defenders_hear_one_another() -> None:
+    """Heard is the signal of a partner who is still to play; the declarer hears nothing."""
+    sensible, heard_of = POLICIES["sensible"], 0
+    for step in match_of(sensible, RoomOptions()):
+        heard = signals_to(step.before, step.seat, by_seat(3, lambda _: sensible), Random(1))
+        agreed = view(step.before, step.seat).contract.agreed
+        for signalled in heard:
+            heard_of += 1
+            assert agreed is not None
+            assert agreed.declarer not in (step.seat, signalled.sender)
+            said = sensible.signal(view(step.before, signalled.sender), Random(1))
+            assert said is not None
+            assert (said.signal, signalled.to) == (signalled.signal, (step.seat,))
+    assert heard_of > 20
+
+
 def test_a_sensible_throw_never_fails() -> None:
     led = [
         event

@@ -5,16 +5,18 @@ from itertools import islice, pairwise
 from random import Random
 
 import pytest
+from erqiwang_core.kernel.cards import Suit
 from erqiwang_core.kernel.shapes import Throw
-from erqiwang_core.kernel.trump import GROUPS
+from erqiwang_core.kernel.trump import GROUPS, SuitTrump
 from erqiwang_core.match import Running
+from erqiwang_core.notation import read
 from erqiwang_core.options import Deck, FourPlayer, RoomOptions, ThreePlayer
 from erqiwang_core.players import CAREFUL, Glance, RandomLegal, Sensible, Step, Strong, contest, shuffles, worlds_each
 from erqiwang_core.players.reading import is_void, rules_of, unseen
 from erqiwang_core.players.strong.card_choice import considered
 from erqiwang_core.players.strong.choosing import compared
 from erqiwang_core.players.strong.known_deal import KnownDeal
-from erqiwang_core.players.strong.places import places
+from erqiwang_core.players.strong.places import Row, places
 from erqiwang_core.players.strong.playout import play_out
 from erqiwang_core.players.strong.stakes import chips, stakes_of, surrendered
 from erqiwang_core.players.strong.worlds import Worlds
@@ -22,7 +24,7 @@ from erqiwang_core.playing import CardsFollowed, CardsLed, Play, Playing, Signal
 from erqiwang_core.scoring import Surrendered
 from erqiwang_core.seats import by_seat
 from erqiwang_core.settlement import DealSettled
-from erqiwang_core.units import Seat
+from erqiwang_core.units import CardSet, Seat
 from erqiwang_core.view import view
 
 ROOMS = [
@@ -31,6 +33,12 @@ ROOMS = [
     for review in (True, False)
 ]
 in_every_room = pytest.mark.parametrize("room", ROOMS, ids=lambda room: f"{room.game}, review {room.review}")
+
+
+def cards(text: str) -> CardSet:
+    found = read(text)
+    assert isinstance(found, int)
+    return found
 
 
 def steps(room: RoomOptions, policy: Sensible | RandomLegal, seed: int = 3) -> Iterator[Step]:
@@ -67,6 +75,30 @@ def test_a_known_deal_goes_as_the_rules_say(room: RoomOptions) -> None:
                 compared_ends += 1
                 assert known.grade(tables.points(tables.row(deal.buried))) == event.settlement.grade
     assert compared_ends > 2
+
+
+@pytest.mark.parametrize(
+    ("led", "answer", "beats"),
+    [
+        pytest.param("s8 s8 s9 s9", "s10 s10 sJ sJ", True, id="a higher tractor"),
+        pytest.param("s8 s8 s9 s9", "s10 s10 sQ sQ", False, id="two pairs apart"),
+        pytest.param("s8 s8 s9 s9", "h5 h5 h6 h6", True, id="a ruff by a tractor"),
+        pytest.param("s8 s8 s9 s9", "h5 h5 hA hA", False, id="no ruff by pairs apart"),
+        pytest.param("s9 s9", "s10 sJ", False, id="no pair"),
+        pytest.param("s9", "d10", False, id="another side suit"),
+        pytest.param("h9", "h9", False, id="an equal card"),
+        pytest.param("d7", "s7", False, id="an equal level"),
+    ],
+)
+def test_what_beats_a_lead(led: str, answer: str, beats: bool) -> None:
+    tables = places(SuitTrump(Suit.HEARTS))
+    first, second = (tables.row(cards(text)) for text in (led, answer))
+    if first == second:
+        second = Row(first << 1)
+    deal = KnownDeal(tables, [first, second, 0], 2, 0, 0)
+    deal.lead(first)
+    deal.follow(second)
+    assert deal.ahead == beats
 
 
 @in_every_room
@@ -197,7 +229,9 @@ def test_a_signal_changes_what_a_strong_player_expects() -> None:
             considered(view(step.before, step.seat), worlds_each(12)(), Random(1), (Signalled(partner, kind, ()),))
             for kind in (SignalKind.CAN_BEAT, SignalKind.NO_POINTS)
         ]
-        changed += found[0] != found[1] and found[0][0].worlds > 0
+        # Chips come from the worlds alone, so they differ only if the worlds do.
+        chips_of = [{(each.cards, each.worlds): each.chips for each in one} for one in found]
+        changed += any(chips_of[0][each] != chips_of[1][each] for each in chips_of[0].keys() & chips_of[1].keys())
     assert changed > 5
 
 
