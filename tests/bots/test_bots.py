@@ -99,6 +99,22 @@ async def test_two_bots_and_a_person_play_a_match(tmp_path: Path, no_review: boo
         assert is_over(person.view)
 
 
+async def test_strong_bots_in_both_styles_play_a_match_of_four(tmp_path: Path) -> None:
+    """They think in threads of their own, hear what partners signal, and are never refused."""
+    async with serving(tmp_path, "--in-memory", *QUICK) as server, Platform([server.address], server.key) as platform:
+        room = (
+            await platform.create_room("alice", room_pb2.RoomOptions(four_player=room_pb2.FourPlayerGame()))
+        ).room_id
+        lines: list[dict[str, object]] = [
+            {"room": room, "player": f"bot {seat}", "level": "strong", "style": style}
+            for seat, style in enumerate(("careful", "bold", "careful", "bold"))
+        ]
+        flags = ("--pace", "0", "0", "--once", "--worlds", "2")
+        async with bots(server, lines, *flags, folder=tmp_path) as running:
+            assert await running.end() == 0
+        assert running.said.count("the match is over") == 4
+
+
 async def test_a_match_goes_on_after_the_server_was_killed_and_started_again(tmp_path: Path) -> None:
     async with serving(tmp_path, *QUICK) as server:
         async with Platform([server.address], server.key) as platform:

@@ -7,6 +7,8 @@ from random import Random
 import pytest
 from erqiwang_core.kernel.hand import count
 from erqiwang_core.players import Sensible, worlds_each
+from erqiwang_core.playing import SignalKind, Signalled
+from erqiwang_core.units import Seat
 
 from erqiwang_grpc.client import Gateway, SeatClient
 from erqiwang_grpc.rpc.wire import decode
@@ -15,7 +17,7 @@ from erqiwang_grpc.testing import seated_table, served
 from erqiwang_grpc.tools.bots.bot import Bot, Memory
 from erqiwang_grpc.tools.bots.orders import BadOrder, InRoom, Order, Pace, WithToken, orders
 from erqiwang_grpc.tools.levels import LEVELS
-from erqiwang_grpc.v1 import room_pb2, view_pb2
+from erqiwang_grpc.v1 import playing_pb2, room_pb2, seat_service_pb2 as pb, view_pb2
 
 PACE = Pace(1.0, 4.0)
 
@@ -97,6 +99,23 @@ async def test_in_a_no_review_room_a_seat_remembers_the_tricks_that_it_was_told(
         assert len(known.history.tricks) >= 4
         assert sum(count(trick.cards()) for trick in known.history.tricks[:4]) >= 12
         listening.cancel()
+
+
+def test_a_seat_remembers_the_signals_of_the_trick_under_way() -> None:
+    memory = Memory()
+    heard = playing_pb2.SignalReceived(seat=2, signal=playing_pb2.SIGNAL_KIND_CAN_BEAT)
+    memory.hear(_table(1))
+    memory.hear(pb.SeatMessage(signal_received=heard))
+    assert memory.signals() == (Signalled(Seat(2), SignalKind.CAN_BEAT, ()),)
+    memory.hear(_table(1))
+    assert memory.signals(), "another play to the same trick"
+    memory.hear(_table(2))
+    assert not memory.signals()
+
+
+def _table(number: int) -> pb.SeatMessage:
+    parts = view_pb2.Parts(table=view_pb2.TablePart(number=number, trick=playing_pb2.Trick()))
+    return pb.SeatMessage(notice=pb.Notice(changed=parts))
 
 
 async def _listen(seat: SeatClient, memory: Memory) -> None:
