@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeVar, final
 
+from erqiwang_grpc import file_owners
 from erqiwang_grpc.auth import keys
 from erqiwang_grpc.auth.keys import (
     SECRET_BYTES,
@@ -332,7 +333,8 @@ def _make_signing_keys(folder: Path) -> tuple[Path, ...]:
 
 def _create(path: Path, text: str) -> None:
     """Create the file, whole or not at all. Raises `FileExistsError` if it exists, and never overwrites it."""
-    written = _written_beside(path, text)
+    folder = path.parent.stat()
+    written = _written_beside(path, text, lambda descriptor: file_owners.give_to_owner(descriptor, folder))
     try:
         path.hardlink_to(written)
     finally:
@@ -340,19 +342,26 @@ def _create(path: Path, text: str) -> None:
 
 
 def _replace(path: Path, text: str) -> KeyFileRefused | None:
-    """Replace the file, so that a reader finds either the old or the new content."""
+    """Replace the file, so that a reader finds either the old or the new content. The same users may read it."""
     try:
-        _written_beside(path, text).replace(path)
+        replaced = path.stat()
+        _written_beside(path, text, lambda descriptor: file_owners.make_alike(descriptor, replaced)).replace(path)
+    except PermissionError as error:
+        return KeyFileRefused(path, f"it cannot be written ({error.strerror}): run this as its owner, or as root")
     except OSError as error:
         return KeyFileRefused(path, f"it cannot be written ({error.strerror}): see to its folder")
     return None
 
 
-def _written_beside(path: Path, text: str) -> Path:
-    """A durable temporary file in the same folder. mkstemp gives it mode 0600, so that only this user can read it."""
+def _written_beside(path: Path, text: str, owned: Callable[[int], None]) -> Path:
+    """A durable temporary file in the same folder. `owned` gives it its owner before anything is in it.
+
+    mkstemp gives it mode 0600, so that only this user can read it.
+    """
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(descriptor, "w") as file:
+            owned(descriptor)
             file.write(text)
             file.flush()
             os.fsync(file.fileno())

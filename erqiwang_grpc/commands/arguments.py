@@ -3,7 +3,7 @@
 The parsers raise `ArgumentTypeError`, whose text argparse prints.
 """
 
-from argparse import ArgumentParser, ArgumentTypeError, BooleanOptionalAction
+from argparse import ArgumentParser, ArgumentTypeError, BooleanOptionalAction, Namespace
 from collections.abc import Callable
 from typing import Final
 
@@ -13,6 +13,14 @@ PORT: Final = 50051
 
 class BadArguments(Exception):
     """Arguments that do not fit together. The text is for the user."""
+
+
+def go_together(arguments: Namespace, one: str, other: str) -> bool:
+    """Whether two flags are given, by their names in the parsed arguments. Raises `BadArguments` if only one of them is."""
+    given = [getattr(arguments, each) is not None for each in (one, other)]
+    if any(given) and not all(given):
+        raise BadArguments(" and ".join(f"--{each.replace('_', '-')}" for each in (one, other)) + " go together")
+    return all(given)
 
 
 def between(low: int, high: int) -> Callable[[str], int]:

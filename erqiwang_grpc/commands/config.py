@@ -24,6 +24,7 @@ from erqiwang_grpc.commands.configuration import (
 from erqiwang_grpc.store.address import Address, is_url
 
 _REFUSED: Final = 2
+_LEFT_OUT: Final = "…"
 _SECRET: Final = re.compile(r"(?i)password\s*=.*|(?<=://).*(?=@)", re.DOTALL)
 """What may be a password, or hold one: no flag takes one, but it may have been given by mistake."""
 
@@ -57,9 +58,13 @@ class _Missing:
 
 
 def show(given: Namespace) -> int:
-    """Print the values that hold as a TOML file, which says beside each where it comes from. Gives 2 if one is refused."""
+    """Print the values that hold as a TOML file, which says beside each where it comes from.
+
+    Gives 2 for what the subcommand would refuse before it looks at any file.
+    """
     configuration: Configuration = given.configuration
     try:
+        configuration.complete(given)
         held = list(configuration.holds(given))
     except ConfigurationRefused as refused:
         print(f"erqiwang config: {refused}", file=sys.stderr)
@@ -85,7 +90,9 @@ def _entry(held: Held) -> str:
         return f"# {key} is in a variable"
     if held.value is None:
         return f"# {key} is not set"
-    return f"{key} = {_written(held.value)}"
+    written = _written(held.value)
+    # The file can be used again, and must not say something else then.
+    return f"# {key} is told without what may be a secret: {written}" if _LEFT_OUT in written else f"{key} = {written}"
 
 
 def _written(value: object) -> str:
@@ -103,7 +110,7 @@ def _written(value: object) -> str:
 
 def _shown(text: str) -> str:
     is_harmless = is_url(text) and not Address(text).has_password
-    return text if is_harmless else _SECRET.sub("…", text)
+    return text if is_harmless else _SECRET.sub(_LEFT_OUT, text)
 
 
 def _whence(source: Source) -> str:

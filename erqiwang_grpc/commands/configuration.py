@@ -22,6 +22,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Final, TypeAlias, final
 
+from erqiwang_grpc.commands.arguments import BadArguments
+
 FILE_VARIABLE: Final = "ERQIWANG_CONFIG"
 _PREFIX: Final = "ERQIWANG_"
 _REFUSED: Final = 2
@@ -31,6 +33,9 @@ Value: TypeAlias = object
 """A value as its flag's parser gives it. The subcommand knows its type."""
 
 Run: TypeAlias = Callable[[Namespace], int]
+
+Check: TypeAlias = Callable[[Namespace, Mapping[str, str]], None]
+"""Raises `BadArguments` for values that do not fit together, given the environment. It looks at no file."""
 
 
 class ConfigurationRefused(Exception):
@@ -184,6 +189,7 @@ class Configuration:
     settings: tuple[Setting, ...]
     held_by_variables: Mapping[str, str]
     """The variables that hold what a flag only names, by the flag's name in the parsed arguments."""
+    check: Check
 
     def holds(self, given: Namespace, environment: Mapping[str, str] = os.environ) -> Iterator[Held]:
         """Each setting with the value that holds, from flags that were given, variables, the file and defaults.
@@ -208,9 +214,14 @@ class Configuration:
                 yield Held(setting, setting.default, ByDefault())
 
     def complete(self, given: Namespace, environment: Mapping[str, str] = os.environ) -> Namespace:
-        """The arguments with the values that hold. Raises `ConfigurationRefused`."""
+        """The arguments with the values that hold. Raises `ConfigurationRefused`, also if they do not fit together."""
         values = {each.setting.dest: each.value for each in self.holds(given, environment)}
-        return Namespace(**{**vars(given), **values})
+        arguments = Namespace(**{**vars(given), **values})
+        try:
+            self.check(arguments, environment)
+        except BadArguments as bad:
+            raise ConfigurationRefused(str(bad)) from bad
+        return arguments
 
     def _variables(self, environment: Mapping[str, str]) -> dict[str, Value]:
         """The values of variables. An empty one counts as none."""
@@ -220,10 +231,17 @@ class Configuration:
             if not name.startswith(f"{_PREFIX}{self.subcommand.upper()}_") or not text:
                 continue
             if name not in known:
-                raise ConfigurationRefused(f"{name} is no variable of {self.subcommand}{_nearest(name, known)}")
+                raise ConfigurationRefused(f"{name} is no variable of {self.subcommand}{self._nearest_variable(name)}")
             with _said_in(name):
                 values[known[name].dest] = known[name].of_variable(text)
         return values
+
+    def _nearest_variable(self, name: str) -> str:
+        """Advice for a variable that is not known. Some variables are not called after the subcommand."""
+        own = f"{_PREFIX}{self.subcommand.upper()}_"
+        meant = {each: each.removeprefix(_PREFIX) for each in (FILE_VARIABLE, *self.held_by_variables.values())}
+        meant |= {each.variable: each.variable.removeprefix(own) for each in self.settings}
+        return _nearest(name.removeprefix(own), meant)
 
     def _file(self, path: Path) -> dict[str, Value]:
         try:
@@ -234,13 +252,13 @@ class Configuration:
             raise ConfigurationRefused(f"{path} is no TOML: {error}") from error
         for name in tables:
             if name not in CONFIGURABLE:
-                raise ConfigurationRefused(f"{path}: [{name}] is no table of it{_nearest(name, CONFIGURABLE)}")
+                raise ConfigurationRefused(f"{path}: [{name}] is no table of it{_nearest_key(name, CONFIGURABLE)}")
         known = {f"{each.table}.{each.key}": each for each in self.settings}
         groups = {each.table for each in self.settings}
         values: dict[str, Value] = {}
         for name, value in _keys(self.subcommand, tables.get(self.subcommand, {}), groups):
             if name not in known:
-                raise ConfigurationRefused(f"{path}: {name} is unknown{_nearest(name, known)}")
+                raise ConfigurationRefused(f"{path}: {name} is unknown{_nearest_key(name, known)}")
             with _said_in(f"{path}: {name}"):
                 values[known[name].dest] = known[name].of_key(value)
         return values
@@ -263,11 +281,16 @@ def _keys(table: str, held: object, groups: set[str]) -> Iterator[tuple[str, obj
             yield name, value
 
 
-def _nearest(name: str, known: Iterable[str]) -> str:
-    """Advice for a name that is not known: the name that looks most like it, in another table too."""
-    by_last = {each.rpartition(".")[2]: each for each in known}
-    near = get_close_matches(name.rpartition(".")[2], by_last, n=1)
-    return f": is {by_last[near[0]]} meant?" if near else ""
+def _nearest_key(name: str, known: Iterable[str]) -> str:
+    """Advice for a key or table that is not known: the one that looks most like it, in another table too."""
+    return _nearest(name.rpartition(".")[2], {each: each.rpartition(".")[2] for each in known})
+
+
+def _nearest(part: str, known: Mapping[str, str]) -> str:
+    """Advice: which of the known names is meant, by the part of it that tells it from others."""
+    by_part = {its_part: name for name, its_part in known.items()}
+    near = get_close_matches(part, by_part, n=1)
+    return f": is {by_part[near[0]]} meant?" if near else ""
 
 
 @contextmanager
@@ -279,14 +302,16 @@ def _said_in(place: str) -> Iterator[None]:
         raise ConfigurationRefused(f"{place}: {refused}") from refused
 
 
-def make_configurable(parser: ArgumentParser, subcommand: str, run: Run, held_by_variables: Mapping[str, str]) -> None:
+def make_configurable(
+    parser: ArgumentParser, subcommand: str, run: Run, check: Check, held_by_variables: Mapping[str, str]
+) -> None:
     """Let the flags that the parser has by now be configured too, and `run` be called with the values that hold.
 
-    `held_by_variables` names the variables that hold what a flag only names. Afterwards the parser gives a flag only if it
-    was given; `run` is called with all of them.
+    `check` has seen them then. `held_by_variables` names the variables that hold what a flag only names. Afterwards the
+    parser gives a flag only if it was given; `run` is called with all of them.
     """
     settings = tuple(_settings(parser, subcommand))
-    configuration = Configuration(subcommand, settings, held_by_variables)
+    configuration = Configuration(subcommand, settings, held_by_variables, check)
     for setting in settings:
         setting.action.default = SUPPRESS
     parser.add_argument(

@@ -1,10 +1,11 @@
 """The data folder: opens its store, and checks whether it is lost and whether other users can read it."""
 
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
 from pathlib import Path
 from typing import Final
 
 from erqiwang_grpc.auth.files import FIRST_KEY, PLATFORM_KEYS, SIGNING_KEYS
+from erqiwang_grpc.store.address import may_be_mistyped
 from erqiwang_grpc.store.sqlite import STORE_FILE, SqliteReader, SqliteStore, advice, open_reader, open_store
 from erqiwang_grpc.store.sqlite.moving import UNFINISHED
 from erqiwang_grpc.store.sqlite.opening import was_served
@@ -22,7 +23,22 @@ class NoStore(Exception):
 
 def add_data_option(parser: ArgumentParser) -> None:
     """Add `--data`."""
-    parser.add_argument("--data", type=Path, default=DATA, help=f"folder for rooms and keys (default: {DATA})")
+    parser.add_argument("--data", type=named_folder, default=DATA, help=f"folder for rooms and keys (default: {DATA})")
+
+
+def named_folder(text: str) -> Path:
+    """The folder of an argument. Raises `ArgumentTypeError` for what may be a mistyped URL, which it does not show."""
+    if may_be_mistyped(text):
+        raise ArgumentTypeError(mistyped("name a folder, and a database by --store"))
+    return Path(text)
+
+
+def mistyped(advice: str) -> str:
+    """What is said of a place that may be a mistyped URL."""
+    return (
+        "it looks like a mistyped URL of a database, and is not shown because it may hold a password: "
+        f"{advice}. Where a folder has such a name, write ./ before it"
+    )
 
 
 async def reader(folder: Path) -> SqliteReader:

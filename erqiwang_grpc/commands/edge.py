@@ -6,7 +6,7 @@ import signal
 import ssl
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from ipaddress import ip_network
 from pathlib import Path
@@ -18,9 +18,9 @@ from erqiwang_grpc.addresses import joined
 from erqiwang_grpc.client.endings import REFUSED_KEY
 from erqiwang_grpc.collector import calm_the_collector
 from erqiwang_grpc.commands import file_modes, interrupts, open_files
-from erqiwang_grpc.commands.arguments import BadArguments, at_least, between, host, not_negative, port
+from erqiwang_grpc.commands.arguments import BadArguments, at_least, between, go_together, host, not_negative, port
 from erqiwang_grpc.commands.configuration import make_configurable
-from erqiwang_grpc.commands.server_arguments import add_servers_options, credentials, key
+from erqiwang_grpc.commands.server_arguments import add_servers_options, check_tls_options, credentials, key
 from erqiwang_grpc.edge.packets.players import Callback, PlayerFile, Players, Unavailable, players_of
 from erqiwang_grpc.edge.serving import CannotListen, Running, running
 from erqiwang_grpc.edge.settings import Limits, Network, Settings
@@ -83,7 +83,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--log-level", choices=LEVELS, default="info", help="log lines of this level and above (default: info)"
     )
     _add_limits(parser)
-    make_configurable(parser, "edge", run, {"key_file": KEY_VARIABLE})
+    make_configurable(parser, "edge", run, check, {"key_file": KEY_VARIABLE})
 
 
 _LIMIT_FLAGS: Final = {
@@ -114,6 +114,14 @@ def _network(text: str) -> Network:
         return ip_network(text)
     except ValueError as error:
         raise ArgumentTypeError(str(error)) from error
+
+
+def check(arguments: Namespace, _environment: Mapping[str, str]) -> None:
+    """Raise `BadArguments` for values with which no edge starts, whatever files there are."""
+    check_tls_options(arguments)
+    go_together(arguments, "tls_cert", "tls_key")
+    if isinstance(arguments.packet_players, Callback):
+        _checked(arguments.packet_players)
 
 
 def run(arguments: Namespace) -> int:
@@ -155,19 +163,20 @@ def _settings(arguments: Namespace) -> Settings:
 def _players(arguments: Namespace) -> Players | None:
     """Who finds the seats of old clients. Raises `BadArguments` for what can be known to be wrong before one comes."""
     players: PlayerFile | Callback | None = arguments.packet_players
-    if players is not None:
-        try:
-            players.check()
-        except Unavailable as why:
-            raise BadArguments(f"--packet-players: {why}") from why
+    return None if players is None else _checked(players)
+
+
+def _checked(players: PlayerFile | Callback) -> Players:
+    try:
+        players.check()
+    except Unavailable as why:
+        raise BadArguments(f"--packet-players: {why}") from why
     return players
 
 
 def _tls(arguments: Namespace) -> ssl.SSLContext | None:
-    if arguments.tls_cert is None and arguments.tls_key is None:
+    if arguments.tls_cert is None:
         return None
-    if arguments.tls_cert is None or arguments.tls_key is None:
-        raise BadArguments("--tls-cert and --tls-key go together")
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     _load(context, arguments)
     return context

@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Final, Never, final
@@ -17,7 +17,16 @@ from erqiwang_grpc.addresses import joined
 from erqiwang_grpc.auth.files import KeyFileRefused, KeyFiles, open_key_files
 from erqiwang_grpc.collector import calm_the_collector
 from erqiwang_grpc.commands import data_folder, file_modes, interrupts, open_files, stores, tracing
-from erqiwang_grpc.commands.arguments import PORT, BadArguments, add_switch, at_least, host, not_negative, port
+from erqiwang_grpc.commands.arguments import (
+    PORT,
+    BadArguments,
+    add_switch,
+    at_least,
+    go_together,
+    host,
+    not_negative,
+    port,
+)
 from erqiwang_grpc.commands.configuration import make_configurable
 from erqiwang_grpc.commands.data_folder import NoStore
 from erqiwang_grpc.commands.stores import InDatabase, InFolder, Opened, Place
@@ -26,6 +35,7 @@ from erqiwang_grpc.logs import LEVELS, write_to_standard_error
 from erqiwang_grpc.rooms.limits import Limits
 from erqiwang_grpc.rpc.server import Server, Settings, Tls
 from erqiwang_grpc.store import Store
+from erqiwang_grpc.store.address import is_url
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.store.sqlite import SqliteStore
 from erqiwang_grpc.store.wakeup import ProcessWakeup
@@ -85,7 +95,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     tracing.add_arguments(parser)
     _add_limits(parser)
-    make_configurable(parser, "serve", run, {"store": stores.VARIABLE})
+    make_configurable(parser, "serve", run, check, {"store": stores.VARIABLE})
 
 
 _LIMIT_FLAGS: Final = {
@@ -142,6 +152,30 @@ def _add_limits(parser: ArgumentParser) -> None:
     for name, (text, total) in _QUOTA_FLAGS.items():
         flag = "--" + name.replace("_", "-")
         limits.add_argument(flag, type=at_least(1), help=f"{text} (default: half of --{total})")
+
+
+def check(arguments: Namespace, environment: Mapping[str, str] = os.environ) -> None:
+    """Raise `BadArguments` for values with which no server starts, whatever files and databases there are."""
+    try:
+        _check_place(arguments, environment)
+    except NoStore as refused:
+        raise BadArguments(str(refused)) from refused
+    if not go_together(arguments, "tls_cert", "tls_key") and arguments.client_ca is not None:
+        raise BadArguments("--client-ca goes with --tls-cert and --tls-key")
+    tracing.check(arguments)
+
+
+def _check_place(arguments: Namespace, environment: Mapping[str, str]) -> None:
+    if arguments.in_memory:
+        if arguments.store is not None:
+            raise NoStore("--in-memory keeps rooms nowhere: leave it out, or --store")
+        return
+    stores.check(arguments.store, environment)
+    if arguments.new_rooms and is_url(arguments.store or environment.get(stores.VARIABLE, "")):
+        raise NoStore(_ONLY_FOLDERS_ARE_NEW)
+
+
+_ONLY_FOLDERS_ARE_NEW: Final = "--new-rooms is for a folder whose rooms are gone: a database is made new by creating it"
 
 
 def run(arguments: Namespace) -> int:
@@ -203,25 +237,22 @@ def _prepare(arguments: Namespace) -> Prepared | CannotStart:
 
 
 def _place(arguments: Namespace) -> Place | None:
-    """Where the rooms are kept; None for memory alone. Raises `NoStore` for flags that do not fit together."""
+    """Where the rooms are kept; None for memory alone. Raises `NoStore`."""
     if arguments.in_memory:
-        if arguments.store is not None:
-            raise NoStore("--in-memory keeps rooms nowhere: leave it out, or --store")
         return None
     place = stores.place(arguments.store, arguments.data)
-    if isinstance(place, InDatabase) and arguments.new_rooms:
-        raise NoStore("--new-rooms is for a folder whose rooms are gone: a database is made new by creating it")
+    if isinstance(place, InDatabase) and arguments.new_rooms:  # a file holds its URL
+        raise NoStore(_ONLY_FOLDERS_ARE_NEW)
     return place
 
 
 def _tls(arguments: Namespace) -> Tls | CannotStart | None:
-    given = (arguments.tls_cert, arguments.tls_key, arguments.client_ca)
-    if given == (None, None, None):
+    if arguments.tls_cert is None:
         return None
     # Imported here, because the library that reads certificates takes a tenth of the start.
     from erqiwang_grpc.commands import tls_files  # noqa: PLC0415  # see above
 
-    tls = tls_files.read(*given)
+    tls = tls_files.read(arguments.tls_cert, arguments.tls_key, arguments.client_ca)
     return CannotStart(tls.why) if isinstance(tls, tls_files.TlsRefused) else tls
 
 

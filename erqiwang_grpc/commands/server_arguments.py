@@ -8,7 +8,7 @@ from typing import Final
 import grpc
 
 from erqiwang_grpc.client import CallRefused, Platform
-from erqiwang_grpc.commands.arguments import PORT, BadArguments
+from erqiwang_grpc.commands.arguments import PORT, BadArguments, go_together
 
 KEY_VARIABLE: Final = "ERQIWANG_KEY"
 _HERE: Final = f"127.0.0.1:{PORT}"
@@ -50,16 +50,18 @@ def credentials(arguments: Namespace) -> grpc.ChannelCredentials | None:
 
     Raises `BadArguments` if a file cannot be read, or for options that do not go together.
     """
-    certificate, key = arguments.client_cert, arguments.client_key
-    if (certificate is None) != (key is None):
-        raise BadArguments("--client-cert and --client-key go together")
+    check_tls_options(arguments)
     if arguments.ca is None:
-        if certificate is not None:
-            raise BadArguments("--client-cert goes with --ca: without it the connection is no TLS")
         return None
-    if certificate is None:
+    if arguments.client_cert is None:
         return grpc.ssl_channel_credentials(_read(arguments.ca))
-    return grpc.ssl_channel_credentials(_read(arguments.ca), _read(key), _read(certificate))
+    return grpc.ssl_channel_credentials(_read(arguments.ca), _read(arguments.client_key), _read(arguments.client_cert))
+
+
+def check_tls_options(arguments: Namespace) -> None:
+    """Raise `BadArguments` for options of TLS that do not go together."""
+    if go_together(arguments, "client_cert", "client_key") and arguments.ca is None:
+        raise BadArguments("--client-cert goes with --ca: without it the connection is no TLS")
 
 
 def platform(arguments: Namespace) -> Platform:

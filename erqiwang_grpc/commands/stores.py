@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias, final
 from erqiwang_grpc.commands import data_folder
 from erqiwang_grpc.commands.data_folder import NoStore
 from erqiwang_grpc.store import SideMessages, Store, StoreId, Wakeup
-from erqiwang_grpc.store.address import Address, is_url
+from erqiwang_grpc.store.address import Address, BadAddress, is_url, may_be_mistyped, unreadable
 from erqiwang_grpc.store.rows import Filled, MoveFailed, Origin, Target
 from erqiwang_grpc.store.sqlite import SqliteReader
 from erqiwang_grpc.store.wakeup import ProcessWakeup
@@ -24,8 +24,11 @@ if TYPE_CHECKING:
 
 VARIABLE: Final = "ERQIWANG_STORE"
 POSTGRES_EXTRA: Final = "erqiwang-grpc[postgres]"
-_KEYWORDS: Final = re.compile(r"(?i)(^|\s)(host|hostaddr|port|dbname|user|password|passfile|service)\s*=")
-"""How PostgreSQL's own clients name a database otherwise."""
+_KEYWORDS: Final = re.compile(
+    r"(?i)(^|[\s;&])(host|hostaddr|port|dbname|user|password|passfile|service|server|database|uid|pwd)\s*="
+)
+"""How PostgreSQL's own clients and others name a database otherwise."""
+_SCHEME: Final = re.compile(r"([A-Za-z]+)://")
 _FORMS: Final = "name a folder, a postgresql:// URL, or a file that holds such a URL"
 
 
@@ -75,41 +78,69 @@ def add_store_option(parser: ArgumentParser) -> None:
         "--store",
         metavar="PLACE",
         help=f"where rooms are kept: a folder, a postgresql:// URL without its password, or a file that holds the whole "
-        f"URL (default: the environment's {VARIABLE}, or else the folder of --data)",
+        f"URL; a folder or file with @, ?, // or an early : in its name has ./ before it (default: the environment's "
+        f"{VARIABLE}, or else the folder of --data)",
     )
 
 
 def place(given: str | None, data: Path, environment: Mapping[str, str] = os.environ) -> Place:
     """Where `--store` or the environment says that rooms are kept; without both, in the data folder. Raises `NoStore`."""
+    check(given, environment)
+    text = given or environment.get(VARIABLE)
+    return _place(text) if text else InFolder(data)
+
+
+def check(given: str | None, environment: Mapping[str, str] = os.environ) -> None:
+    """Raise `NoStore` for what `--store` or the environment may not say, whatever files and databases there are."""
     text = environment.get(VARIABLE)
     if given:
-        return named(given, "--store")
-    if not text:
-        return InFolder(data)
-    return InDatabase(Address(text)) if is_url(text) else _named(text)
+        _check(given, "--store")
+    elif text and is_url(text):
+        _check_hosts(Address(text))
+    elif text:
+        _check_name(text, VARIABLE)
 
 
 def named(given: str, option: str) -> Place:
     """Where an option of the command line says that rooms are kept. Raises `NoStore`, also for a password in it."""
+    _check(given, option)
+    return _place(given)
+
+
+def _check(given: str, option: str) -> None:
     if not is_url(given):
-        return _named(given)
-    address = Address(given)
-    if address.has_password:
+        _check_name(given, option)
+        return
+    if Address(given).has_password:
         raise NoStore(
             f"a password in {option} is seen by everybody on this machine: leave it to ~/.pgpass or PGPASSFILE, write the "
             f"URL into a file and name that, or put it into {VARIABLE}"
         )
-    return InDatabase(address)
+    _check_hosts(Address(given))
 
 
-def _named(text: str) -> Place:
-    """The folder of this name, or the database whose URL the file of this name holds."""
+def _check_hosts(address: Address) -> None:
+    try:
+        _ = address.hosts
+    except BadAddress as bad:
+        raise NoStore(unreadable(str(bad))) from bad
+
+
+def _check_name(text: str, source: str) -> None:
+    """Raise `NoStore` for what is neither a folder nor a file. It is not shown, because it may hold a password."""
     if _KEYWORDS.search(text):
-        # Not shown: it may hold a password.
         raise NoStore(f"keywords such as dbname= name no store that this program knows: {_FORMS}")
-    scheme, separator, _ = text.partition("://")
-    if separator:
-        raise NoStore(f"{scheme}:// is no store that this program knows: {_FORMS}")
+    scheme = _SCHEME.match(text)
+    if scheme:
+        raise NoStore(f"{scheme[1]}:// is no store that this program knows: {_FORMS}")
+    if may_be_mistyped(text):
+        raise NoStore(f"{source}: {data_folder.mistyped(_FORMS)}")
+
+
+def _place(text: str) -> Place:
+    """The database of this URL, the folder of this name, or the database whose URL the file of this name holds."""
+    if is_url(text):
+        return InDatabase(Address(text))
     path = Path(text)
     if not path.is_file():
         return InFolder(path)

@@ -22,12 +22,8 @@ class TlsRefused:
     why: str
 
 
-def read(certificate: Path | None, key: Path | None, authority: Path | None) -> Tls | TlsRefused:
-    """The files of `--tls-cert`, `--tls-key` and `--client-ca`, at least one given. Raises `OSError` if unreadable."""
-    if certificate is None and key is None:
-        return TlsRefused("--client-ca goes with --tls-cert and --tls-key")
-    if certificate is None or key is None:
-        return TlsRefused("--tls-cert and --tls-key go together")
+def read(certificate: Path, key: Path, authority: Path | None) -> Tls | TlsRefused:
+    """The files of `--tls-cert`, `--tls-key` and `--client-ca`, if that is given. Raises `OSError` if unreadable."""
     tls = Tls(certificate.read_bytes(), key.read_bytes(), None if authority is None else authority.read_bytes())
     return _wrong(tls, certificate, key, authority) or tls
 

@@ -55,11 +55,15 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
 
 
+def check(arguments: Namespace) -> None:
+    """Raise `BadArguments` for flags that do not go together."""
+    if arguments.traces == "none" and arguments.traces_endpoint is not None:
+        raise BadArguments("--traces-endpoint is for --traces otlp: give that too")
+
+
 def prepared(arguments: Namespace) -> Tracing:
-    """The traces that the flags ask for. Raises `BadArguments`."""
+    """The traces that the flags ask for, which `check` has seen. Raises `BadArguments`."""
     if arguments.traces == "none":
-        if arguments.traces_endpoint is not None:
-            raise BadArguments("--traces-endpoint is for --traces otlp: give that too")
         return Tracing()
     try:
         # Imported here, because most servers have no traces, and may not have the library.

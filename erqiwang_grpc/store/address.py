@@ -25,6 +25,11 @@ class BadAddress(Exception):
     """The URL cannot be read. The text tells why, without any part of the URL."""
 
 
+def unreadable(why: str) -> str:
+    """What the operator is told of a URL that cannot be read."""
+    return f"the URL of the database cannot be read: {why}"
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Address:
@@ -83,6 +88,20 @@ def _parts(url: str) -> _Parts | None:
     query = parse_qs(match["query"] or "", keep_blank_values=True)
     has_password = match["password"] is not None or not _SECRETS.isdisjoint(query)
     return _Parts(match["user"] or "", has_password, match["hosts"], match["database"] or "", query)
+
+
+_PATHS: Final = ("/", "./", "../")
+_OF_ADDRESSES: Final = re.compile(r"^[^/]*:|[@?]|//")
+
+
+def may_be_mistyped(text: str) -> bool:
+    """Whether a text that is no URL may be one that was mistyped: it is not to be shown, nor taken for a path.
+
+    It holds `@`, `?` or `//`, or `:` before any `/`, and does not begin as only paths do, with `/`, `./` or `../`. Or it
+    holds `://`, however it begins.
+    """
+    is_path = text.startswith(_PATHS) and not text.startswith("//") and "://" not in text
+    return not is_path and _OF_ADDRESSES.search(text) is not None
 
 
 def is_url(text: str) -> bool:

@@ -1,5 +1,6 @@
 """Flags, then variables, then the file, then defaults: what holds, where it comes from, and what is refused."""
 
+import re
 import tomllib
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
@@ -189,6 +190,7 @@ def test_a_file_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[
     ("name", "text", "why"),
     [
         ("PROT", "1", "ERQIWANG_SERVE_PROT is no variable of serve: is ERQIWANG_SERVE_PORT meant?"),
+        ("CONFIG", "x", "ERQIWANG_SERVE_CONFIG is no variable of serve: is ERQIWANG_CONFIG meant?"),
         ("PORT", "x", "ERQIWANG_SERVE_PORT: 'x' is no whole number from 0 to 65535"),
         ("IN_MEMORY", "yes", "ERQIWANG_SERVE_IN_MEMORY: 'yes' is neither true nor false"),
     ],
@@ -198,6 +200,22 @@ def test_what_a_variable_may_not_say(
 ) -> None:
     monkeypatch.setenv(f"ERQIWANG_SERVE_{name}", text)
     assert refused(capsys, "serve") == why
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("ERQIWANG_EDGE_CONFIG", "ERQIWANG_CONFIG"),
+        ("ERQIWANG_EDGE_CONFG", "ERQIWANG_CONFIG"),
+        ("ERQIWANG_EDGE_GATEWAY_KEY", "ERQIWANG_GATEWAY_KEY"),
+        ("ERQIWANG_EDGE_KEYFILE", "ERQIWANG_EDGE_KEY_FILE"),
+    ],
+)
+def test_a_variable_that_is_not_called_after_the_subcommand_may_be_meant(
+    name: str, meant: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(name, "x")
+    assert refused(capsys, "edge") == f"{name} is no variable of edge: is {meant} meant?"
 
 
 def test_what_kubernetes_says_of_a_service_is_nobodys_variable(shown: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -224,37 +242,135 @@ def test_what_only_a_variable_may_hold_is_not_shown(
 
 
 @pytest.mark.parametrize(
-    ("text", "shown_as"),
+    "url",
     [
-        ("postgresql://me:hunter2@db/rooms", '"postgresql://…@db/rooms"'),
-        ("postgresql://me:hun@ter2@db/rooms", '"postgresql://…@db/rooms"'),
-        ("postgresql://me:hunter2/hunter2@db/rooms", '"postgresql://…@db/rooms"'),
-        ("postgresql://me:hunter2?hunter2#hunter2@db/rooms", '"postgresql://…@db/rooms"'),
-        ("postgresql://me@db/rooms?password=hunter2", '"postgresql://…@db/rooms?…"'),
-        ("postgresql://db/rooms?sslpassword=hunter2&sslmode=require", '"postgresql://db/rooms?ssl…"'),
-        ("host=db password=hunter2 dbname=rooms", '"host=db …"'),
-        ("host=db password = 'hun ter2'", '"host=db …"'),
-        ("postgresql://me@db/rooms?sslmode=require", '"postgresql://me@db/rooms?sslmode=require"'),
+        "postgresql://me:hunter2@db/rooms",
+        "postgresql://me:hun@ter2@db/rooms",
+        "postgresql://me:hunter2/hunter2@db/rooms",
+        "postgresql://me:hunter2?hunter2#hunter2@db/rooms",
+        "postgresql://me@db/rooms?password=hunter2",
+        "postgresql://db/rooms?sslpassword=hunter2&sslmode=require",
     ],
 )
-def test_a_password_is_not_shown(text: str, shown_as: str, shown: Shown) -> None:
-    assert shown("serve", "--store", text)["store"][0] == shown_as
+def test_a_password_of_a_store_is_refused_and_not_shown(
+    url: str, file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file.write_text(f"[serve]\nstore = '{url}'\n")
+    for given in (("--store", url), ("--config", str(file))):
+        said = refused(capsys, "serve", *given)
+        assert said.startswith("a password in --store is seen by everybody")
+        assert "ter2" not in said
+    monkeypatch.setenv("ERQIWANG_SERVE_STORE", url)
+    assert "ter2" not in refused(capsys, "serve")
+
+
+def test_a_url_without_a_password_is_shown(shown: Shown) -> None:
+    url = "postgresql://me@db/rooms?sslmode=require"
+    assert shown("serve", "--store", url)["store"][0] == f'"{url}"'
+
+
+MISTYPED: Final = (
+    "postgresql:/u:hunter2@127.0.0.1:1/db",
+    "postgres//u:hunter2@db/rooms",
+    "postgresql:u:hunter2@db/rooms",
+    "postgresql;//u:hunter2@db/rooms",
+    "postgresql/u:hunter2@db/rooms",
+    "u:hunter2@127.0.0.1:1/db",
+    "u:hunter2/rooms",
+    "://u:hunter2@db/rooms",
+    "//u:hunter2@db/rooms",
+    "/postgresql://u:hunter2@db/rooms",
+    '"postgresql://u:hunter2@db/rooms"',
+    " postgresql://u:hunter2@db/rooms",
+    "jdbc:postgresql://u:hunter2@db/rooms",
+    "db/rooms?password=hunter2",
+)
+"""Addresses of databases in which something is wrong."""
+
+
+@pytest.mark.parametrize("text", MISTYPED)
+@pytest.mark.parametrize("variable", ["ERQIWANG_STORE", "ERQIWANG_SERVE_STORE", "ERQIWANG_SERVE_DATA"])
+def test_a_mistyped_url_is_no_folder_and_is_not_shown(
+    variable: str, text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(variable, text)
+    said = refused(capsys, "serve", "--port", "0")
+    assert re.search("it looks like a mistyped URL of a database|keywords such as dbname=", said)
+    assert "hunter2" not in said
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("text", ["host=db password=hunter2 dbname=rooms", "password = 'hun ter2'", "dbname=rooms"])
 def test_a_database_by_keywords_is_refused_and_not_repeated(
-    text: str, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    text: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert main(["serve", "--store", text, "--data", str(tmp_path)]) == 2
-    said = capfd.readouterr().err
+    said = refused(capsys, "serve", "--store", text)
     assert "keywords such as dbname=" in said
     assert "ter2" not in said
 
 
-def test_a_callback_is_shown_without_what_may_be_a_secret(shown: Shown) -> None:
-    url = "https://me:hunter2@players.example/seat?key=hunter2#hunter2"
-    assert shown("edge", "--packet-players", url)["packet-players"][0] == '"https://players.example/seat"'
+def test_what_may_be_a_secret_is_told_without_it_and_only_in_a_comment(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A file in which something is left out would say something else."""
+    endpoint = ("--traces", "otlp", "--traces-endpoint", "http://me:hunter2@collector:4317")
+    players = ("--packet-players", "https://me:hunter2@players.example/seat?key=hunter2#hunter2")
+    for subcommand, given, told in (
+        ("serve", endpoint, '# traces-endpoint is told without what may be a secret: "http://…@collector:4317"'),
+        ("edge", players, '# packet-players is told without what may be a secret: "https://…@players.example/seat?…"'),
+    ):
+        assert main(["config", subcommand, *given]) == 0
+        said = capsys.readouterr().out
+        assert f"{told}  # {given[-2]}" in said
+        assert "hunter2" not in said
+        again = tmp_path / "again.toml"
+        again.write_text(said)
+        assert main(["config", subcommand, "--config", str(again)]) == 0
+    assert "players.example" not in capsys.readouterr().out
+
+
+def test_a_callback_without_a_secret_is_shown(shown: Shown) -> None:
+    url = "https://players.example/seat"
+    assert shown("edge", "--packet-players", url)["packet-players"][0] == f'"{url}"'
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ("serve --tls-cert x.pem", "--tls-cert and --tls-key go together"),
+        ("serve --tls-key x.pem", "--tls-cert and --tls-key go together"),
+        ("serve --client-ca x.pem", "--client-ca goes with --tls-cert and --tls-key"),
+        ("serve --in-memory --store postgresql://h/db", "--in-memory keeps rooms nowhere: leave it out, or --store"),
+        ("serve --new-rooms --store postgresql://h/db", "--new-rooms is for a folder whose rooms are gone"),
+        ("serve --traces-endpoint http://127.0.0.1:4317", "--traces-endpoint is for --traces otlp: give that too"),
+        ("serve --store postgresql://h:x/db", "the URL of the database cannot be read: a port in it is no number"),
+        ("serve --store mysql://me:hunter2@db/rooms", "mysql:// is no store that this program knows"),
+        ("edge --tls-cert x.pem", "--tls-cert and --tls-key go together"),
+        ("edge --client-cert x.pem", "--client-cert and --client-key go together"),
+        ("edge --client-cert x.pem --client-key x.pem", "--client-cert goes with --ca"),
+        ("edge --packet-players http://:8080/seat", "--packet-players: the callback has an address without a host"),
+    ],
+)
+def test_what_does_not_fit_together_is_refused_by_both(
+    given: str, why: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert refused(capsys, *given.split()).startswith(why)
+
+
+def test_what_does_not_fit_together_may_come_from_several_places(
+    file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file.write_text("[serve]\ntls-cert = 'x.pem'\nnew-rooms = true\n")
+    assert refused(capsys, "serve", "--config", str(file)) == "--tls-cert and --tls-key go together"
+    monkeypatch.setenv("ERQIWANG_SERVE_TLS_KEY", "x.pem")
+    assert main(["config", "serve", "--config", str(file)]) == 0, "whether the files are there is seen at the start"
+    capsys.readouterr()
+    monkeypatch.setenv("ERQIWANG_STORE", "postgresql://me:hunter2@h/db")
+    assert refused(capsys, "serve", "--config", str(file)).startswith("--new-rooms is for a folder")
+    monkeypatch.setenv("ERQIWANG_STORE", "postgresql://me:hunter2@h:x/db")
+    assert refused(capsys, "serve", "--config", str(file)).startswith("the URL of the database cannot be read")
 
 
 async def test_a_server_runs_with_its_file(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from erqiwang_grpc.__main__ import main
-from erqiwang_grpc.commands import stores
+from erqiwang_grpc.commands import data_folder, stores
 from erqiwang_grpc.commands.data_folder import NoStore
 from erqiwang_grpc.commands.stores import InDatabase, InFolder
 from erqiwang_grpc.store.address import Address
@@ -37,6 +37,32 @@ def test_a_file_holds_the_url(tmp_path: Path) -> None:
         file.write_bytes(otherwise)
         with pytest.raises(NoStore, match="holds no postgresql:// URL"):
             stores.place(str(file), DATA, {})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "rooms",
+        ".",
+        "..",
+        "srv/rooms-1.2_new",
+        "backups/2026-12-01T05:54",
+        "/srv/a@b:c?d",
+        "/srv//rooms",
+        "./odd@name",
+        "./2026-12-01T05:54",
+        "../a:b/c",
+        "postgres",
+        "postgresql/data",
+        "C",
+        "房间",
+        "my rooms",
+        "year=2026",
+    ],
+)
+def test_a_path_is_taken_for_a_folder(text: str) -> None:
+    assert stores.place(text, DATA, {}) == stores.place(None, DATA, {"ERQIWANG_STORE": text}) == InFolder(Path(text))
+    assert data_folder.named_folder(text) == Path(text)
 
 
 @pytest.mark.parametrize(

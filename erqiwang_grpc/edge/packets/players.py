@@ -131,9 +131,11 @@ class Callback:
         self._url = url
 
     def __str__(self) -> str:
-        """The address without what may be a secret: what stands before the host and after the path."""
+        """The address without what may be a secret. `…` stands for what is left out before the host and after the path."""
         parts = urlsplit(self._url)
-        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+        user, at, host = parts.netloc.rpartition("@")
+        after = "?…" if parts.query or parts.fragment else ""
+        return f"{parts.scheme}://{'…@' if user or at else ''}{host}{parts.path}{after}"
 
     def check(self) -> None:
         """Raises `Unavailable` if the address is none. The service is not asked: it may start later."""

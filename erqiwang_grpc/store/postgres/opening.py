@@ -7,7 +7,7 @@ import logging
 from dataclasses import dataclass
 from typing import Final, TypeAlias, final
 
-from erqiwang_grpc.store.address import Address, BadAddress
+from erqiwang_grpc.store.address import Address, BadAddress, unreadable
 from erqiwang_grpc.store.port import StoreId
 from erqiwang_grpc.store.postgres import failures, schema
 from erqiwang_grpc.store.postgres.connections import Connection, connect
@@ -136,7 +136,7 @@ def advice(refused: OpenRefused) -> str:
         case OutOfReach(address, why):
             return f"{address}: {why}"
         case Unclear(why):
-            return f"the URL of the database cannot be read: {why}"
+            return unreadable(why)
         case NewerSchema(address, found, known):
             return f"{address} has schema {found}, this program knows up to {known}: use a newer version of erqiwang"
         case NotPrepared(address):

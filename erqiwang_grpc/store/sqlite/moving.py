@@ -190,7 +190,7 @@ def _target(path: Path) -> SqliteTarget | Lost | OpenRefused:
         return lock
     unfinished = _unfinished(path)
     _throw_away(unfinished)
-    opening.make_private(unfinished)
+    opening.make_private(unfinished, for_the_owner_of_its_folder=True)
     db = sqlite3.connect(unfinished, isolation_level=None, check_same_thread=False)
     # Nobody believes this file before it is flushed and renamed at the end.
     db.execute("PRAGMA journal_mode = MEMORY")

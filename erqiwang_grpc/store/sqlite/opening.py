@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias, final
 
+from erqiwang_grpc import file_owners
 from erqiwang_grpc.store.sqlite import schema
 from erqiwang_grpc.store.sqlite.schema import FileError
 
@@ -181,7 +182,7 @@ def _lock_file(path: Path) -> Path:
 def locked(path: Path) -> ServerLock | OpenRefused:
     """The right to write the file, if no other process has it."""
     try:
-        descriptor = os.open(_lock_file(path), os.O_RDWR | os.O_CREAT, 0o600)
+        descriptor = _opened_lock(_lock_file(path))
     except PermissionError:
         return ReadOnly(path)
     except OSError as error:
@@ -197,14 +198,28 @@ def locked(path: Path) -> ServerLock | OpenRefused:
     return ServerLock(descriptor)
 
 
-def make_private(path: Path) -> None:
+def _opened_lock(path: Path) -> int:
+    """The lock file, made if there is none. Raises `OSError`."""
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return os.open(path, os.O_RDWR)
+    file_owners.give_to_owner(descriptor, path.parent.stat())
+    return descriptor
+
+
+def make_private(path: Path, *, for_the_owner_of_its_folder: bool = False) -> None:
     """Create an empty file that only its owner can read. The umask does not matter. SQLite's other files get the same mode.
+
+    If root makes it `for_the_owner_of_its_folder`, it belongs to that user, and so do SQLite's other files.
 
     Raises `FileExistsError` if the file exists, so that the mode of an existing file is never changed.
     """
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         os.fchmod(descriptor, 0o600)
+        if for_the_owner_of_its_folder:
+            file_owners.give_to_owner(descriptor, path.parent.stat())
     finally:
         os.close(descriptor)
 
@@ -217,7 +232,7 @@ def _writing_connection(path: Path, page_limit: int | None) -> sqlite3.Connectio
     if path.exists() and 0 < path.stat().st_size < _SMALLEST:
         return NotAStore(path)
     if not path.exists():
-        make_private(path)
+        make_private(path, for_the_owner_of_its_folder=True)
     db = _connect(path, "rw")
     if schema.is_empty(db):
         _make(path, db)
