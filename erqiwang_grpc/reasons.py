@@ -315,7 +315,7 @@ class Reason(Enum):
         goodbye=True,
     )
     NOT_ATTACHED = Row(GrpcStatus.INVALID_ARGUMENT, "The stream did not begin with `Attach`, or not in time.", _MEND)
-    MALFORMED = Row(GrpcStatus.INVALID_ARGUMENT, "What was sent on the stream is no message of this protocol.", _MEND)
+    MALFORMED = Row(GrpcStatus.INVALID_ARGUMENT, "What was sent is no message of this protocol.", _MEND)
     TOO_MANY_STREAMS = Row(
         GrpcStatus.RESOURCE_EXHAUSTED,
         "The server holds as many streams of this kind as it takes, of all clients, of this seat or of this room.",
@@ -350,7 +350,6 @@ class Bare:
 
 
 BARE: Final = (
-    Bare(GrpcStatus.UNKNOWN, "What was sent in a call of one request is no message of this protocol.", _MEND),
     Bare(GrpcStatus.RESOURCE_EXHAUSTED, "A message is longer than the server takes.", _MEND),
     Bare(GrpcStatus.UNIMPLEMENTED, "The server has no such rpc.", "Look at the name, and at the server's version."),
     Bare(GrpcStatus.CANCELLED, "More calls wait to be taken than the server lets wait.", "Try again after a while."),

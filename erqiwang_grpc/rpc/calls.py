@@ -1,47 +1,57 @@
-"""Calls: every call that reaches a method is counted when it begins and when it ends, with its status.
+"""Calls: every call that reaches a method is named, kept from harm, and counted when it begins and when it ends.
 
 Calls of unknown methods are counted together, because their names come from the caller. What gRPC itself answers before
-it has read a request is not seen here: calls beyond its limits, and those of a server that no longer takes any.
+it has read a request is not seen here: calls beyond its limits, requests that are too large, and calls of a server that no
+longer takes any.
 """
 
 from __future__ import annotations
 
 import asyncio
 import inspect
+import logging
 from collections import Counter
-from collections.abc import Awaitable, Callable
-from time import perf_counter
+from collections.abc import AsyncIterator, Awaitable, Callable
+from time import monotonic, perf_counter
 from typing import Any, Final, TypeAlias, TypeVar, final
 
 import grpc
 from grpc import StatusCode
 
+from erqiwang_grpc.bounded import Bounded
 from erqiwang_grpc.monitoring.histogram import Histogram
 from erqiwang_grpc.rooms.counters import Counters
-from erqiwang_grpc.rpc.errors import Ending
+from erqiwang_grpc.rpc.errors import Context, Ending, Unreadable, contained, end_unknown
+
+log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
 # An interceptor sees methods of all kinds of messages.
 Message: TypeAlias = Any
-Context: TypeAlias = "grpc.aio.ServicerContext[Message, Message]"
 Handler: TypeAlias = "grpc.RpcMethodHandler[Message, Message]"
 Method: TypeAlias = tuple[str, str]
 """A service by its full name, and its method."""
 
 UNKNOWN: Final[Method] = ("", "")
 """Stands for all methods that the server does not have."""
+_UNREADABLE: Final = 10
+_UNREADABLE_SECONDS: Final = 10.0
+"""So many requests that are no messages are logged in so many seconds: strangers can send as many as they like."""
 
 
 @final
 class Calls(grpc.aio.ServerInterceptor):
-    """Counts calls."""
+    """Names calls, keeps their errors from their callers, and counts them."""
 
     def __init__(self, counters: Counters) -> None:
         """What ends calls is counted in `counters` too."""
         self._counters = counters
         self._watched: dict[str, tuple[Handler, Handler]] = {}
         """The handlers by the paths of their methods: as they were found, and with the counting around them."""
+        # A stream of bytes both ways fits whatever the caller takes the method for: no request is read, and none answered.
+        self._unknown: Handler = grpc.stream_stream_rpc_method_handler(self._end_unknown)
+        self._unreadable = Bounded(_UNREADABLE, _UNREADABLE_SECONDS)
         self.started: Counter[Method] = Counter()
         self.ended: Counter[tuple[str, str, str]] = Counter()
         """Calls by service, method and status."""
@@ -53,12 +63,10 @@ class Calls(grpc.aio.ServerInterceptor):
         continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Handler | None]],
         handler_call_details: grpc.HandlerCallDetails,
     ) -> Handler | None:
-        """The handler with the counting around it. None is given, and counted, where the server has no such method."""
+        """The handler with the counting around it. Where the server has no such method, one that says so."""
         found = await continuation(handler_call_details)
         if found is None:
-            self.started[UNKNOWN] += 1
-            self.ended[(*UNKNOWN, StatusCode.UNIMPLEMENTED.name)] += 1
-            return None
+            return self._unknown
         path = handler_call_details.method
         before, watched = self._watched.get(path, (None, found))
         if before is not found:
@@ -66,43 +74,51 @@ class Calls(grpc.aio.ServerInterceptor):
             self._watched[path] = (found, watched)
         return watched
 
+    def tell_left_out(self) -> None:
+        """Log how many unreadable requests were not logged. Call it about once a second."""
+        if self._unreadable.left_out and not self._unreadable.is_full(monotonic()):
+            log.warning("more requests unreadable", extra={"count": self._unreadable.take_left_out()})
+
     def _around(self, found: Handler, path: str) -> Handler:
         _, service, method = path.split("/")
         name = (service, method)
+        decode, encode = _lenient(found.request_deserializer), found.response_serializer
+        rpc: Message = found.unary_unary or found.unary_stream or found.stream_stream
+        if not inspect.iscoroutinefunction(rpc):
+            # A library declares the method, such as `Health.List`, and nobody has written it: what stands there raises an error.
+            return self._unknown
         if found.unary_unary is not None:
             seconds = self.seconds.setdefault(name, Histogram())
-            decode = self._decoding(found.request_deserializer, name)
-            unary: Message = found.unary_unary
-            # Those of channelz are functions that gRPC calls in a thread.
-            around = (
-                self._unary(name, unary, seconds) if inspect.iscoroutinefunction(unary) else self._sync(name, unary)
-            )
-            return grpc.unary_unary_rpc_method_handler(around, decode, found.response_serializer)
+            unary = contained(self._readable(rpc), method, is_stream=False)
+            return grpc.unary_unary_rpc_method_handler(self._unary(name, unary, seconds), decode, encode)
         if found.unary_stream is not None:
-            decode = self._decoding(found.request_deserializer, name)
-            return grpc.unary_stream_rpc_method_handler(
-                self._stream(name, found.unary_stream), decode, found.response_serializer
-            )
-        if found.stream_stream is not None:
-            return grpc.stream_stream_rpc_method_handler(
-                self._stream(name, found.stream_stream), found.request_deserializer, found.response_serializer
-            )
-        return found  # no service of ours streams requests only
+            stream = contained(self._readable(rpc), method, is_stream=True)
+            return grpc.unary_stream_rpc_method_handler(self._stream(name, stream), decode, encode)
+        stream = contained(self._each_readable(rpc), method, is_stream=True)
+        return grpc.stream_stream_rpc_method_handler(self._stream(name, stream), decode, encode)
 
-    def _decoding(self, decode: Callable[[bytes], T] | None, name: Method) -> Callable[[bytes], T] | None:
-        """Counts a call whose one request cannot be read: its method is never reached."""
-        if decode is None:
-            return None
+    def _readable(self, rpc: Message) -> Message:
+        """The rpc for a request that can be read. Raises `Unreadable` for another."""
 
-        def decoded(data: bytes) -> T:
-            try:
-                return decode(data)
-            except Exception:
-                self.started[name] += 1
-                self.ended[(*name, StatusCode.UNKNOWN.name)] += 1
-                raise
+        async def call(request: Message, context: Context) -> Message:
+            if isinstance(request, Unreadable):
+                self._note_unreadable(context)
+                raise request
+            return await rpc(request, context)
 
-        return decoded
+        return call
+
+    def _each_readable(self, rpc: Message) -> Message:
+        """The rpc for requests that can be read. Another one raises `Unreadable` where it is read."""
+
+        async def call(requests: AsyncIterator[Message], context: Context) -> None:
+            await rpc(_Requests(requests, lambda: self._note_unreadable(context)), context)
+
+        return call
+
+    def _note_unreadable(self, context: Context) -> None:
+        if self._unreadable.is_said(monotonic()):
+            log.warning("request unreadable", extra={"address": context.peer()})
 
     def _unary(self, name: Method, rpc: Callable[[Message, Context], Awaitable[T]], seconds: Histogram) -> Message:
         async def call(request: Message, context: Context) -> T:
@@ -114,32 +130,14 @@ class Calls(grpc.aio.ServerInterceptor):
 
         return call
 
-    def _stream(self, name: Method, rpc: Message) -> Message:
-        assert inspect.iscoroutinefunction(rpc), "methods with streams write to their context: none is a generator"
-
+    def _stream(self, name: Method, rpc: Callable[[Message, Context], Awaitable[T]]) -> Message:
         async def call(request: Message, context: Context) -> None:
             await self._counted(name, rpc(request, context), context)
 
         return call
 
-    def _sync(self, name: Method, rpc: Callable[[Message, Message], T]) -> Message:
-        loop = asyncio.get_running_loop()
-
-        def count(status: str) -> None:
-            self.started[name] += 1
-            self.ended[(*name, status)] += 1
-
-        def call(request: Message, context: Message) -> T:
-            status = StatusCode.UNKNOWN.name
-            try:
-                answer = rpc(request, context)
-                status = _status(context)
-            finally:
-                # This is a thread of gRPC.
-                loop.call_soon_threadsafe(count, status)
-            return answer
-
-        return call
+    async def _end_unknown(self, _: AsyncIterator[Message], context: Context) -> None:
+        await self._counted(UNKNOWN, end_unknown(context), context)
 
     async def _counted(self, name: Method, rpc: Awaitable[T], context: Context) -> T:
         """Carry out a call, and count its beginning and its end."""
@@ -170,3 +168,37 @@ class Calls(grpc.aio.ServerInterceptor):
 def _status(context: Context) -> str:
     code: object = context.code()
     return code.name if isinstance(code, StatusCode) else StatusCode.OK.name
+
+
+def _lenient(decode: Callable[[bytes], T] | None) -> Callable[[bytes], T | Unreadable] | None:
+    """Gives `Unreadable` where `decode` raises: gRPC would answer with the text of the exception, and log each one."""
+    if decode is None:
+        return None
+
+    def decoded(data: bytes) -> T | Unreadable:
+        try:
+            return decode(data)
+        except Exception:  # noqa: BLE001  # whatever a library raises for bytes that come from strangers
+            return Unreadable()
+
+    return decoded
+
+
+@final
+class _Requests:
+    """The requests of a stream. Reading one that is no message raises `Unreadable`."""
+
+    def __init__(self, requests: AsyncIterator[Message], note: Callable[[], None]) -> None:
+        """`note` is told of a request that is no message."""
+        self._requests = requests
+        self._note = note
+
+    def __aiter__(self) -> _Requests:
+        return self
+
+    async def __anext__(self) -> Message:
+        request = await anext(self._requests)
+        if isinstance(request, Unreadable):
+            self._note()
+            raise request
+        return request

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
-from functools import wraps
-from typing import Final, Never, TypeVar, final
+from typing import Any, Final, Never, TypeAlias, TypeVar, final
 
 import grpc
+from google.protobuf.message import DecodeError
 from google.rpc.status_pb2 import Status
 from grpc import StatusCode
 
@@ -21,13 +21,18 @@ from erqiwang_grpc.rpc.wire.status import ended_status, refused_status
 log = logging.getLogger(__name__)
 
 _READ: Final = (calls.REQUEST_ID, calls.TRACE_PARENT)
-_STREAMS: Final = ("Play", "Watch", "WatchRooms", "Connect")
 
 A = TypeVar("A")
 Q = TypeVar("Q")
 R = TypeVar("R")
-S = TypeVar("S")
 T = TypeVar("T")
+
+# Methods of all kinds of messages are contained.
+Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
+
+
+class Unreadable(DecodeError):
+    """The bytes of a request are no message of the type that the method takes."""
 
 
 @final
@@ -58,12 +63,18 @@ async def end_served(context: grpc.aio.ServicerContext[Q, R], why: Reason, said:
 async def _abort(context: grpc.aio.ServicerContext[Q, R], rich: Status, ending: Ending) -> Never:
     code = next(known for known in StatusCode if known.value[0] == rich.code)
     try:
-        # The trailing metadata that was set before is replaced.
-        await context.abort(code, rich.message, (*_named(), ("grpc-status-details-bin", rich.SerializeToString())))
+        await _end(context, code, rich.message, ("grpc-status-details-bin", rich.SerializeToString()))
     except grpc.aio.AbortError as aborted:
         # gRPC takes no other exception in place of its own.
         aborted.args = (ending,)
         raise
+
+
+async def _end(
+    context: grpc.aio.ServicerContext[Q, R], code: StatusCode, said: str, *details: tuple[str, bytes]
+) -> Never:
+    # The trailing metadata that was set before is replaced.
+    await context.abort(code, said, (*_named(), *details))
 
 
 def _named() -> tuple[tuple[str, str], ...]:
@@ -72,10 +83,9 @@ def _named() -> tuple[tuple[str, str], ...]:
     return () if call is None else ((calls.REQUEST_ID, call.id),)
 
 
-async def _begin(method: str, context: grpc.aio.ServicerContext[Q, R]) -> None:
+async def _begin(method: str, context: Context, *, is_stream: bool) -> None:
     """Name the call, and tell its caller: at once if it is a stream, which may last, else with its answer."""
     told = {key: value for key, value in context.invocation_metadata() or () if key in _READ and isinstance(value, str)}
-    is_stream = method in _STREAMS
     calls.begin(method, told.get(calls.REQUEST_ID, ""), told.get(calls.TRACE_PARENT, ""), is_stream=is_stream)
     context.set_trailing_metadata(_named())
     if is_stream:
@@ -83,26 +93,37 @@ async def _begin(method: str, context: grpc.aio.ServicerContext[Q, R]) -> None:
 
 
 def contained(
-    rpc: Callable[[S, A, grpc.aio.ServicerContext[Q, R]], Awaitable[T]],
-) -> Callable[[S, A, grpc.aio.ServicerContext[Q, R]], Awaitable[T]]:
-    """The rpc, with unexpected errors kept from the caller.
+    rpc: Callable[[A, Context], Awaitable[T]], method: str, *, is_stream: bool
+) -> Callable[[A, Context], Coroutine[object, object, T]]:
+    """The rpc with the call named, with requests that are no messages refused, and with errors kept from the caller.
 
-    gRPC itself would send the text of the exception, which may hold cards.
+    gRPC itself would send the text of an exception, which may hold cards, and log each without a bound.
     """
 
-    @wraps(rpc)
-    async def call(servicer: S, asked: A, context: grpc.aio.ServicerContext[Q, R]) -> T:
+    async def carried_out(asked: A, context: Context) -> T:
         try:
-            await _begin(rpc.__name__, context)
-            return await rpc(servicer, asked, context)
-        except grpc.aio.InternalError:
-            # The client has left during a write. gRPC would log an error for that, but logs none for a call that is cancelled.
-            raise asyncio.CancelledError from None
+            await _begin(method, context, is_stream=is_stream)
+            return await rpc(asked, context)
+        except Unreadable:
+            await end(context, Reason.MALFORMED)
         except grpc.aio.BaseError:
             # The server or the client has ended the call: this is no error.
             raise
         except Exception:
-            log.exception("call failed", extra={"why": rpc.__name__})
+            log.exception("call failed", extra={"why": method})
             await end_served(context, Reason.FAILED)
 
+    async def call(asked: A, context: Context) -> T:
+        try:
+            return await carried_out(asked, context)
+        except grpc.aio.InternalError:
+            # The client has left during a write. gRPC would log an error for that, but logs none for a call that is cancelled.
+            raise asyncio.CancelledError from None
+
     return call
+
+
+async def end_unknown(context: Context) -> Never:
+    """End a call of a method that the server does not have."""
+    await _begin("", context, is_stream=False)
+    await _end(context, StatusCode.UNIMPLEMENTED, "The server has no such method.")

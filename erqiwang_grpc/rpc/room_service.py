@@ -45,7 +45,7 @@ from erqiwang_grpc.rooms.room import Node, Room
 from erqiwang_grpc.rpc import room_status, searches
 from erqiwang_grpc.rpc.access import Access
 from erqiwang_grpc.rpc.cursors import page_token, read_page_token
-from erqiwang_grpc.rpc.errors import contained, refuse
+from erqiwang_grpc.rpc.errors import refuse
 from erqiwang_grpc.rpc.room_watches import RoomWatches
 from erqiwang_grpc.rpc.server_info import server_info
 from erqiwang_grpc.rpc.wire import encode, requests as decode
@@ -85,7 +85,6 @@ class RoomServicer(rpc.RoomServiceServicer):
         """The number of `WatchRooms` streams now."""
         return self._watches.number
 
-    @contained
     async def GetServerInfo(
         self,
         request: pb.GetServerInfoRequest,
@@ -95,7 +94,6 @@ class RoomServicer(rpc.RoomServiceServicer):
         await self._caller(context)
         return self._info
 
-    @contained
     async def CreateRoom(
         self,
         request: pb.CreateRoomRequest,
@@ -117,7 +115,6 @@ class RoomServicer(rpc.RoomServiceServicer):
             self._quotas.owe(platform, (room.version - 1) * Work.EVENT.units)
         return pb.CreateRoomResponse(room=self._status(room), cost=encode.card_cost(card_cost(opening.options)))
 
-    @contained
     async def GetRoom(
         self, request: pb.GetRoomRequest, context: grpc.aio.ServicerContext[pb.GetRoomRequest, pb.GetRoomResponse]
     ) -> pb.GetRoomResponse:
@@ -125,7 +122,6 @@ class RoomServicer(rpc.RoomServiceServicer):
         room = await self._room(request.room_id, context)
         return pb.GetRoomResponse(room=self._status(room))
 
-    @contained
     async def ListRooms(
         self, request: pb.ListRoomsRequest, context: grpc.aio.ServicerContext[pb.ListRoomsRequest, pb.ListRoomsResponse]
     ) -> pb.ListRoomsResponse:
@@ -140,7 +136,6 @@ class RoomServicer(rpc.RoomServiceServicer):
             rooms=[room_status.listed(room, self._rooms) for room in page.rooms], next_page_token=self._next(page)
         )
 
-    @contained
     async def QuoteRoom(
         self, request: pb.QuoteRoomRequest, context: grpc.aio.ServicerContext[pb.QuoteRoomRequest, pb.QuoteRoomResponse]
     ) -> pb.QuoteRoomResponse:
@@ -152,7 +147,6 @@ class RoomServicer(rpc.RoomServiceServicer):
         seats = game_rules(options.game, options.review).seats
         return pb.QuoteRoomResponse(cost=encode.card_cost(card_cost(options)), deals=options.deals, seats=seats)
 
-    @contained
     async def TakeSeat(
         self, request: pb.TakeSeatRequest, context: grpc.aio.ServicerContext[pb.TakeSeatRequest, pb.TakeSeatResponse]
     ) -> pb.TakeSeatResponse:
@@ -193,7 +187,6 @@ class RoomServicer(rpc.RoomServiceServicer):
                 await refuse(context, RoomFull(len(room.match.chairs)))
             # Another player took the free seat first. Another seat is free, so try again.
 
-    @contained
     async def RefreshSeatToken(
         self,
         request: pb.RefreshSeatTokenRequest,
@@ -216,7 +209,6 @@ class RoomServicer(rpc.RoomServiceServicer):
         claims = claims_for(platform, room.id, seat, player, Epoch(chair.epoch), now)
         return self._keys.current.tokens.issue(claims), timestamp(TimeNs(claims.expires * SECOND))
 
-    @contained
     async def CreateWatchToken(
         self,
         request: pb.CreateWatchTokenRequest,
@@ -238,7 +230,6 @@ class RoomServicer(rpc.RoomServiceServicer):
             watch_token=self._keys.current.tokens.issue(claims), token_expire_time=timestamp(TimeNs(expires * SECOND))
         )
 
-    @contained
     async def LeaveSeat(
         self, request: pb.LeaveSeatRequest, context: grpc.aio.ServicerContext[pb.LeaveSeatRequest, pb.LeaveSeatResponse]
     ) -> pb.LeaveSeatResponse:
@@ -249,7 +240,6 @@ class RoomServicer(rpc.RoomServiceServicer):
             await refuse(context, answer)
         return pb.LeaveSeatResponse(room=self._status(room))
 
-    @contained
     async def StartMatch(
         self,
         request: pb.StartMatchRequest,
@@ -262,7 +252,6 @@ class RoomServicer(rpc.RoomServiceServicer):
             await refuse(context, answer)
         return pb.StartMatchResponse(room=self._status(room))
 
-    @contained
     async def DisbandRoom(
         self,
         request: pb.DisbandRoomRequest,
@@ -279,7 +268,6 @@ class RoomServicer(rpc.RoomServiceServicer):
         assert isinstance(room.match, Over), "a disbanded room is over"
         return pb.DisbandRoomResponse(room=self._status(room), account=encode.account(room.match.account))
 
-    @contained
     async def WatchRooms(
         self,
         request: pb.WatchRoomsRequest,
@@ -292,7 +280,6 @@ class RoomServicer(rpc.RoomServiceServicer):
         """The server is shutting down: end all `WatchRooms` streams."""
         self._watches.drain()
 
-    @contained
     async def GetMatchRecord(
         self,
         request: pb.GetMatchRecordRequest,
@@ -308,7 +295,6 @@ class RoomServicer(rpc.RoomServiceServicer):
         told = encode.read_record(encode.platform_summary(record.summary), record.deals)
         return pb.GetMatchRecordResponse(record=told)
 
-    @contained
     async def ListMatchRecords(
         self,
         request: pb.ListMatchRecordsRequest,

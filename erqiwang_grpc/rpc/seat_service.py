@@ -32,7 +32,7 @@ from erqiwang_grpc.rooms.refusals import QuotaReached, TooManyCommands
 from erqiwang_grpc.rooms.room import Node, Room
 from erqiwang_grpc.rpc.access import Access
 from erqiwang_grpc.rpc.conversation import Conversation, accepted, carried_out, hint_message, last_version
-from erqiwang_grpc.rpc.errors import contained, end, end_served, refuse
+from erqiwang_grpc.rpc.errors import end, end_served, refuse
 from erqiwang_grpc.rpc.own_records import OwnRecords
 from erqiwang_grpc.rpc.places import Places
 from erqiwang_grpc.rpc.seat_stream import SeatStream
@@ -89,7 +89,6 @@ class SeatServicer:
             },
         )
 
-    @contained
     async def Play(
         self,
         request_iterator: AsyncIterator[pb.PlayRequest],
@@ -102,7 +101,6 @@ class SeatServicer:
         if closing.value is not None:
             await end_served(context, closing.value)
 
-    @contained
     async def Watch(self, request: pb.WatchRequest, context: grpc.aio.ServicerContext[pb.WatchRequest, bytes]) -> None:
         """The stream of one seat or spectator that sends nothing."""
         claims = await self._access.viewer(context)
@@ -253,7 +251,6 @@ class SeatServicer:
             elif stream.outbox.closing is not None:
                 return stream.outbox.closing
 
-    @contained
     async def Act(
         self, request: pb.ActRequest, context: grpc.aio.ServicerContext[pb.ActRequest, pb.ActResponse]
     ) -> pb.ActResponse:
@@ -275,7 +272,6 @@ class SeatServicer:
             case _:
                 return await refuse(context, answer)
 
-    @contained
     async def GetView(
         self, request: pb.GetViewRequest, context: grpc.aio.ServicerContext[pb.GetViewRequest, pb.GetViewResponse]
     ) -> pb.GetViewResponse:
@@ -285,7 +281,6 @@ class SeatServicer:
         last_version = request.last_version if request.HasField("last_version") else None
         return pb.GetViewResponse(snapshot=encode.snapshot(room.audience.beginning(claims.seat, last_version)))
 
-    @contained
     async def GetHint(
         self, request: pb.GetHintRequest, context: grpc.aio.ServicerContext[pb.GetHintRequest, pb.GetHintResponse]
     ) -> pb.GetHintResponse:
@@ -297,7 +292,6 @@ class SeatServicer:
             await refuse(context, hint)
         return pb.GetHintResponse(hint=hint_message("", 0, hint))
 
-    @contained
     async def GetRecord(
         self, request: pb.GetRecordRequest, context: grpc.aio.ServicerContext[pb.GetRecordRequest, pb.GetRecordResponse]
     ) -> pb.GetRecordResponse:

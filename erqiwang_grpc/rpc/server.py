@@ -309,6 +309,7 @@ class Server:
                 self._health.look()
                 self.gateways.look_after()
                 self._access.tell_left_out()
+                self._calls.tell_left_out()
                 self._broadcasts.look_after()
                 await self.housekeeping.tick()
             except Exception:

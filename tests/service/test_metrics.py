@@ -216,13 +216,14 @@ async def test_calls_that_never_reach_a_method_have_no_names_of_their_own(tmp_pa
             call: Raw = service.channel.unary_unary(name)
             assert await status_of(call(b"")) == grpc.StatusCode.UNIMPLEMENTED
         garbled: Raw = service.channel.unary_unary("/erqiwang.v1.RoomService/ListRooms")
-        assert await status_of(garbled(b"\xff\xff", metadata=bearer(service.key))) == grpc.StatusCode.UNKNOWN
+        assert await status_of(garbled(b"\xff\xff", metadata=bearer(service.key))) == grpc.StatusCode.INVALID_ARGUMENT
         told = await scraped(port_of(service))
         assert counted(told, "erqiwang_calls_ended_total") == {
             ("UNIMPLEMENTED", "", ""): 3,
-            ("UNKNOWN", "ListRooms", ROOMS): 1,
+            ("INVALID_ARGUMENT", "ListRooms", ROOMS): 1,
         }
         assert sum(counted(told, "erqiwang_calls_started_total").values()) == 4
+        assert counted(told, "erqiwang_refusals_total") == {("malformed",): 1}
 
 
 async def test_streams_are_counted_when_they_begin_and_when_they_end(tmp_path: Path) -> None:

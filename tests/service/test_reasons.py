@@ -286,7 +286,6 @@ async def small(folder: Path) -> AsyncIterator[Service]:
 
 
 BARELY: Final[dict[GrpcStatus, tuple[str, bytes]]] = {
-    GrpcStatus.UNKNOWN: ("/erqiwang.v1.SeatService/GetView", b"\xff"),
     GrpcStatus.RESOURCE_EXHAUSTED: ("/erqiwang.v1.SeatService/GetView", b"x" * 2000),
     GrpcStatus.UNIMPLEMENTED: ("/erqiwang.v1.SeatService/Nothing", b""),
 }

@@ -15,7 +15,7 @@ from erqiwang_grpc.rooms.listener import Heartbeat
 from erqiwang_grpc.rooms.quotas import Quotas
 from erqiwang_grpc.rooms.room import Node
 from erqiwang_grpc.rpc.access import Access
-from erqiwang_grpc.rpc.errors import contained, end, end_served, refuse
+from erqiwang_grpc.rpc.errors import end, end_served, refuse
 from erqiwang_grpc.rpc.gateway.connection import Connection, Services
 from erqiwang_grpc.rpc.gateway.open_seat import heartbeat
 from erqiwang_grpc.rpc.own_records import OwnRecords
@@ -55,7 +55,6 @@ class GatewayServicer:
         )
         return grpc.method_handlers_generic_handler(GATEWAY_SERVICE, {"Connect": connect})
 
-    @contained
     async def Connect(
         self,
         request_iterator: AsyncIterator[pb.ConnectRequest],
