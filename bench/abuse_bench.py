@@ -8,8 +8,11 @@ that the bench prints, such as 'empty requests'; without one it runs all kinds.
 import asyncio
 import contextlib
 import multiprocessing
+import os
+import signal
 import sys
 import tempfile
+import threading
 import time
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
@@ -123,7 +126,16 @@ async def call_without_end(address: str, method: str) -> None:
         await asyncio.gather(*(loop() for _ in range(LOOPS)))
 
 
+def end_with_the_parent() -> None:
+    """End as soon as the process that started this one is gone, however it ended: an attacker would go on for ever."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None, "this is a child"
+    parent.join()
+    os._exit(1)
+
+
 def attacker(address: str, token: str, kind: str, ready: Barrier) -> None:
+    threading.Thread(target=end_with_the_parent, daemon=True).start()
     # A process imports its modules before this, so that its start does not disturb the measurement.
     ready.wait()
     if kind in REQUESTS:
@@ -140,9 +152,14 @@ async def measure(server: ServerProcess, kind: str, tokens: tuple[str, ...], hon
     """Run one attacker for each of the tokens; gives the line to print."""
     spawning = multiprocessing.get_context("spawn")
     ready = spawning.Barrier(len(tokens) + 1)
-    children = [spawning.Process(target=attacker, args=(server.address, token, kind, ready)) for token in tokens]
+    children = [
+        spawning.Process(target=attacker, args=(server.address, token, kind, ready), daemon=True) for token in tokens
+    ]
+    # A process that is started while Ctrl-C is ignored ignores it too. This one ends it.
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
     for child in children:
         child.start()
+    signal.signal(signal.SIGINT, handler)
     await asyncio.to_thread(ready.wait)
     process = psutil.Process(server.process.pid)
     before, began, waits = process.cpu_times(), time.perf_counter(), list[float]()

@@ -1,6 +1,7 @@
 """Runs a coroutine so that Ctrl-C ends it without a traceback."""
 
 import asyncio
+import atexit
 import os
 import signal
 import threading
@@ -18,6 +19,7 @@ def run(work: Coroutine[object, object, T], loop: Callable[[], AbstractEventLoop
     it in the middle of the loop, and print errors. After Ctrl-C other errors are not raised, because they are its
     result: for example, a child process may have been ended by the same Ctrl-C.
     """
+    pass_while_python_exits()
     interrupted = False
 
     async def interruptible() -> T:
@@ -47,6 +49,16 @@ def run(work: Coroutine[object, object, T], loop: Callable[[], AbstractEventLoop
     if interrupted:
         raise KeyboardInterrupt
     return result
+
+
+def pass_while_python_exits() -> None:
+    """Let Ctrl-C do nothing once Python exits, and the status be what it is by then.
+
+    Python gives signals back to the system as it exits. So a second Ctrl-C would end the process by the signal, which is
+    not the status of the first one.
+    """
+    if _takes_signals():
+        atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
 
 
 def _takes_signals() -> bool:

@@ -3,8 +3,11 @@
 import asyncio
 import os
 import re
+import signal
 import socket
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -88,6 +91,36 @@ def test_while_modules_are_loaded(module: str) -> None:
     """A demo loads them all, also where it only prints its help."""
     with terminal("demo", "--help", python=("-X", "importtime")) as screen:
         screen.until(f" {module}\n")
+        interrupted(screen)
+
+
+@pytest.mark.parametrize("times", [1, 2], ids=["once", "twice"])
+@pytest.mark.parametrize("moment", [0.0, 0.05, 0.1, 0.2, 0.4, 0.8])
+def test_simulate_while_its_processes_start(moment: float, times: int) -> None:
+    """A terminal sends Ctrl-C to all of them. The second one may come while Python exits."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "erqiwang_grpc", "simulate", "--deals", "60000", "--processes", "2"],
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True,
+    ) as process:  # fmt: skip
+        running = psutil.Process(process.pid)
+        wait(lambda: bool(running.children(recursive=True)))
+        sleep(moment)
+        children = running.children(recursive=True)
+        for _ in range(times):
+            os.killpg(process.pid, signal.SIGINT)
+            sleep(0.05)
+        _, said = process.communicate(timeout=PATIENCE_SECONDS)
+    assert (process.returncode, said) == (130, b"")
+    _, alive = psutil.wait_procs(children, 30)
+    assert not alive
+
+
+@pytest.mark.parametrize("pause", [0.02, 0.05, 0.1, 0.2])
+def test_a_second_ctrl_c_while_python_exits(pause: float) -> None:
+    with terminal("demo", "--seed", "5", "--fast") as screen:
+        screen.until("captures")
+        screen.press(CTRL_C)
+        sleep(pause)
         interrupted(screen)
 
 

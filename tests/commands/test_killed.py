@@ -1,6 +1,7 @@
-"""Commands that are killed leave nothing behind: neither a process nor a folder."""
+"""Commands that are ended by any signal leave nothing behind: neither a process, nor a folder, nor a traceback of a child."""
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -49,3 +50,26 @@ def test_nothing_is_left(given: tuple[str, ...], children: int, tmp_path: Path) 
             process.kill()
     wait(lambda: not any(alive(born)), "every process ends")
     wait(lambda: not any(tmp_path.iterdir()), "every folder goes")
+
+
+@pytest.mark.parametrize("moment", [0.0, 0.2, 1.0], ids=["as they start", "as they load", "in play"])
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
+def test_workers_end_with_their_parent_and_say_nothing(number: signal.Signals, moment: float, tmp_path: Path) -> None:
+    said = tmp_path / "stderr"
+    with (
+        said.open("wb") as stderr,
+        subprocess.Popen(
+            [sys.executable, "-m", "erqiwang_grpc", "simulate", "--deals", "60000", "--processes", "2"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=stderr,
+        ) as process,
+    ):  # fmt: skip
+        try:
+            running = psutil.Process(process.pid)
+            wait(lambda: len(running.children(recursive=True)) == 2, "it has begun")
+            sleep(moment)
+            born = running.children(recursive=True)
+        finally:
+            process.send_signal(number)
+        assert process.wait(PATIENCE_SECONDS) == -number
+    wait(lambda: not any(alive(born)), "every process ends")
+    assert said.read_text() == ""

@@ -4,56 +4,28 @@ A failure prints its seed, the end of its trace and the one command that plays i
 """
 
 import argparse
+import os
 import sys
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
 from time import monotonic
-from typing import Final, final
+from typing import Final
 
-from tests.simulation.world import Outcome, run
+from erqiwang_grpc.tools.workers import shared_out
+from tests.simulation.verdict import Verdict, verdict, verdicts
+from tests.simulation.world import run
 
-_LAST: Final = 40
-"""The number of lines of a trace that are printed of a failure."""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What is kept of one seed."""
-
-    seed: int
-    fault: str | None
-    lines: tuple[str, ...]
-    versions: int
-    ended: int
+_SHARE: Final = 20
+"""Seeds that a process takes at a time."""
 
 
-def again(seed: int) -> str:
-    """The command that plays a seed again, with its whole trace."""
-    return f"python -m tests.simulation.run --seeds 1 --from {seed} --trace"
-
-
-def told(outcome: Outcome) -> str:
-    """What is said of a seed that failed."""
-    end = "\n".join(outcome.trace.lines[-_LAST:])
-    return f"{end}\nseed {outcome.seed} fails: {outcome.trace.fault}\nIt is played again by: {again(outcome.seed)}"
-
-
-def verdict(seed: int) -> Verdict:
-    """Play one seed."""
-    outcome = run(seed)
-    lines = tuple(told(outcome).splitlines()) if outcome.trace.fault is not None else ()
-    return Verdict(seed, outcome.trace.fault, lines, outcome.versions, outcome.ended)
-
-
-def verdicts(seeds: Sequence[int], jobs: int) -> Iterable[Verdict]:
+def found(seeds: range, jobs: int) -> Iterable[Verdict]:
     """Play seeds, in so many processes."""
     if jobs == 1:
         yield from map(verdict, seeds)
         return
-    with ProcessPoolExecutor(jobs or None) as pool:
-        yield from pool.map(verdict, seeds, chunksize=20)
+    shares = [seeds[first : first + _SHARE] for first in range(0, len(seeds), _SHARE)]
+    for several in shared_out(verdicts, shares, jobs or os.cpu_count() or 1):
+        yield from several
 
 
 def traced(seed: int) -> bool:
@@ -76,11 +48,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if parsed.trace:
         return int(sum(map(traced, seeds)) > 0)
     began, played, failed, versions, ended = monotonic(), 0, 0, 0, 0
-    for found in verdicts(seeds, parsed.jobs):
-        played, versions, ended = played + 1, versions + found.versions, ended + found.ended
-        if found.fault is not None:
+    for each in found(seeds, parsed.jobs):
+        played, versions, ended = played + 1, versions + each.versions, ended + each.ended
+        if each.fault is not None:
             failed += 1
-            print(*found.lines, sep="\n", flush=True)
+            print(*each.lines, sep="\n", flush=True)
     seconds = max(monotonic() - began, 0.001)
     print(
         f"{played} seeds, {failed} failed; {versions} events, {ended} matches ended; {60 * played / seconds:.0f} seeds a minute"

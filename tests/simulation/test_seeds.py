@@ -13,7 +13,8 @@ import pytest
 
 from erqiwang_grpc.rooms.room import Room
 from tests.simulation.loop import SeededLoop
-from tests.simulation.run import main, told
+from tests.simulation.run import main
+from tests.simulation.verdict import told
 from tests.simulation.world import run
 
 SHARE: Final = 25

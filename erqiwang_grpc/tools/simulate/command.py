@@ -12,6 +12,7 @@ from erqiwang_core.options import RoomOptions
 from rich.console import Console
 from rich.progress import Progress
 
+from erqiwang_grpc.commands import interrupts
 from erqiwang_grpc.commands.arguments import BadArguments, at_least
 from erqiwang_grpc.tools.simulate.gains import Comparison
 from erqiwang_grpc.tools.simulate.record import csv_file
@@ -27,6 +28,7 @@ from erqiwang_grpc.tools.table_arguments import (
     seats_of,
 )
 from erqiwang_grpc.tools.thinking import add_thinking_options, thinking
+from erqiwang_grpc.tools.workers import WorkerEnded
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -76,7 +78,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Play, and print the counts. Gives 2 if the arguments do not fit together, or the file cannot be written."""
+    """Play, and print the counts. Gives 2 if the arguments do not fit together, the file cannot be written, or a process is killed."""
+    interrupts.pass_while_python_exits()
     tally, start = Tally(), perf_counter()
     try:
         options = room_options(arguments)
@@ -90,7 +93,7 @@ def run(arguments: Namespace) -> int:
                     comparison.add_all(share.records)
     except BrokenPipeError:
         raise  # nobody reads the rows any more
-    except (BadArguments, OSError) as error:
+    except (BadArguments, WorkerEnded, OSError) as error:
         print(f"erqiwang simulate: {error}", file=sys.stderr)
         return 2
     if arguments.json:

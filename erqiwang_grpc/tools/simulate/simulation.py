@@ -4,10 +4,7 @@ The matches are independent of one another, so they are shared among processes. 
 alone, not on the number of processes.
 """
 
-import multiprocessing
-import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from random import Random
@@ -25,6 +22,7 @@ from erqiwang_grpc.tools.simulate.record import DealRecord, Place, recorded
 from erqiwang_grpc.tools.simulate.tally import Tally
 from erqiwang_grpc.tools.table_arguments import POLICIES
 from erqiwang_grpc.tools.thinking import DEFAULT, Thinking, budgets
+from erqiwang_grpc.tools.workers import shared_out
 
 _SHARE: Final = 8
 """Matches in a share, the work that a process takes at a time. One share takes as long as starting a process."""
@@ -133,28 +131,12 @@ class Share:
 
 
 def played(simulation: Simulation, processes: int) -> Iterator[Share]:
-    """Play the matches in that number of processes at most; gives the shares in the order of their matches."""
+    """Play the matches in that number of processes at most; gives the shares in the order of their matches.
+
+    Raises `WorkerEnded`.
+    """
     shares = [range(first, min(first + _SHARE, simulation.matches)) for first in range(0, simulation.matches, _SHARE)]
-    workers = min(processes, len(shares))
-    if workers == 1:
-        for share in shares:
-            yield play(simulation, share)
-        return
-    # Not forked: a fork copies no threads, and some program that calls this may have some.
-    with _without_ctrl_c():
-        pool = multiprocessing.get_context("spawn").Pool(workers)
-    with pool:
-        yield from pool.imap(partial(play, simulation), shares)
-
-
-@contextmanager
-def _without_ctrl_c() -> Iterator[None]:
-    """Hold Ctrl-C back. Processes that are started meanwhile never see it: this process ends them."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    return shared_out(partial(play, simulation), shares, processes)
 
 
 def play(simulation: Simulation, matches: range) -> Share:
