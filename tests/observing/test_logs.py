@@ -10,6 +10,7 @@ import sys
 from asyncio.subprocess import PIPE
 from collections.abc import Iterator
 from contextlib import AsyncExitStack, suppress
+from functools import partial
 from pathlib import Path
 
 import aiohttp
@@ -21,7 +22,7 @@ from erqiwang_grpc.bounded import Bounded
 from erqiwang_grpc.client.calls import bearer
 from erqiwang_grpc.logs import FIELDS
 from erqiwang_grpc.native_lines import NativeLines
-from erqiwang_grpc.testing import Served, attached, seated
+from erqiwang_grpc.testing import Served, ServerProcess, attached, seated
 from erqiwang_grpc.v1 import room_service_pb2 as pb, seat_service_pb2
 from tests.edge.processes import edge_apart, gateway_key, started, taking
 from tests.service.certificates import Authority
@@ -205,7 +206,27 @@ async def test_a_server_whose_library_tells_everything_ends_and_tells_no_metadat
         for _ in range(4):
             await stack.enter_async_context(attached(served, await seated(served.platform)))
         assert await server.stop() == 0
+        assert [line["streams"] for line in server.lines() if line["message"] == "draining"] == [12]
         assert server.said("native line") > 3
+        assert "SECRET" not in server.log()
+
+
+def _tells(server: ServerProcess, words: str) -> bool:
+    return words in server.log()
+
+
+async def test_a_server_tells_the_names_of_metadata_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRPC_VERBOSITY", "debug")
+    monkeypatch.setenv("GRPC_TRACE", "chttp2_hpack_parser")
+    async with (
+        serving(tmp_path, "--in-memory") as server,
+        grpc.aio.insecure_channel(server.address) as channel,
+    ):
+        with suppress(grpc.aio.AioRpcError):
+            rooms = server.speaking(channel).rooms
+            await rooms.GetServerInfo(pb.GetServerInfoRequest(), metadata=tuple(PLAIN.items()))
+        for name in PLAIN:
+            await eventually(partial(_tells, server, f"HDR:SVR: {name} …"))
         assert "SECRET" not in server.log()
 
 
