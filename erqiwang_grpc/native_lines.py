@@ -27,7 +27,13 @@ _LEVELS: Final = {"I": logging.INFO, "W": logging.WARNING, "E": logging.ERROR, "
 _PREFIX: Final = re.compile(r"([IWEF])\d{4} ")
 """How the library that gRPC logs with (Abseil) begins a line."""
 _CREDENTIAL: Final = re.compile(r"(?i)(authorization\W{1,4}(?:bearer\s+)?|bearer\s+|erq[kg]_)[^\s'\",;\]]+")
-"""With GRPC_TRACE the core of gRPC writes the metadata of calls."""
+_METADATA: Final = re.compile(r"(?:HDR:\w+: |\bkey=)(:?[^\s:]*)")
+"""How the core of gRPC begins to write a piece of metadata with GRPC_TRACE: `HDR:SVR: te: trailers`, `key=te value=…`."""
+_TOLD_METADATA: Final = frozenset(
+    {":authority", ":method", ":path", ":scheme", ":status", "content-type", "te", "user-agent"}
+    | {"grpc-accept-encoding", "grpc-encoding", "grpc-status", "grpc-timeout"}
+)
+"""Metadata whose values are told. Any other may be a credential, whatever its name is."""
 
 
 @final
@@ -37,7 +43,6 @@ class NativeLines:
     def __init__(self, descriptor: int, tell: Tell) -> None:
         self._descriptor = descriptor
         self._tell = tell
-        self._kept = os.dup(descriptor)
         self._reads, writes = os.pipe()
         # Whoever writes may hold the lock that the reading thread needs, so nobody ever waits for room: lines that find
         # the pipe full are lost.
@@ -51,12 +56,16 @@ class NativeLines:
         self._thread.start()
 
     def close(self) -> None:
-        """Give the descriptor back what it was, and tell what was written up to now. Does nothing the second time."""
+        """Tell what was written up to now. What is written later is lost. Does nothing the second time.
+
+        While a process ends, the core of gRPC writes on: past this pipe it would be plain text, with credentials in it.
+        """
         if self._is_closing.is_set():
             return
         self._is_closing.set()
-        os.dup2(self._kept, self._descriptor)
-        os.close(self._kept)
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, self._descriptor)
+        os.close(nowhere)
         # A child may have inherited the pipe's other end, which is then not closed.
         self._thread.join(_JOIN_SECONDS)
 
@@ -82,9 +91,18 @@ class NativeLines:
         if text and self._bound.is_said(time.monotonic()):
             known = _PREFIX.match(text)
             level = _LEVELS[known[1]] if known else logging.WARNING
-            self._tell(level, _CREDENTIAL.sub(r"\1…", text)[:_LONGEST])
+            self._tell(level, _masked(text)[:_LONGEST])
 
     def _tell_left_out(self) -> None:
         number = self._bound.take_left_out()
         if number:
             self._tell(logging.WARNING, f"{number} more lines were left out")
+
+
+def _masked(text: str) -> str:
+    """The line without credentials. Nothing is told after the name of metadata that is not on the list."""
+    for found in _METADATA.finditer(text):
+        if found[1] not in _TOLD_METADATA:
+            text = f"{text[: found.end()]} …"
+            break
+    return _CREDENTIAL.sub(r"\1…", text)

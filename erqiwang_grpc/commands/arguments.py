@@ -9,6 +9,8 @@ from typing import Final
 
 PORT: Final = 50051
 """The port that a server listens on, unless it is told otherwise."""
+_LONGEST_PAUSE: Final = 3600
+"""Seconds. Nobody waits longer for a server that stops: a longer time is a slip, such as milliseconds."""
 
 
 class BadArguments(Exception):
@@ -54,6 +56,14 @@ def not_negative(text: str) -> float:
     if not 0 <= number < float("inf"):
         raise ArgumentTypeError(f"{text!r} is no number from 0 up")
     return number
+
+
+def up_to_an_hour(text: str) -> float:
+    """Seconds from 0 up to an hour."""
+    seconds = not_negative(text)
+    if seconds > _LONGEST_PAUSE:
+        raise ArgumentTypeError(f"{text!r} is longer than an hour: give at most {_LONGEST_PAUSE} seconds")
+    return seconds
 
 
 def host(text: str) -> str:

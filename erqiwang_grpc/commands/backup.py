@@ -37,6 +37,8 @@ def run(arguments: Namespace) -> int:
     try:
         place = stores.place(arguments.store, arguments.data)
         folding.say([_backup(_folder(place), arguments.target)])
+    except BrokenPipeError:
+        raise  # nobody reads what is said any more
     except (NoStore, OSError) as error:
         print(f"erqiwang backup: {error}", file=sys.stderr)
         return NOT_DONE

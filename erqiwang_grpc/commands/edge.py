@@ -18,7 +18,15 @@ from erqiwang_grpc.addresses import joined
 from erqiwang_grpc.client.endings import REFUSED_KEY
 from erqiwang_grpc.collector import calm_the_collector
 from erqiwang_grpc.commands import file_modes, interrupts, open_files
-from erqiwang_grpc.commands.arguments import BadArguments, at_least, between, go_together, host, not_negative, port
+from erqiwang_grpc.commands.arguments import (
+    BadArguments,
+    at_least,
+    between,
+    go_together,
+    host,
+    port,
+    up_to_an_hour,
+)
 from erqiwang_grpc.commands.configuration import make_configurable
 from erqiwang_grpc.commands.server_arguments import add_servers_options, check_tls_options, credentials, key
 from erqiwang_grpc.edge.packets.players import Callback, PlayerFile, Players, Unavailable, players_of
@@ -69,7 +77,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument(
         "--drain-seconds",
-        type=not_negative,
+        type=up_to_an_hour,
         default=5.0,
         help="time over which the closing of the sockets is spread at a stop (default: 5)",
     )

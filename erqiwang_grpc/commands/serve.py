@@ -26,6 +26,7 @@ from erqiwang_grpc.commands.arguments import (
     host,
     not_negative,
     port,
+    up_to_an_hour,
 )
 from erqiwang_grpc.commands.configuration import make_configurable
 from erqiwang_grpc.commands.data_folder import NoStore
@@ -81,11 +82,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--keep-days", type=not_negative, help="delete matches that ended longer ago (default: keep all)"
     )
     parser.add_argument(
-        "--grace", type=not_negative, default=5.0, help="seconds to finish calls in progress at a stop (default: 5)"
+        "--grace", type=up_to_an_hour, default=5.0, help="seconds to finish calls in progress at a stop (default: 5)"
     )
     parser.add_argument(
         "--lame-duck",
-        type=not_negative,
+        type=up_to_an_hour,
         default=0.0,
         metavar="SECONDS",
         help="seconds at a stop between NOT_SERVING and the goodbyes, in which load balancers turn away (default: 0)",
@@ -316,7 +317,8 @@ async def _serve_rooms(arguments: Namespace, prepared: Prepared, keys: KeyFiles,
         )
     )
     stopping: asyncio.Future[signal.Signals] = asyncio.get_running_loop().create_future()
-    _on_signals(stopping, lambda: _reload(arguments, keys, server))
+    hurry = asyncio.Event()
+    _on_signals(stopping, hurry, lambda: _reload(arguments, keys, server))
     try:
         await server.start()
     except RuntimeError:
@@ -337,8 +339,25 @@ async def _serve_rooms(arguments: Namespace, prepared: Prepared, keys: KeyFiles,
         await _give_up(server)
     losing.cancel()
     stopped_by = await stopping
-    await server.stop(arguments.grace, arguments.lame_duck)
+    await _stop(server, arguments.grace, arguments.lame_duck, hurry)
     return 128 + stopped_by if stopped_by is signal.SIGINT else 0
+
+
+async def _stop(server: Server, grace: float, lame_duck: float, hurry: asyncio.Event) -> None:
+    """Stop the server. `hurry`, if it is set in the `lame_duck` seconds, ends them."""
+    if not lame_duck:
+        return await server.stop(grace)
+    hurried = asyncio.create_task(hurry.wait())
+    leaving = asyncio.create_task(server.stop(grace, lame_duck))
+    await asyncio.wait((hurried, leaving), timeout=lame_duck, return_when=asyncio.FIRST_COMPLETED)
+    if hurried.done():
+        # Still in the pause, in which everybody is served, so nothing is cut off.
+        leaving.cancel()
+        log.info("leaving at once")
+        await asyncio.wait((leaving,))
+        return await server.stop(grace)
+    hurried.cancel()
+    return await leaving
 
 
 async def _flush_fails(store: Store) -> None:
@@ -361,9 +380,11 @@ async def _give_up(server: Server) -> Never:
     os._exit(FLUSH_FAILED)
 
 
-def _on_signals(stopping: asyncio.Future[signal.Signals], reload: Callable[[], None]) -> None:
+def _on_signals(stopping: asyncio.Future[signal.Signals], hurry: asyncio.Event, reload: Callable[[], None]) -> None:
     def stop(number: signal.Signals) -> None:
-        if not stopping.done():
+        if stopping.done():
+            hurry.set()
+        else:
             stopping.set_result(number)
 
     loop = asyncio.get_running_loop()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, final
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
 
 _STOP_SECONDS: Final = 3.0
 """How long a server that stops waits for the collector to take its last spans."""
+
+_NO_USER: Final = "a collector's URL has no user and no password: OTEL_EXPORTER_OTLP_HEADERS is for them"
+_ENDPOINTS: Final = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
+"""The variables from which the library takes the collector's URL if no flag names it."""
 
 
 @final
@@ -65,6 +70,10 @@ def prepared(arguments: Namespace) -> Tracing:
     """The traces that the flags ask for, which `check` has seen. Raises `BadArguments`."""
     if arguments.traces == "none":
         return Tracing()
+    if arguments.traces_endpoint is None:
+        for name in _ENDPOINTS:
+            if "@" in os.environ.get(name, ""):
+                raise BadArguments(f"{name}: {_NO_USER}")
     try:
         # Imported here, because most servers have no traces, and may not have the library.
         from erqiwang_grpc.traces import Traces  # noqa: PLC0415  # see above
@@ -77,11 +86,11 @@ def prepared(arguments: Namespace) -> Tracing:
 
 
 def _endpoint(text: str) -> str:
-    if not text.startswith(("http://", "https://")):
-        raise ArgumentTypeError(f"{text!r} is no URL such as http://127.0.0.1:4317")
     if "@" in text:
         # The library writes the address into its log. What is given is not repeated, because it may hold a password.
-        raise ArgumentTypeError("a collector's URL has no user and no password: OTEL_EXPORTER_OTLP_HEADERS is for them")
+        raise ArgumentTypeError(_NO_USER)
+    if not text.startswith(("http://", "https://")):
+        raise ArgumentTypeError(f"{text!r} is no URL such as http://127.0.0.1:4317")
     return text
 
 

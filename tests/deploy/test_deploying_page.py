@@ -1,7 +1,10 @@
 """docs/deploying.md: the times of its table are those of the files."""
 
 import re
+import shutil
+import subprocess
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 import pytest
@@ -76,3 +79,12 @@ def test_a_row_is_what_the_file_says(row: tuple[str, str, str, str, str, str]) -
 
 def test_every_place_has_a_row() -> None:
     assert len(ROW.findall(PAGE)) == 7
+
+
+def test_the_page_can_be_pasted_from_its_top(tmp_path: Path) -> None:
+    """Secrets are made once, however many of its sections say how."""
+    lines = [line for line in PAGE.splitlines() if "deploy/secrets.sh" in line and "](" not in line]
+    assert len(lines) > 1
+    (tmp_path / "deploy").mkdir()
+    shutil.copy(DEPLOY / "secrets.sh", tmp_path / "deploy")
+    subprocess.run(["sh", "-ec", "\n".join(lines)], cwd=tmp_path, check=True)

@@ -3,12 +3,14 @@
 import ast
 import asyncio
 import json
+import os
 import re
 import ssl
 import sys
 from asyncio.subprocess import PIPE
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
+from functools import partial
 from pathlib import Path
 
 import aiohttp
@@ -19,7 +21,8 @@ from erqiwang_grpc import calls
 from erqiwang_grpc.bounded import Bounded
 from erqiwang_grpc.client.calls import bearer
 from erqiwang_grpc.logs import FIELDS
-from erqiwang_grpc.testing import Served, attached, seated
+from erqiwang_grpc.native_lines import NativeLines
+from erqiwang_grpc.testing import Served, ServerProcess, attached, seated
 from erqiwang_grpc.v1 import room_service_pb2 as pb, seat_service_pb2
 from tests.edge.processes import edge_apart, gateway_key, started, taking
 from tests.service.certificates import Authority
@@ -182,6 +185,66 @@ async def test_what_nobody_catches_and_warnings_and_native_text_are_json() -> No
     assert any("a warning" in line["message"] for line in lines)
     assert b"\x1b" not in errors
     assert "a hand of" not in errors.decode()
+
+
+TELLING = "http,call,metadata,channel,http2_stream_state,chttp2_hpack_parser,server_channel,flowctl,op_failure,api"
+PLAIN = {"authorization": "PLAIN-SECRET", "x-api-key": "KEY-SECRET", "cookie": "a=COOKIE-SECRET; b=LAST-SECRET"}
+
+
+async def test_a_server_whose_library_tells_everything_ends_and_tells_no_metadata(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Lines come faster than anybody can read them, some while the library holds the lock of the interpreter."""
+    monkeypatch.setenv("GRPC_VERBOSITY", "debug")
+    monkeypatch.setenv("GRPC_TRACE", TELLING)
+    async with AsyncExitStack() as stack:
+        server = await stack.enter_async_context(serving(tmp_path, "--in-memory", "--grace", "1"))
+        channel = await stack.enter_async_context(grpc.aio.insecure_channel(server.address))
+        served = server.speaking(channel)
+        with suppress(grpc.aio.AioRpcError):
+            await served.rooms.GetServerInfo(pb.GetServerInfoRequest(), metadata=tuple(PLAIN.items()))
+        for _ in range(4):
+            await stack.enter_async_context(attached(served, await seated(served.platform)))
+        assert await server.stop() == 0
+        assert [line["streams"] for line in server.lines() if line["message"] == "draining"] == [12]
+        assert server.said("native line") > 3
+        assert "SECRET" not in server.log()
+
+
+def _tells(server: ServerProcess, words: str) -> bool:
+    return words in server.log()
+
+
+async def test_a_server_tells_the_names_of_metadata_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRPC_VERBOSITY", "debug")
+    monkeypatch.setenv("GRPC_TRACE", "chttp2_hpack_parser")
+    async with (
+        serving(tmp_path, "--in-memory") as server,
+        grpc.aio.insecure_channel(server.address) as channel,
+    ):
+        with suppress(grpc.aio.AioRpcError):
+            rooms = server.speaking(channel).rooms
+            await rooms.GetServerInfo(pb.GetServerInfoRequest(), metadata=tuple(PLAIN.items()))
+        for name in PLAIN:
+            await eventually(partial(_tells, server, f"HDR:SVR: {name} …"))
+        assert "SECRET" not in server.log()
+
+
+def test_only_metadata_on_the_list_is_told() -> None:
+    told: list[str] = []
+    reads, writes = os.pipe()
+    lines = NativeLines(writes, lambda _, line: told.append(line))
+    trace = "I1201 06:31:31.569476    7112 hpack_parser.cc:713] HTTP:1:HDR:SVR: "
+    for name, value in PLAIN.items():
+        os.write(writes, f"{trace}{name}: {value}\nkey={name} value=53 45 4b '{value}'\n".encode())
+    os.write(writes, f"{trace}:path: /a\n{trace}te: trailers {trace}x-two: SECRET\n".encode())
+    lines.close()
+    os.close(reads)
+    os.close(writes)
+    assert len(told) == 2 * len(PLAIN) + 2
+    assert not [line for line in told if "SECRET" in line or "53 45" in line]
+    assert told[-2].endswith(":path: /a")
+    assert "te: trailers" in told[-1]
 
 
 FULL_PIPE = """

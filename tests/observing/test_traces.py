@@ -233,6 +233,7 @@ def test_a_server_without_traces_loads_no_opentelemetry() -> None:
         (["--traces-endpoint", "http://127.0.0.1:1"], "--traces-endpoint is for --traces otlp"),
         (["--traces", "otlp", "--traces-endpoint", "127.0.0.1:1"], "is no URL"),
         (["--traces", "otlp", "--traces-endpoint", "http://u:hidden@127.0.0.1:1"], "no user and no password"),
+        (["--traces", "otlp", "--traces-endpoint", "u:hidden@127.0.0.1:1"], "no user and no password"),
         (["--traces", "otlp", "--traces-ratio", "2"], "is no number from 0 to 1"),
     ],
 )
@@ -241,6 +242,16 @@ def test_flags_that_cannot_be_followed(tmp_path: Path, arguments: list[str], sai
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 2
     assert said in done.stderr
+    assert "hidden" not in done.stderr
+
+
+@pytest.mark.parametrize("name", ["OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"])
+def test_a_variable_holds_no_password_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv(name, "http://u:hidden@127.0.0.1:1")
+    command = [sys.executable, "-m", "erqiwang_grpc", "serve", "--in-memory", "--port", "0", "--data", str(tmp_path)]
+    done = subprocess.run([*command, "--traces", "otlp"], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert f"{name}: a collector's URL has no user and no password" in done.stderr
     assert "hidden" not in done.stderr
 
 

@@ -1,6 +1,7 @@
 """Leaving: a server that is told to go tells its seats, loses nothing, and the next one goes on where it stopped."""
 
 import asyncio
+import signal
 from functools import partial
 from pathlib import Path
 from typing import TypeAlias
@@ -11,8 +12,9 @@ from grpc_health.v1 import health_pb2
 
 from erqiwang_grpc.client import SeatClient, refusal_of
 from erqiwang_grpc.client.calls import bearer
+from erqiwang_grpc.testing import NotStarted
 from erqiwang_grpc.v1 import bidding_pb2, room_pb2, room_service_pb2, seat_service_pb2 as pb, view_pb2
-from tests.service.processes import serving
+from tests.service.processes import LOG, serving
 from tests.service.tables import (
     PATIENCE,
     RawSeat,
@@ -98,6 +100,32 @@ async def test_a_lame_duck_serves_on_and_says_that_it_leaves(tmp_path: Path) -> 
         assert told[-1].goodbye.reason == pb.Goodbye.REASON_DRAINING
         assert (await late.rest())[-1].goodbye.reason == pb.Goodbye.REASON_DRAINING
         assert await stopping == 0
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
+async def test_a_second_signal_ends_the_pause(tmp_path: Path, number: signal.Signals, status: int) -> None:
+    async with (
+        serving(tmp_path, "--lame-duck", "600") as server,
+        grpc.aio.insecure_channel(server.address) as channel,
+    ):
+        served = server.speaking(channel)
+        table = await seated(served.platform)
+        seat = RawSeat(served, table.tokens[0])
+        await seat.attach()
+        server.process.send_signal(number)
+        await eventually(lambda: server.said("leaving") == 1)
+        server.process.send_signal(number)
+        assert (await seat.rest())[-1].goodbye.reason == pb.Goodbye.REASON_DRAINING
+        assert await asyncio.wait_for(server.process.wait(), PATIENCE) == status
+        assert [server.said(each) for each in ("leaving", "draining", "drained", "stopped")] == [1, 1, 1, 1]
+
+
+@pytest.mark.parametrize("flag", ["--lame-duck", "--grace"])
+async def test_a_pause_of_years_is_refused(tmp_path: Path, flag: str) -> None:
+    with pytest.raises(NotStarted):
+        async with serving(tmp_path, flag, "1e9"):
+            pass
+    assert "is longer than an hour" in (tmp_path / LOG).read_text()
 
 
 async def test_a_stream_that_attaches_too_late_is_told_to_go(service: Service) -> None:
