@@ -2,11 +2,10 @@
 
 import asyncio
 import logging
-import signal
 import ssl
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields
 from ipaddress import ip_network
 from pathlib import Path
@@ -17,7 +16,7 @@ import uvloop
 from erqiwang_grpc.addresses import joined
 from erqiwang_grpc.client.endings import REFUSED_KEY
 from erqiwang_grpc.collector import calm_the_collector
-from erqiwang_grpc.commands import file_modes, interrupts, open_files
+from erqiwang_grpc.commands import file_modes, open_files, signals
 from erqiwang_grpc.commands.arguments import (
     BadArguments,
     at_least,
@@ -29,6 +28,7 @@ from erqiwang_grpc.commands.arguments import (
 )
 from erqiwang_grpc.commands.configuration import make_configurable
 from erqiwang_grpc.commands.server_arguments import add_servers_options, check_tls_options, credentials, key
+from erqiwang_grpc.commands.signals import Signals
 from erqiwang_grpc.edge.packets.players import Callback, PlayerFile, Players, Unavailable, players_of
 from erqiwang_grpc.edge.serving import CannotListen, Running, running
 from erqiwang_grpc.edge.settings import Limits, Network, Settings
@@ -144,7 +144,7 @@ def run(arguments: Namespace) -> int:
         print(f"erqiwang edge: {bad}", file=sys.stderr)
         return CANNOT_START
     file_modes.warn((arguments.key_file, arguments.tls_key, arguments.client_key))
-    return interrupts.run(_serve(settings, arguments), uvloop.new_event_loop)
+    return signals.run(_serve(settings, arguments), uvloop.new_event_loop)
 
 
 def _settings(arguments: Namespace) -> Settings:
@@ -209,21 +209,23 @@ def _no_password() -> str:
 
 async def _serve(settings: Settings, arguments: Namespace) -> int:
     open_files.allow(settings.limits.connections)
-    stopping: asyncio.Future[signal.Signals] = asyncio.get_running_loop().create_future()
-    _on_signals(stopping, lambda: _reload(settings, arguments))
+    told = Signals()
+    if told.stopping.done():
+        return told.stopped_while_starting()
+    told.on_reload(lambda: _reload(settings, arguments))
     try:
         async with running(settings) as edge:
             calm_the_collector()
             print(f"erqiwang edge serves on {joined(settings.host, edge.port)}", flush=True)
-            return await _until_stopped(edge, stopping, arguments.drain_seconds)
+            return await _until_stopped(edge, told, arguments.drain_seconds)
     except CannotListen as refused:
         print(f"erqiwang edge: {refused}: choose another --port or --status-port", file=sys.stderr)
         return CANNOT_START
 
 
-async def _until_stopped(edge: Running, stopping: asyncio.Future[signal.Signals], drain_seconds: float) -> int:
+async def _until_stopped(edge: Running, told: Signals, drain_seconds: float) -> int:
     ending = asyncio.create_task(edge.edge.ended())
-    await asyncio.wait((ending, stopping), return_when=asyncio.FIRST_COMPLETED)
+    await asyncio.wait((ending, told.stopping), return_when=asyncio.FIRST_COMPLETED)
     if ending.done():
         ended = ending.result()
         why = (
@@ -235,9 +237,9 @@ async def _until_stopped(edge: Running, stopping: asyncio.Future[signal.Signals]
         )
         return STREAM_ENDED
     ending.cancel()
-    stopped_by = await stopping
+    await told.stopping
     await edge.edge.drain(drain_seconds)
-    return 128 + stopped_by if stopped_by is signal.SIGINT else 0
+    return told.status
 
 
 def _reload(settings: Settings, arguments: Namespace) -> None:
@@ -252,14 +254,3 @@ def _reload(settings: Settings, arguments: Namespace) -> None:
         log.error("certificate refused", extra={"path": str(arguments.tls_cert), "why": str(bad)})  # noqa: TRY400  # the reason says all
     else:
         log.info("certificate reloaded", extra={"path": str(arguments.tls_cert)})
-
-
-def _on_signals(stopping: asyncio.Future[signal.Signals], reload: Callable[[], None]) -> None:
-    def stop(number: signal.Signals) -> None:
-        if not stopping.done():
-            stopping.set_result(number)
-
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop, number)
-    loop.add_signal_handler(signal.SIGHUP, reload)

@@ -1,22 +1,23 @@
 """`erqiwang serve`: runs the server until it is stopped."""
 
+from __future__ import annotations
+
 import asyncio
 import logging
 import os
-import signal
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Final, Never, final
+from typing import TYPE_CHECKING, Final, Never, final
 
 import uvloop
 
 from erqiwang_grpc.addresses import joined
 from erqiwang_grpc.auth.files import KeyFileRefused, KeyFiles, open_key_files
 from erqiwang_grpc.collector import calm_the_collector
-from erqiwang_grpc.commands import data_folder, file_modes, interrupts, open_files, stores, tracing
+from erqiwang_grpc.commands import data_folder, file_modes, open_files, signals, stores, tracing
 from erqiwang_grpc.commands.arguments import (
     PORT,
     BadArguments,
@@ -30,6 +31,7 @@ from erqiwang_grpc.commands.arguments import (
 )
 from erqiwang_grpc.commands.configuration import make_configurable
 from erqiwang_grpc.commands.data_folder import NoStore
+from erqiwang_grpc.commands.signals import Signals
 from erqiwang_grpc.commands.stores import InDatabase, InFolder, Opened, Place
 from erqiwang_grpc.commands.tracing import Tracing
 from erqiwang_grpc.logs import LEVELS, write_to_standard_error
@@ -40,6 +42,9 @@ from erqiwang_grpc.store.address import is_url
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.store.sqlite import SqliteStore
 from erqiwang_grpc.store.wakeup import ProcessWakeup
+
+if TYPE_CHECKING:
+    from erqiwang_grpc.monitoring.port import Port
 
 log = logging.getLogger(__name__)
 
@@ -187,9 +192,8 @@ def run(arguments: Namespace) -> int:
     write_to_standard_error(arguments.log_level)
     prepared = _prepare(arguments)
     if isinstance(prepared, CannotStart):
-        print(f"erqiwang serve: {prepared.why}", file=sys.stderr)
-        return CANNOT_START
-    return interrupts.run(_serve(arguments, prepared), uvloop.new_event_loop)
+        return _cannot_start(prepared)
+    return signals.run(_serve(arguments, prepared), uvloop.new_event_loop)
 
 
 @final
@@ -282,23 +286,67 @@ def _open_keys(arguments: Namespace, place: Place | None) -> KeyFiles | CannotSt
 
 
 async def _serve(arguments: Namespace, prepared: Prepared) -> int:
+    told = Signals()
     open_files.allow(prepared.limits.connections)
-    opened = await _open(prepared.place)
-    if isinstance(opened, CannotStart):
-        print(f"erqiwang serve: {opened.why}", file=sys.stderr)
-        return CANNOT_START
+    metrics = await _open_metrics(arguments)
+    if isinstance(metrics, CannotStart):
+        return _cannot_start(metrics)
     try:
-        keys = _open_keys(arguments, prepared.place)
-        if isinstance(keys, CannotStart):
-            print(f"erqiwang serve: {keys.why}", file=sys.stderr)
-            return CANNOT_START
-        return await _serve_rooms(arguments, prepared, keys, opened)
+        return await _serve_store(arguments, prepared, told, metrics)
     finally:
         await prepared.tracing.stop()
+        if metrics is not None:
+            await metrics.close()
+
+
+async def _open_metrics(arguments: Namespace) -> Port | CannotStart | None:
+    """Open the port for metrics and health before anything that may have to wait; None without `--metrics-port`."""
+    if arguments.metrics_port is None:
+        return None
+    # Imported here, so that a server without metrics does not load what writes them.
+    from erqiwang_grpc.monitoring.port import Port  # noqa: PLC0415  # see above
+    from erqiwang_grpc.rpc.metrics import starting  # noqa: PLC0415  # see above
+
+    port = Port(starting())
+    try:
+        await port.open(arguments.host, arguments.metrics_port)
+    except OSError as error:
+        address = joined(arguments.host, arguments.metrics_port)
+        return CannotStart(f"{address}: {error.strerror}: choose another --metrics-port")
+    log.info("metrics", extra={"address": joined(arguments.host, port.port)})
+    return port
+
+
+async def _serve_store(arguments: Namespace, prepared: Prepared, told: Signals, metrics: Port | None) -> int:
+    if told.stopping.done():
+        return told.stopped_while_starting()
+    opening = _open(prepared.place)
+    # A database is waited for. A file is opened in a moment, by a thread that cannot be cancelled.
+    waits = isinstance(prepared.place, InDatabase)
+    opened = await told.unless_stopped(opening) if waits else await opening
+    if opened is None:
+        return told.stopped_while_starting()
+    if isinstance(opened, CannotStart):
+        return _cannot_start(opened)
+    try:
+        if told.stopping.done():
+            return told.stopped_while_starting()
+        keys = _open_keys(arguments, prepared.place)
+        if isinstance(keys, CannotStart):
+            return _cannot_start(keys)
+        return await _serve_rooms(arguments, prepared, keys, opened, told, metrics)
+    finally:
         await opened.store.close()
 
 
-async def _serve_rooms(arguments: Namespace, prepared: Prepared, keys: KeyFiles, opened: Opened) -> int:
+def _cannot_start(cannot: CannotStart) -> int:
+    print(f"erqiwang serve: {cannot.why}", file=sys.stderr)
+    return CANNOT_START
+
+
+async def _serve_rooms(
+    arguments: Namespace, prepared: Prepared, keys: KeyFiles, opened: Opened, told: Signals, metrics: Port | None
+) -> int:
     server = Server(
         Settings(
             store=opened.store,
@@ -312,35 +360,28 @@ async def _serve_rooms(arguments: Namespace, prepared: Prepared, keys: KeyFiles,
             channelz=arguments.channelz,
             limits=prepared.limits,
             keep_days=arguments.keep_days,
-            metrics_port=arguments.metrics_port,
+            metrics=metrics,
             spans=prepared.tracing.spans,
         )
     )
-    stopping: asyncio.Future[signal.Signals] = asyncio.get_running_loop().create_future()
-    hurry = asyncio.Event()
-    _on_signals(stopping, hurry, lambda: _reload(arguments, keys, server))
     try:
         await server.start()
     except RuntimeError:
         # gRPC has printed the exact error on standard error.
         fit = "" if prepared.tls is None else ", or see whether --tls-cert, --tls-key and --client-ca are PEM and fit"
         address = joined(arguments.host, arguments.port)
-        print(f"erqiwang serve: {address} cannot be listened on: choose another --host or --port{fit}", file=sys.stderr)
-        return CANNOT_START
-    except OSError as error:
-        address = joined(arguments.host, arguments.metrics_port)
-        print(f"erqiwang serve: {address}: {error.strerror}: choose another --metrics-port", file=sys.stderr)
-        return CANNOT_START
+        return _cannot_start(CannotStart(f"{address} cannot be listened on: choose another --host or --port{fit}"))
+    told.on_reload(lambda: _reload(arguments, keys, server))
     calm_the_collector()
     print(f"erqiwang serves on {joined(arguments.host, server.port)}", flush=True)
     losing = asyncio.create_task(_flush_fails(opened.store))
-    await asyncio.wait((losing, stopping), return_when=asyncio.FIRST_COMPLETED)
+    await asyncio.wait((losing, told.stopping), return_when=asyncio.FIRST_COMPLETED)
     if losing.done():
         await _give_up(server)
     losing.cancel()
-    stopped_by = await stopping
-    await _stop(server, arguments.grace, arguments.lame_duck, hurry)
-    return 128 + stopped_by if stopped_by is signal.SIGINT else 0
+    await told.stopping
+    await _stop(server, arguments.grace, arguments.lame_duck, told.hurry)
+    return told.status
 
 
 async def _stop(server: Server, grace: float, lame_duck: float, hurry: asyncio.Event) -> None:
@@ -378,19 +419,6 @@ async def _give_up(server: Server) -> Never:
     await server.stop(_LAST_WORDS)
     logging.shutdown()
     os._exit(FLUSH_FAILED)
-
-
-def _on_signals(stopping: asyncio.Future[signal.Signals], hurry: asyncio.Event, reload: Callable[[], None]) -> None:
-    def stop(number: signal.Signals) -> None:
-        if stopping.done():
-            hurry.set()
-        else:
-            stopping.set_result(number)
-
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop, number)
-    loop.add_signal_handler(signal.SIGHUP, reload)
 
 
 def _reload(arguments: Namespace, keys: KeyFiles, server: Server) -> None:

@@ -86,8 +86,12 @@ class Port:
             raise OSError(error.errno, os.strerror(error.errno)) from error
         self.port = self._server.sockets[0].getsockname()[1]
 
+    def tell(self, watched: Watched) -> None:
+        """Tell this of the process from now on."""
+        self._watched = watched
+
     async def close(self) -> None:
-        """Close the port and all its connections."""
+        """Close the port and all its connections. Does nothing the second time."""
         if self._server is not None:
             self._server.close()
         # A connection that was accepted a moment ago begins to be served only now.

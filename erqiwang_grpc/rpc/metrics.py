@@ -18,6 +18,7 @@ from prometheus_client.metrics_core import Metric
 from erqiwang_grpc.events.batches import batch_of
 from erqiwang_grpc.monitoring.families import counters, gauge, gauges, histogram, histograms
 from erqiwang_grpc.monitoring.loop_lag import LoopLag
+from erqiwang_grpc.monitoring.port import Watched
 from erqiwang_grpc.monitoring.process import Process
 from erqiwang_grpc.reasons import Reason
 from erqiwang_grpc.rooms.closing import Closing
@@ -50,6 +51,25 @@ class Streams:
     most: int
 
 
+STARTING: Final = "the server is starting"
+READY: Final = "1 while the server serves."
+
+
+def starting() -> Watched:
+    """What the port tells while a server starts: the process, and that it is not ready."""
+    process = _process()
+
+    def families() -> Iterator[Metric]:
+        yield gauge("erqiwang_ready", READY, 0)
+        yield from process.collect()
+
+    return Watched(families, lambda: STARTING)
+
+
+def _process() -> Process:
+    return Process({"core": _build(decide), "service": _build(batch_of)})
+
+
 @final
 class ServerMetrics:
     """The metrics of one server."""
@@ -67,7 +87,7 @@ class ServerMetrics:
         self._calls = calls
         self._store = store
         self._lag = lag
-        self._process = Process({"core": _build(decide), "service": _build(batch_of)})
+        self._process = _process()
         self._gauges = gauges
         self._streams = streams
 

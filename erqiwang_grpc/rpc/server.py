@@ -88,8 +88,8 @@ class Settings:
     limits: Limits = field(default_factory=Limits)
     keep_days: float | None = None
     """Days that a match is kept after its end; then it is deleted. None keeps all."""
-    metrics_port: int | None = None
-    """The port for scraping metrics; 0 takes a free one, None serves no metrics."""
+    metrics: Port | None = None
+    """The open port for metrics and health, which the server closes at its end; None for none."""
     wakeup: Wakeup = field(default_factory=ProcessWakeup)
     """What wakes the rooms and watchers of all nodes that share the store."""
     side_messages: SideMessages | None = None
@@ -140,13 +140,12 @@ class Server:
         self._tasks: list[asyncio.Task[None]] = []
         self._certificates: _Certificates | None = None
         self.port = 0
-        self.metrics: Port | None = None
         self._is_started = False
 
     async def start(self) -> None:
-        """Open the ports and begin to serve. Raises `RuntimeError` or `OSError` if a port cannot be opened."""
-        if self._settings.metrics_port is not None:
-            self.metrics = await self._open_metrics(self._settings.metrics_port)
+        """Open the port and begin to serve. Raises `RuntimeError` if the port cannot be opened."""
+        if self._settings.metrics is not None:
+            self._tell_metrics(self._settings.metrics)
         self._server.add_generic_rpc_handlers((self.seats.handler(), self.gateways.handler()))
         room_service_pb2_grpc.add_RoomServiceServicer_to_server(self._platforms, self._server)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
@@ -173,8 +172,6 @@ class Server:
         ]
         if self._settings.keep_days is not None:
             self._tasks.append(asyncio.create_task(self._delete_old_matches(self._settings.keep_days)))
-        if self.metrics is not None:
-            log.info("metrics", extra={"address": joined(self._settings.host, self.metrics.port)})
         log.info("serving", extra={"address": joined(self._settings.host, self.port)})
 
     def use(self, tls: Tls) -> None:
@@ -219,8 +216,8 @@ class Server:
             task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await task
-        if self.metrics is not None:
-            await self.metrics.close()
+        if self._settings.metrics is not None:
+            await self._settings.metrics.close()
         log.info("stopped", extra={"address": joined(self._settings.host, self.port)})
 
     @property
@@ -228,14 +225,14 @@ class Server:
         """The number of open streams of all kinds."""
         return self.seats.streams + self.gateways.streams + self._platforms.watchers + self.spectating.streams
 
-    async def _open_metrics(self, port: int) -> Port:
+    def _tell_metrics(self, port: Port) -> None:
         # Imported here, so that a server without metrics does not load what writes them.
-        from erqiwang_grpc.monitoring.port import Port, Watched  # noqa: PLC0415  # see above
-        from erqiwang_grpc.rpc.metrics import Gauge, ServerMetrics, Streams  # noqa: PLC0415  # see above
+        from erqiwang_grpc.monitoring.port import Watched  # noqa: PLC0415  # see above
+        from erqiwang_grpc.rpc.metrics import READY, Gauge, ServerMetrics, Streams  # noqa: PLC0415  # see above
 
         rooms, limits, lag = self.rooms, self._settings.limits, LoopLag()
         gauges = (
-            Gauge("ready", "1 while the server serves.", lambda: self.why_not_ready is None),
+            Gauge("ready", READY, lambda: self.why_not_ready is None),
             Gauge("rooms", "Rooms in memory.", lambda: len(rooms.live)),
             Gauge("rooms_open", "Rooms in memory, or waiting for their seats.", lambda: rooms.open),
             Gauge("rooms_limit", "Most rooms that may be open.", lambda: limits.rooms),
@@ -252,10 +249,8 @@ class Server:
             "reflection": Streams(lambda: self._reflections.taken, limits.reflections),
         }
         metrics = ServerMetrics(self.counters, self._calls, self._settings.store, lag, gauges, kinds)
-        opened = Port(Watched(metrics.collect, lambda: self.why_not_ready))
-        await opened.open(self._settings.host, port)
+        port.tell(Watched(metrics.collect, lambda: self.why_not_ready))
         self._tasks.append(asyncio.create_task(lag.watch()))
-        return opened
 
     @property
     def why_not_ready(self) -> str | None:

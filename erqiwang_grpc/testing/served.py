@@ -12,7 +12,7 @@ from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import time_ns
-from typing import Final, final
+from typing import TYPE_CHECKING, Final, final
 
 import grpc
 
@@ -39,6 +39,9 @@ from erqiwang_grpc.store import Store, StoreId, TimeNs
 from erqiwang_grpc.store.memory import MemoryStore
 from erqiwang_grpc.testing.folder import guarded_folder
 from erqiwang_grpc.v1 import gateway_service_pb2_grpc, room_service_pb2_grpc, seat_service_pb2_grpc
+
+if TYPE_CHECKING:
+    from erqiwang_grpc.monitoring.port import Port
 
 ROOMY: Final = Limits(commands_per_second=100_000, platform_calls_per_second=100_000)
 """Limits for tests, which play faster than people."""
@@ -111,6 +114,8 @@ class Service(Served):
     keys: KeyFiles
     folder: Path
     """The folder of its key files."""
+    metrics: Port | None = None
+    """The port of its metrics and health."""
 
     @property
     def kept(self) -> Rooms:
@@ -165,6 +170,7 @@ async def served(
         opened = open_key_files(folder, None, None)
         assert isinstance(opened, Opened), opened
         kept = MemoryStore() if store is None else store
+        metrics = None if metrics_port is None else await _metrics(metrics_port)
         server = Server(
             Settings(
                 kept,
@@ -175,7 +181,7 @@ async def served(
                 monotonic=SystemMonotonic() if monotonic is None else monotonic,
                 tls=tls,
                 host="127.0.0.1",
-                metrics_port=metrics_port,
+                metrics=metrics,
                 channelz=channelz,
             )
         )
@@ -184,9 +190,19 @@ async def served(
             address = f"127.0.0.1:{server.port}"
             async with grpc.aio.insecure_channel(address) as channel:
                 key = (folder / FIRST_KEY).read_text().strip()
-                yield Service(channel, address, key, server, kept, opened.files, folder)
+                yield Service(channel, address, key, server, kept, opened.files, folder, metrics)
         finally:
             await server.stop(_GRACE)
+
+
+async def _metrics(port: int) -> Port:
+    # Imported here, so that a server without metrics does not load what writes them.
+    from erqiwang_grpc.monitoring.port import Port  # noqa: PLC0415  # see above
+    from erqiwang_grpc.rpc.metrics import starting  # noqa: PLC0415  # see above
+
+    opened = Port(starting())
+    await opened.open("127.0.0.1", port)
+    return opened
 
 
 @final

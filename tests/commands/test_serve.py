@@ -83,7 +83,7 @@ def test_a_file_in_place_of_the_folder(tmp_path: Path, capsys: pytest.CaptureFix
 
 def test_a_new_folder_is_its_users_alone(tmp_path: Path) -> None:
     folder = tmp_path / "data"
-    assert main(["serve", "--data", str(folder), "--tls-cert", "cert.pem"]) == 2
+    assert main(["serve", "--data", str(folder), "--tls-cert", "cert.pem", "--tls-key", "key.pem"]) == 2
     assert folder.stat().st_mode & 0o777 == 0o700
 
 

@@ -42,8 +42,8 @@ SEATS = "erqiwang.v1.SeatService"
 
 
 def port_of(service: Service) -> int:
-    assert service.server.metrics is not None
-    return service.server.metrics.port
+    assert service.metrics is not None
+    return service.metrics.port
 
 
 async def text_of(port: int) -> str:

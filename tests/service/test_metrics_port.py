@@ -125,8 +125,8 @@ async def test_idle_connections_cost_no_thread_and_keep_nobody_away(port: int) -
 
 async def test_connections_are_limited_in_number(tmp_path: Path) -> None:
     async with served(tmp_path, metrics_port=0) as service, AsyncExitStack() as stack:
-        assert service.server.metrics is not None
-        kept = service.server.metrics._serving  # what is limited
+        assert service.metrics is not None
+        kept = service.metrics._serving  # what is limited
         for _ in range(3 * ports.CONNECTIONS):
             _, writer = await asyncio.open_connection("127.0.0.1", port_of(service))
             stack.callback(writer.close)
