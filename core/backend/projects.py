@@ -25,7 +25,7 @@ service: Final = Backend(
         "MANIFEST.in",
         "README.md",
         "core/backend",
-        "docs/cards.json",
+        "docs",
         "proto",
         "pyproject.toml",
     ),

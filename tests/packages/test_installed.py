@@ -135,6 +135,26 @@ def test_the_schemas_and_the_cards_are_in_the_wheel_and_in_the_sources(built: Pa
     assert schemas | {"docs/cards.json", "README.md", "LICENSE", "CHANGELOG.md", "core/backend/compiling.py"} <= held
 
 
+@pytest.mark.parametrize("package", ["core", "grpc"])
+def test_no_link_of_a_readme_leads_nowhere_on_a_package_index(built: Path, package: str) -> None:
+    with ZipFile(file_of(built, f"erqiwang_{package}*.whl")) as wheel:
+        metadata = next(name for name in wheel.namelist() if name.endswith("METADATA"))
+        text = wheel.read(metadata).decode()
+    assert text.count("\n# erqiwang") == 1
+    assert [link for link in re.findall(r"\]\(([^)]*)\)", text) if not link.startswith("https://")] == []
+
+
+@pytest.mark.parametrize(
+    ("wheel", "folder"),
+    [("core", "core/erqiwang_core"), ("core", "core/erqiwang_environment"), ("grpc", "erqiwang_grpc")],
+)
+def test_every_module_is_in_its_wheel(built: Path, wheel: str, folder: str) -> None:
+    root = REPOSITORY / folder
+    modules = {f"{root.name}/{path.relative_to(root).as_posix()}" for path in root.rglob("*.py")}
+    with ZipFile(file_of(built, f"erqiwang_{wheel}*.whl")) as held:
+        assert modules <= set(held.namelist())
+
+
 def test_every_package_has_a_readme_a_licence_and_classifiers(built: Path) -> None:
     for wheel in built.glob("*.whl"):
         with ZipFile(wheel) as held:
