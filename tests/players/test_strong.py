@@ -6,12 +6,13 @@ from random import Random
 
 import pytest
 from erqiwang_core.kernel.cards import Suit
-from erqiwang_core.kernel.shapes import Throw
-from erqiwang_core.kernel.trump import GROUPS, SuitTrump
+from erqiwang_core.kernel.shapes import Throw, component, components
+from erqiwang_core.kernel.trump import GROUPS, Group, SuitTrump
 from erqiwang_core.match import Running
 from erqiwang_core.notation import read
 from erqiwang_core.options import Deck, FourPlayer, RoomOptions, ThreePlayer
 from erqiwang_core.players import CAREFUL, Glance, RandomLegal, Sensible, Step, Strong, contest, shuffles, worlds_each
+from erqiwang_core.players.outlook import outlook, sure_throw
 from erqiwang_core.players.reading import is_void, rules_of, unseen
 from erqiwang_core.players.strong.card_choice import considered
 from erqiwang_core.players.strong.choosing import compared
@@ -19,6 +20,7 @@ from erqiwang_core.players.strong.known_deal import KnownDeal
 from erqiwang_core.players.strong.places import Row, places
 from erqiwang_core.players.strong.playout import play_out
 from erqiwang_core.players.strong.stakes import chips, stakes_of, surrendered
+from erqiwang_core.players.strong.throws import led_if_it_fails, likely_throw, stands
 from erqiwang_core.players.strong.worlds import Worlds
 from erqiwang_core.playing import CardsFollowed, CardsLed, Play, Playing, SignalKind, Signalled
 from erqiwang_core.scoring import Surrendered
@@ -99,6 +101,40 @@ def test_what_beats_a_lead(led: str, answer: str, beats: bool) -> None:
     deal.lead(first)
     deal.follow(second)
     assert deal.ahead == beats
+
+
+def test_a_throw_stands_or_fails_as_the_rules_say() -> None:
+    failed = stood = 0
+    for seed in range(3):
+        for step, deal in plays(RoomOptions(), RandomLegal(), seed):
+            for event in step.events:
+                if not isinstance(event, CardsLed):
+                    continue
+                thrown = event.cards if event.attempted is None else event.attempted
+                if component(deal.order, Group.TRUMPS, thrown) is not None or thrown & ~deal.order.cards[Group.TRUMPS]:
+                    continue
+                tables = places(deal.order.trump)
+                known = KnownDeal(tables, [int(tables.row(hand)) for hand in deal.hands], 0, event.seat, 0)
+                assert stands(known, components(deal.order, thrown)) == (event.attempted is None)
+                if event.attempted is None:
+                    stood += 1
+                else:
+                    failed += 1
+                    assert led_if_it_fails(tables, thrown) == tables.row(event.cards)
+    assert min(failed, stood) > 3
+
+
+def test_a_throw_that_may_fail_is_considered_where_few_cards_beat_it() -> None:
+    found = 0
+    for seed in range(3):
+        for step, _ in plays(RoomOptions(), Sensible(), seed):
+            seen = outlook(view(step.before, step.seat))
+            throw = likely_throw(seen) if seen.trick is None else None
+            if throw is not None:
+                found += 1
+                assert throw != sure_throw(seen)
+                assert throw in {each.cards for each in considered(seen.view, worlds_each(2)(), Random(1))}
+    assert found > 3
 
 
 @in_every_room

@@ -6,7 +6,7 @@ from typing import Final, final
 
 from erqiwang_core.awards import seat_awards
 from erqiwang_core.kernel.hand import kinds, pairs
-from erqiwang_core.kernel.shapes import Throw, component
+from erqiwang_core.kernel.shapes import Component, Throw, component, components
 from erqiwang_core.kernel.trump import groups_of
 from erqiwang_core.players.cardplay import DECLARING, DEFENDING, follows, leads
 from erqiwang_core.players.outlook import Outlook, outlook
@@ -17,6 +17,7 @@ from erqiwang_core.players.strong.choosing import compared
 from erqiwang_core.players.strong.known_deal import KnownDeal
 from erqiwang_core.players.strong.playout import play_out
 from erqiwang_core.players.strong.stakes import Stakes, chips, stakes_of
+from erqiwang_core.players.strong.throws import led_if_it_fails, likely_throw, stands
 from erqiwang_core.players.strong.worlds import World, Worlds
 from erqiwang_core.playing import SignalKind, Signalled
 from erqiwang_core.units import CardSet
@@ -68,7 +69,10 @@ def _plays(seen: Outlook) -> list[tuple[CardSet, float]]:
     weights = DECLARING if agreed(seen.view).declarer == seen.view.seat else DEFENDING
     found = leads(seen, weights) if seen.trick is None else follows(seen, seen.trick, weights)
     distinct = {(kinds(cards), pairs(cards)): (cards, value) for cards, value in found}
-    return sorted(distinct.values(), key=lambda play: play[1], reverse=True)[:_MOST]
+    best = sorted(distinct.values(), key=lambda play: play[1], reverse=True)[:_MOST]
+    likely = likely_throw(seen) if seen.trick is None else None
+    # A sensible player never throws what may fail, so it has no opinion: the playouts alone decide.
+    return best if likely is None else [*best, (likely, best[-1][1])]
 
 
 @final
@@ -86,7 +90,8 @@ class _Position:
         self._stakes: Final = _stakes(view)
         places = self._worlds.places
         self._rows: Final = [places.row(cards) for cards in plays]
-        self._thrown: Final = [seen.trick is None and _is_throw(seen, cards) for cards in plays]
+        self._throws: Final = [_thrown(seen, cards) for cards in plays]
+        self._if_failed: Final = [led_if_it_fails(places, cards) for cards in plays]
         self._trick: Final = [] if seen.trick is None else [places.row(played.cards) for played in seen.trick.plays]
         self._leader: Final[int] = view.seat if seen.trick is None else seen.trick.leader
         self._on_throw: Final = seen.trick is not None and isinstance(seen.trick.lead.shape, Throw)
@@ -100,9 +105,16 @@ class _Position:
             if self._trick:
                 deal.follow(self._rows[choice])
             else:
-                deal.lead(self._rows[choice], thrown=self._thrown[choice])
+                self._lead(deal, choice)
             found.append(chips(self._stakes, play_out(deal, world.buried)))
         return found
+
+    def _lead(self, deal: KnownDeal, choice: int) -> None:
+        parts = self._throws[choice]
+        if parts and not stands(deal, parts):
+            deal.lead(self._if_failed[choice])
+        else:
+            deal.lead(self._rows[choice], thrown=bool(parts))
 
     def _drawn(self) -> World:
         """A new world, if possible one that agrees with what partners have signalled."""
@@ -131,8 +143,11 @@ class _Position:
         return deal
 
 
-def _is_throw(seen: Outlook, cards: CardSet) -> bool:
-    return component(seen.order, groups_of(seen.order, cards)[0], cards) is None
+def _thrown(seen: Outlook, cards: CardSet) -> tuple[Component, ...]:
+    """The components of a throw; empty for any other lead, and for the answer to one."""
+    if seen.trick is not None or component(seen.order, groups_of(seen.order, cards)[0], cards) is not None:
+        return ()
+    return components(seen.order, cards)
 
 
 def _stakes(view: Sight) -> Stakes:

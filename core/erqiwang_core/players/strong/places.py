@@ -52,6 +52,10 @@ class Places:
         card = self.card
         return CardSet(sum(1 << card[place] for place in ids(CardSet(row))))
 
+    def trumps_of(self, row: int) -> Row:
+        """The trumps on these places."""
+        return Row(row & self.members[Group.TRUMPS])
+
     def points(self, row: int) -> int:
         """The points of the cards on these places."""
         return 5 * (row & self.fives).bit_count() + 10 * (row & self.tens).bit_count()
