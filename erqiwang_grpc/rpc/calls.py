@@ -21,7 +21,7 @@ from grpc import StatusCode
 from erqiwang_grpc.bounded import Bounded
 from erqiwang_grpc.monitoring.histogram import Histogram
 from erqiwang_grpc.rooms.counters import Counters
-from erqiwang_grpc.rpc.errors import Context, Ending, Unreadable, contained, end_unknown
+from erqiwang_grpc.rpc.errors import Context, Ending, Unreadable, contained, each_readable, end_unknown
 
 log = logging.getLogger(__name__)
 
@@ -89,32 +89,13 @@ class Calls(grpc.aio.ServerInterceptor):
             return self._unknown
         if found.unary_unary is not None:
             seconds = self.seconds.setdefault(name, Histogram())
-            unary = contained(self._readable(rpc), method, is_stream=False)
+            unary = contained(rpc, method, self._note_unreadable, is_stream=False)
             return grpc.unary_unary_rpc_method_handler(self._unary(name, unary, seconds), decode, encode)
         if found.unary_stream is not None:
-            stream = contained(self._readable(rpc), method, is_stream=True)
+            stream = contained(rpc, method, self._note_unreadable, is_stream=True)
             return grpc.unary_stream_rpc_method_handler(self._stream(name, stream), decode, encode)
-        stream = contained(self._each_readable(rpc), method, is_stream=True)
+        stream = contained(each_readable(rpc, self._note_unreadable), method, self._note_unreadable, is_stream=True)
         return grpc.stream_stream_rpc_method_handler(self._stream(name, stream), decode, encode)
-
-    def _readable(self, rpc: Message) -> Message:
-        """The rpc for a request that can be read. Raises `Unreadable` for another."""
-
-        async def call(request: Message, context: Context) -> Message:
-            if isinstance(request, Unreadable):
-                self._note_unreadable(context)
-                raise request
-            return await rpc(request, context)
-
-        return call
-
-    def _each_readable(self, rpc: Message) -> Message:
-        """The rpc for requests that can be read. Another one raises `Unreadable` where it is read."""
-
-        async def call(requests: AsyncIterator[Message], context: Context) -> None:
-            await rpc(_Requests(requests, lambda: self._note_unreadable(context)), context)
-
-        return call
 
     def _note_unreadable(self, context: Context) -> None:
         if self._unreadable.is_said(monotonic()):
@@ -182,23 +163,3 @@ def _lenient(decode: Callable[[bytes], T] | None) -> Callable[[bytes], T | Unrea
             return Unreadable()
 
     return decoded
-
-
-@final
-class _Requests:
-    """The requests of a stream. Reading one that is no message raises `Unreadable`."""
-
-    def __init__(self, requests: AsyncIterator[Message], note: Callable[[], None]) -> None:
-        """`note` is told of a request that is no message."""
-        self._requests = requests
-        self._note = note
-
-    def __aiter__(self) -> _Requests:
-        return self
-
-    async def __anext__(self) -> Message:
-        request = await anext(self._requests)
-        if isinstance(request, Unreadable):
-            self._note()
-            raise request
-        return request

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from dataclasses import dataclass
-from typing import Any, Final, Never, TypeAlias, TypeVar, final
+from typing import Any, Final, Generic, Never, TypeAlias, TypeVar, final
 
 import grpc
 from google.protobuf.message import DecodeError
@@ -29,6 +29,8 @@ T = TypeVar("T")
 
 # Methods of all kinds of messages are contained.
 Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
+Note: TypeAlias = Callable[[Context], None]
+"""Is told of a call whose request is no message."""
 
 
 class Unreadable(DecodeError):
@@ -93,17 +95,17 @@ async def _begin(method: str, context: Context, *, is_stream: bool) -> None:
 
 
 def contained(
-    rpc: Callable[[A, Context], Awaitable[T]], method: str, *, is_stream: bool
-) -> Callable[[A, Context], Coroutine[object, object, T]]:
-    """The rpc with the call named, with requests that are no messages refused, and with errors kept from the caller.
+    rpc: Callable[[A, Context], Awaitable[T]], method: str, note: Note, *, is_stream: bool
+) -> Callable[[A | Unreadable, Context], Coroutine[object, object, T]]:
+    """The rpc with the call named, with a request that is no message refused, and with errors kept from the caller.
 
     gRPC itself would send the text of an exception, which may hold cards, and log each without a bound.
     """
 
-    async def carried_out(asked: A, context: Context) -> T:
+    async def carried_out(asked: A | Unreadable, context: Context) -> T:
         try:
             await _begin(method, context, is_stream=is_stream)
-            return await rpc(asked, context)
+            return await rpc(_read(asked, context, note), context)
         except Unreadable:
             await end(context, Reason.MALFORMED)
         except grpc.aio.BaseError:
@@ -113,7 +115,7 @@ def contained(
             log.exception("call failed", extra={"why": method})
             await end_served(context, Reason.FAILED)
 
-    async def call(asked: A, context: Context) -> T:
+    async def call(asked: A | Unreadable, context: Context) -> T:
         try:
             return await carried_out(asked, context)
         except grpc.aio.InternalError:
@@ -121,6 +123,40 @@ def contained(
             raise asyncio.CancelledError from None
 
     return call
+
+
+def _read(asked: A | Unreadable, context: Context, note: Note) -> A:
+    if isinstance(asked, Unreadable):
+        note(context)
+        raise asked
+    return asked
+
+
+def each_readable(
+    rpc: Callable[[AsyncIterator[A], Context], Awaitable[T]], note: Note
+) -> Callable[[AsyncIterator[A | Unreadable], Context], Awaitable[T]]:
+    """The rpc for a stream of requests. Reading one that is no message raises `Unreadable`."""
+
+    def call(requests: AsyncIterator[A | Unreadable], context: Context) -> Awaitable[T]:
+        return rpc(_Requests(requests, context, note), context)
+
+    return call
+
+
+@final
+class _Requests(Generic[A]):
+    """The requests of a stream, read one after the other."""
+
+    def __init__(self, requests: AsyncIterator[A | Unreadable], context: Context, note: Note) -> None:
+        self._requests = requests
+        self._context = context
+        self._note = note
+
+    def __aiter__(self) -> _Requests[A]:
+        return self
+
+    async def __anext__(self) -> A:
+        return _read(await anext(self._requests), self._context, self._note)
 
 
 async def end_unknown(context: Context) -> Never:
