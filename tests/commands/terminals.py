@@ -9,6 +9,7 @@ import struct
 import subprocess
 import sys
 import termios
+from codecs import getincrementaldecoder
 from collections.abc import Iterator
 from contextlib import contextmanager
 from time import monotonic
@@ -26,6 +27,8 @@ class Terminal:
         self.raw = ""
         self._screen = screen
         self._keyboard = keyboard
+        # What is read may end in the middle of a character.
+        self._decoder = getincrementaldecoder("utf-8")(errors="replace")
         self._read = 0
 
     @property
@@ -45,7 +48,11 @@ class Terminal:
                 return word
             ready, _, _ = select.select([self._screen], [], [], max(0.0, deadline - monotonic()))
             assert ready, f"{words} not written within {PATIENCE_SECONDS} s; last: {text[-500:]!r}"
-            self.raw += os.read(self._screen, 65_536).decode(errors="replace")
+            self._take()
+
+    def _take(self) -> None:
+        """Read what is written now."""
+        self.raw += self._decoder.decode(os.read(self._screen, 65_536))
 
     def since(self) -> str:
         """What was written after the last word that was waited for, as far as it was read."""
@@ -72,7 +79,7 @@ class Terminal:
             ended = self.process.poll()
             ready, _, _ = select.select([self._screen], [], [], 0.0 if ended is not None else 0.1)
             if ready:
-                self.raw += os.read(self._screen, 65_536).decode(errors="replace")
+                self._take()
             elif ended is not None:
                 return ended
             assert monotonic() < deadline, f"not ended within {patience} s; last: {self.text[-500:]!r}"
